@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
-import { describeErrors } from '../src/operate/error-messages.ts';
+import { describeErrors, exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
 import type { InteractiveSandbox, InteractiveSandboxOptions } from './interactive-sandbox.ts';
 
 const MEBIBYTE = 1024 * 1024;

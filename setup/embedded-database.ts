@@ -1,5 +1,5 @@
 import type { Config } from '../src/config.ts';
-import { UsageError } from '../src/operate/error-messages.ts';
+import { UsageError } from '../src/operate/command-runner.ts';
 
 /** The folder of the embedded database. Throws UsageError if the settings name another database. */
 export function requireEmbeddedDatabase(

@@ -1,6 +1,5 @@
 import { stringify } from 'yaml';
-import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
-import { UsageError } from '../src/operate/error-messages.ts';
+import { parseOptions, runCommand, UsageError } from '../src/operate/command-runner.ts';
 import { createAppLink, manifestVariant, publicUrlProblem } from './manifest-file.ts';
 
 const USAGE = 'npm run manifest -- [--public-url https://bot.example.org [--oauth]] [--workflow-step]';

@@ -3,8 +3,7 @@ import { chmod, lchown, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/
 import path from 'node:path';
 import { pino } from 'pino';
 import { readCommandConfig } from '../src/config.ts';
-import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
-import { UsageError } from '../src/operate/error-messages.ts';
+import { parseOptions, runCommand, UsageError } from '../src/operate/command-runner.ts';
 import { osUserFor, resetConfiguration } from '../src/postgres/data-folder.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 import { findRunningServer } from '../src/postgres/running-server.ts';

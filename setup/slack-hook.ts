@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runCommand } from '../src/operate/command-runner.ts';
-import { UsageError } from '../src/operate/error-messages.ts';
+import { runCommand, UsageError } from '../src/operate/command-runner.ts';
 import { readManifestFile } from './manifest-file.ts';
 
 const USAGE = 'npm run slack-hook -- <get-hooks|get-manifest|start>';

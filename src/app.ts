@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { identifyBot } from './app/bot-identity.ts';
 import { DueWorkPoller } from './app/due-work-poller.ts';
 import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
@@ -18,7 +17,7 @@ import {
   slackOptions,
   workspaceAccountLimits,
 } from './app/options-from-config.ts';
-import { ServiceTrial } from './app/service-trial.ts';
+import { identifyBot, ServiceTrial } from './app/start-checks.ts';
 import { CredentialGate, type CredentialGateOptions } from './calls/credential-gate.ts';
 import type { Config } from './config.ts';
 import { TitlesAndPrompts } from './features/direct-messages.ts';

@@ -1,235 +1,9 @@
-import { z } from 'zod';
-import { agentDialectSetting } from './agent/service-options.ts';
-import { insecureAddresses } from './config/insecure-addresses.ts';
-import { misspeltNames } from './config/misspelt-names.ts';
-import { readSecretFiles } from './config/secret-files.ts';
-import { describeProblem, setting, settingNotes } from './config/setting-notes.ts';
-import * as values from './config/value-schemas.ts';
+import { readFileSync } from 'node:fs';
+import { distance } from 'fastest-levenshtein';
+import { parseServiceUrl } from './agent/network-address.ts';
+import { type Config, settingNotes, settingsSchema } from './config/settings.ts';
 
-const settingsSchema = z.object({
-  SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-').optional(), {
-    what: 'Bot token (xoxb-…) if the app serves a single workspace. For several workspaces set SLACK_CLIENT_ID instead.',
-    where: 'api.slack.com/apps, your app, "OAuth & Permissions", after "Install to Workspace"',
-    secret: true,
-    required: true,
-  }),
-  SLACK_APP_TOKEN: setting('SLACK_APP_TOKEN', z.string().startsWith('xapp-').optional(), {
-    what: 'App-level token (xapp-…) with the scope connections:write. If set, events arrive by Socket Mode; otherwise by HTTP.',
-    where: 'api.slack.com/apps, your app, "Basic Information", "App-Level Tokens"',
-    secret: true,
-  }),
-  SLACK_SIGNING_SECRET: setting('SLACK_SIGNING_SECRET', z.string().min(1).optional(), {
-    what: 'Signing secret. Required if events arrive by HTTP (without SLACK_APP_TOKEN).',
-    where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
-    secret: true,
-  }),
-  SLACK_CLIENT_ID: setting('SLACK_CLIENT_ID', z.string().min(1).optional(), {
-    what: 'Client ID for OAuth. If set, workspaces install the app at PUBLIC_URL/slack/install; INSTALL_WORKSPACES says which ones.',
-    where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
-  }),
-  SLACK_CLIENT_SECRET: setting('SLACK_CLIENT_SECRET', z.string().min(1).optional(), {
-    what: 'Client secret for OAuth. Required with SLACK_CLIENT_ID.',
-    where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
-    secret: true,
-  }),
-  INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', values.workspaceIdList, {
-    what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
-  }),
-  SLACK_CONFIG_TOKEN: setting('SLACK_CONFIG_TOKEN', z.string().startsWith('xoxe.xoxp-').optional(), {
-    what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only the doctor uses it, to compare the app at Slack with this release's manifest.",
-    where: 'api.slack.com/apps, "Your App Configuration Tokens"',
-    secret: true,
-  }),
-  SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
-    what: "Address of Slack's Web API. Change it only for development and tests.",
-  }),
-  SLACK_DISTRIBUTED: setting('SLACK_DISTRIBUTED', z.stringbool().default(false), {
-    what: 'Whether the app is distributed outside the Slack Marketplace. Slack then allows it to read history only once a minute, 15 messages at a time, so that of a longer thread the first 15 are quoted.',
-  }),
-  SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
-    what: 'Most Socket Mode connections of all processes together. Slack allows 10 per app; leave some for processes that crashed and have not expired.',
-  }),
-  GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
-    what: 'After this long without events, the app reads back the threads and channels that were active in the last 24 hours.',
-  }),
-  AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url().optional(), {
-    what: 'Address of the Agent Task Service, including its version (…/v1). May be left out together with AGENT_API_KEY if each workspace sets its own account (needs SECRET_KEY).',
-    where: 'the account page of the service, or your contact there',
-    required: true,
-  }),
-  AGENT_API_KEY: setting('AGENT_API_KEY', z.string().min(1).optional(), {
-    what: 'API key of the Agent Task Service, for every workspace without an account of its own.',
-    where: 'the account page of the service, or your contact there',
-    secret: true,
-    required: true,
-  }),
-  PRIVATE_HOSTS: setting('PRIVATE_HOSTS', values.hostList, {
-    what: 'Hosts (names or addresses, separated by commas) that may have a private address or use plain http: those of the service and of its file links. All others must be public and use https.',
-  }),
-  ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', values.hostList, {
-    what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
-  }),
-  AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
-    what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names. Write no quotes around it in a file for docker run --env-file, which keeps them.",
-  }),
-  AGENT_SKILL: setting('AGENT_SKILL', z.string().min(1).optional(), {
-    what: 'Skill (ID or name) to run with every message. None if not set.',
-  }),
-  AGENT_READS_PER_SECOND: setting('AGENT_READS_PER_SECOND', z.coerce.number().positive().default(20), {
-    what: 'Most reads per second from the service, per API key and process. All live replies share them.',
-  }),
-  DATABASE_URL: setting('DATABASE_URL', values.databaseUrl.optional(), {
-    what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
-    secret: true,
-  }),
-  DATABASE_LISTEN_URL: setting('DATABASE_LISTEN_URL', values.databaseUrl.optional(), {
-    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
-    secret: true,
-  }),
-  // With fewer than six, turns have one: a token's renewal would hold it, and wait for another.
-  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(6).default(8), {
-    what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements. At least 6.',
-  }),
-  DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
-    what: 'Folder of the embedded PostgreSQL.',
-  }),
-  PORT: setting('PORT', values.nonNegativeInteger.max(65_535).default(3000), {
-    what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',
-  }),
-  METRICS_PORT: setting('METRICS_PORT', values.nonNegativeInteger.max(65_535).default(9464), {
-    what: 'Port for /metrics, which should stay private. If it is taken, the app warns and starts without metrics. The value of PORT serves them there.',
-  }),
-  PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
-    what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. The doctor checks it, and requires it if events arrive by HTTP.',
-  }),
-  HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
-  LOG_LEVEL: setting('LOG_LEVEL', values.logLevel, {
-    what: 'Lowest level to log: fatal to trace, or silent.',
-  }),
-  LOG_NUMBERS: setting('LOG_NUMBERS', z.stringbool().default(false), {
-    what: "Whether log lines have pino's numbers for level and time (30, milliseconds since 1970) instead of a name and an ISO time.",
-  }),
-  SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
-    what: "Slack's rate limit for chat.update, per minute and workspace.",
-  }),
-  REPLY_MESSAGES: setting('REPLY_MESSAGES', z.coerce.number().int().positive().default(12), {
-    what: 'Most Slack messages per answer. The rest of a longer answer is attached as a file.',
-  }),
-  REPLY_BLOCKS: setting('REPLY_BLOCKS', values.newBlockList, {
-    what: 'Newer blocks of Slack that answers use: plan shows the steps of a run above its text, data_table lets people sort long tables. none for neither. Where Slack refuses one, the app sends the same without it.',
-  }),
-  TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', values.nonNegativeInteger.default(20), {
-    what: 'When someone asks in the middle of a human thread, links to a message that begins a thread, or a new task takes the place of a closed one: the most recent messages to send along with the question.',
-  }),
-  TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', values.nonNegativeInteger.default(20_000), {
-    what: 'Most characters of those earlier messages, and of all linked messages together.',
-  }),
-  FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
-    what: 'Largest file to pass to the agent, in MiB. Slack takes files of up to 1 GB from people.',
-  }),
-  FILES_LIMIT_MIB: setting('FILES_LIMIT_MIB', z.coerce.number().positive().default(4_096), {
-    what: 'Most MiB for all files of a message together.',
-  }),
-  FILES_MOST: setting('FILES_MOST', values.nonNegativeInteger.default(20), {
-    what: 'Most files to pass to the agent per message.',
-  }),
-  FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', values.fileTypeList, {
-    what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
-  }),
-  FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', values.fileTypeList, {
-    what: 'File types never to pass to the agent, in the same form.',
-  }),
-  INLINE_LIMIT_MIB: setting('INLINE_LIMIT_MIB', z.coerce.number().nonnegative().default(50), {
-    what: 'Largest picture or table to upload into the thread, in MiB; larger ones become links. 0 makes all of them links.',
-  }),
-  TABLE_LIMIT_KIB: setting('TABLE_LIMIT_KIB', z.coerce.number().nonnegative().default(256), {
-    what: 'Largest CSV or TSV file to upload into the thread, where Slack shows its first rows, in KiB. 0 makes all of them links.',
-  }),
-  WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
-    what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
-  }),
-  WATCH_SECONDS: setting('WATCH_SECONDS', z.coerce.number().positive().default(10), {
-    what: 'When to look for them first, in seconds after the answer. Each later pause is 1.6 times as long, up to 120 times this.',
-  }),
-  STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
-    what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
-  }),
-  SECRET_KEY: setting('SECRET_KEY', values.secretKeyList.optional(), {
-    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces, and signs links. Required for SLACK_CLIENT_ID and STABLE_LINKS. To change it, set the new key, a comma and the old key, then run the command rotate-key.',
-    where: 'openssl rand -hex 32',
-    secret: true,
-  }),
-  BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', values.nonNegativeInteger.default(60), {
-    what: "How long a finished reply waits for the task's background work, in seconds.",
-  }),
-  RESEND_SECONDS: setting('RESEND_SECONDS', z.coerce.number().positive().default(120), {
-    what: 'After a call to the service whose answer was lost: how long to look for its effect before the call is repeated, in seconds. A slow service may handle it late.',
-  }),
-  SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
-    what: 'While a tool works: after this many seconds without new content, the thread says that the agent is silent.',
-  }),
-  WAITING_SECONDS: setting('WAITING_SECONDS', z.coerce.number().positive().default(30), {
-    what: 'The same without a tool at work, when the agent may be waiting for a person. After a question, the thread says so within seconds.',
-  }),
-  PASS_ON_SECONDS: setting('PASS_ON_SECONDS', z.coerce.number().positive().default(10), {
-    what: 'After this many seconds without new content and without a tool at work, a waiting message is passed on to the agent. If its last words are a question, that happens at once.',
-  }),
-  LISTENS_TO: setting('LISTENS_TO', z.enum(['mentions', 'conversation', 'replies']).default('conversation'), {
-    what: "Which replies in people's threads go to the agent: mentions (those that mention the bot), conversation (also those of a person who has turned to it there, until someone else writes) or replies (every reply). What admins set in App Home, or for a channel, takes precedence.",
-  }),
-  CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
-    what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",
-  }),
-  AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
-    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
-  }),
-  DM_STREAMS: setting('DM_STREAMS', z.stringbool().default(false), {
-    what: "Whether replies in direct messages are streamed: Slack's own way of showing text while it is written, sooner than edits. Not seen in a live workspace yet; without the Agents feature (agent_view in its manifest), Slack may accept the text and show nothing until the reply ends.",
-  }),
-  FEEDBACK_CHANNEL: setting('FEEDBACK_CHANNEL', values.channelId.optional(), {
-    what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
-    where: "the channel's details in Slack, at the bottom",
-  }),
-  STOP_REACTION: setting('STOP_REACTION', values.emojiName, {
-    what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',
-  }),
-  ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
-    what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',
-  }),
-  ADMITS_BOTS: setting('ADMITS_BOTS', values.botIdList, {
-    what: 'Other bots and workflows that may use the agent by mentioning it: their IDs (B…), separated by commas. None if not set. What is set for a workspace or a channel takes precedence.',
-  }),
-  TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', values.nonNegativeInteger.default(60), {
-    what: 'Most messages per person and hour. 0 means no limit.',
-  }),
-  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', values.nonNegativeInteger.optional(), {
-    what: 'Most messages per workspace and hour. 0 means no limit. If not set, 600 for workspaces that install the app by OAuth and share AGENT_API_KEY; else no limit.',
-  }),
-  TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', values.nonNegativeInteger.default(10), {
-    what: 'Most messages of a person in progress at a time. 0 means no limit.',
-  }),
-  TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', values.nonNegativeInteger.default(200), {
-    what: 'Most messages of a workspace in progress at a time. 0 means no limit.',
-  }),
-  KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', values.nonNegativeInteger.default(7), {
-    what: 'Days until the text of sent messages is deleted from the database. Until then a failed message can be sent again.',
-  }),
-  KEEP_ROWS_DAYS: setting('KEEP_ROWS_DAYS', z.coerce.number().int().min(2).default(90), {
-    what: 'Days until records of messages, turns and posts are deleted.',
-  }),
-  KEEP_AUDIT_DAYS: setting('KEEP_AUDIT_DAYS', z.coerce.number().int().min(1).default(365), {
-    what: 'Days until rows of the audit trail are deleted.',
-  }),
-  KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', values.nonNegativeInteger.default(30), {
-    what: "Days until a workspace's data is deleted after the app is uninstalled there. Its tokens are deleted at once.",
-  }),
-  DRAIN_SECONDS: setting('DRAIN_SECONDS', values.nonNegativeInteger.default(8), {
-    what: 'How long running turns may take to hand over when the process is asked to stop, in seconds.',
-  }),
-});
-
-/** All settings of the app, validated. */
-export type Config = z.output<typeof settingsSchema>;
+export type { Config } from './config/settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -326,7 +100,7 @@ export function secretValues(config: Config): string[] {
 export function settingRows(): { name: string; fallback: string; what: string; secret: boolean }[] {
   return Object.entries(settingsSchema.shape).map(([name, schema]) => {
     const empty = schema.safeParse(undefined);
-    const value = empty.success && empty.data !== undefined ? values.formatDefault(empty.data) : '';
+    const value = empty.success && empty.data !== undefined ? formatDefault(empty.data) : '';
     const note = settingNotes.get(name);
     return {
       name,
@@ -335,4 +109,88 @@ export function settingRows(): { name: string; fallback: string; what: string; s
       secret: note?.secret === true,
     };
   });
+}
+
+/** A default value as people write it in the environment. */
+function formatDefault(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value === 'object') return '{}';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What is wrong with a setting (`message`; nothing if it is missing), what it is for and where to find it. */
+function describeProblem(
+  name: string,
+  set: Readonly<Record<string, string | undefined>>,
+  message: string,
+): string {
+  const note = settingNotes.get(name);
+  const where = note?.where === undefined ? '' : ` Find it at: ${note.where}.`;
+  const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;
+  return `${name} ${state}. ${note?.what ?? ''}${where}`;
+}
+
+/**
+ * Reads the files that `<NAME>_FILE` settings name for these secrets; trims byte order marks, blanks and line ends.
+ * Returns the settings with the secrets, and by name what is wrong.
+ */
+function readSecretFiles(
+  set: Readonly<Record<string, string | undefined>>,
+  secrets: readonly string[],
+): { read: Record<string, string | undefined>; problems: Map<string, string> } {
+  const read = { ...set };
+  const problems = new Map<string, string>();
+  for (const name of secrets) {
+    const file = set[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (set[name] !== undefined) {
+      problems.set(name, `${name} and ${name}_FILE are both set. Remove one of them.`);
+      continue;
+    }
+    try {
+      read[name] = readFileSync(file, 'utf8').trim();
+      if (read[name] === '') problems.set(name, `${name}_FILE names an empty file: ${file}.`);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+      problems.set(name, `${name}_FILE names a file that cannot be read${code}: ${file}.`);
+    }
+  }
+  return { read, problems };
+}
+
+/** How many letters may differ in a name of this length; shorter ones look too much like those of other programs. */
+function mayDiffer({ length }: string): number {
+  if (length < 6) return 0;
+  return length < 10 ? 1 : 2;
+}
+
+/** A sentence for each name that isn't a setting, but is close to one that isn't set: it would have no effect. */
+function* misspeltNames(given: readonly string[], settings: readonly string[]): Iterable<string> {
+  const isSet = (setting: string) =>
+    [setting, `${setting}_FILE`, setting.replace(/_FILE$/, '')].some((name) => given.includes(name));
+  const unset = settings.filter((setting) => !isSet(setting));
+  for (const name of given) {
+    if (settings.includes(name)) continue;
+    const meant = unset.find((setting) => distance(name.toUpperCase(), setting) <= mayDiffer(setting));
+    if (meant !== undefined)
+      yield `${name} is not a setting of Taskthread, and ${meant} is not set. Rename it to ${meant}, or set that too.`;
+  }
+}
+
+/** What is wrong with addresses that must be https. A stand-in for Slack speaks http, and may reach us by http. */
+function* insecureAddresses(config: {
+  AGENT_BASE_URL?: string | undefined;
+  PRIVATE_HOSTS: readonly string[];
+  PUBLIC_URL?: string | undefined;
+  SLACK_API_URL: string;
+}): Iterable<string> {
+  const { AGENT_BASE_URL, PRIVATE_HOSTS, PUBLIC_URL, SLACK_API_URL } = config;
+  if (PUBLIC_URL?.startsWith('http:') === true && !SLACK_API_URL.startsWith('http:'))
+    yield 'PUBLIC_URL must begin with https://. Slack sends events to nothing else, and redirects to nothing else.';
+  try {
+    if (AGENT_BASE_URL !== undefined) parseServiceUrl(AGENT_BASE_URL, new Set(PRIVATE_HOSTS));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    yield error.message;
+  }
 }

@@ -12,7 +12,7 @@ process.on('SIGINT', () => stop('SIGINT', 0));
 const { startApp } = await import('./app.ts');
 const { requireFreePort } = await import('./app/http-endpoints.ts');
 const { readConfig, secretValues, settingRows } = await import('./config.ts');
-const { describeErrors, flattenSuppressedErrors } = await import('./operate/error-messages.ts');
+const { describeErrors, flattenSuppressedErrors } = await import('./operate/command-runner.ts');
 const { createLogger } = await import('./operate/logger.ts');
 const { Redactor } = await import('./operate/redaction.ts');
 

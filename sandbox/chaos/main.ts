@@ -1,8 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
-import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
+import { exitIfHelpIsAsked, flattenSuppressedErrors } from '../../src/operate/command-runner.ts';
 import { givenServerProblem } from '../postgres-server.ts';
 import { CHAOS_USAGE, ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
 import { hasPassed, reportLine } from './chaos-report.ts';

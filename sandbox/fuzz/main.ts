@@ -1,5 +1,4 @@
-import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
-import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
+import { exitIfHelpIsAsked, flattenSuppressedErrors } from '../../src/operate/command-runner.ts';
 import { runDrift } from './drift-run.ts';
 import { FUZZ_USAGE, FuzzOptionsError, parseFuzzOptions } from './fuzz-options.ts';
 import { runFuzz } from './fuzz-run.ts';

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts';
 import { errorMessage } from '../../src/operate/checks/check-result.ts';
-import { checkDatabase } from '../../src/operate/checks/database-check.ts';
+import { checkDatabase } from '../../src/operate/checks/database-checks.ts';
 import { type Session, SILENT_LOG } from './session.ts';
 
 /** Chooses the database and opens it once: the embedded one, or a PostgreSQL of the operator's. */

@@ -1,13 +1,11 @@
-import { parseOptions } from '../../src/operate/command-runner.ts';
+import { parseOptions, UsageError } from '../../src/operate/command-runner.ts';
 import { runChecks } from '../../src/operate/doctor.ts';
-import { UsageError } from '../../src/operate/error-messages.ts';
 import { AnswerError, AnswerFile } from './answer-file.ts';
 import { connectDatabase } from './database-step.ts';
 import { runUntilStopped } from './first-answer.ts';
 import { Interruption } from './interruption.ts';
 import { connectService } from './service-step.ts';
-import type { Session } from './session.ts';
-import { appPage } from './session.ts';
+import { appPage, type Session } from './session.ts';
 import { SettingsFile } from './settings-file.ts';
 import { connectSlack } from './slack-step.ts';
 import { TerminalQuestions } from './terminal-questions.ts';

@@ -5,22 +5,25 @@ import { askByCommand } from '../features/start/start-form-submission.ts';
 import { showFreshLinks, showSteps } from '../features/steps-and-fresh-links.ts';
 import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
 import { TaskModal } from '../features/task-details/task-modal.ts';
-import { registerAccountListeners } from '../listeners/account-listener.ts';
-import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
+import {
+  registerShortcutListeners,
+  registerSlashCommandListener,
+} from '../listeners/commands-and-shortcuts.ts';
+import {
+  registerAccountListeners,
+  registerChannelSettingsListener,
+  registerStartFormListeners,
+  registerWorkspaceAccessListeners,
+} from '../listeners/forms.ts';
+import { registerHomeListeners, registerTaskDetailsListeners } from '../listeners/home-and-task-details.ts';
 import {
   registerControlButtonListeners,
+  registerFeedbackListeners,
   registerFreshLinksListener,
   registerMessageButtonListeners,
-} from '../listeners/control-button-listener.ts';
-import { registerFeedbackListeners } from '../listeners/feedback-listener.ts';
-import { registerHomeListeners } from '../listeners/home-listener.ts';
+  registerStepsListener,
+} from '../listeners/message-buttons.ts';
 import type { ListenerContext } from '../listeners/press.ts';
-import { registerShortcutListeners } from '../listeners/shortcut-listener.ts';
-import { registerSlashCommandListener } from '../listeners/slash-command-listener.ts';
-import { registerStartFormListeners } from '../listeners/start-form-listener.ts';
-import { registerStepsListener } from '../listeners/steps-listener.ts';
-import { registerTaskDetailsListeners } from '../listeners/task-details-listener.ts';
-import { registerWorkspaceAccessListeners } from '../listeners/workspace-access-listener.ts';
 import type { ButtonActions } from '../relay/controls/continue-and-retry.ts';
 import type { PausedMessages } from '../relay/controls/paused-messages.ts';
 import type { SendNow } from '../relay/controls/send-now.ts';

@@ -15,7 +15,7 @@ import {
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { optional } from '../slack/field-schemas.ts';
 import type { SlackTs, ThreadKey } from '../store/keys.ts';
-import { type Envelope, isMessageEvent, parseEnvelope } from './envelope.ts';
+import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } from './envelope.ts';
 import { EventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import {
   type BotIdentity,
@@ -23,11 +23,10 @@ import {
   isEcho,
   type ParsedEvent,
   parseEvent,
+  parseStopTrigger,
+  parseWorkflowStep,
   toInboxEvent,
 } from './event-parser.ts';
-import { parseStopTrigger } from './stop-trigger-parser.ts';
-import { parseUninstallEvent } from './uninstall-event-parser.ts';
-import { parseWorkflowStep } from './workflow-step-parser.ts';
 
 /** One event, for the metrics. */
 export interface HandledEvent {

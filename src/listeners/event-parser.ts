@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { WorkflowStepRun } from '../features/workflow-step.ts';
+import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
 import { isPersonsMessage, parseMessage as readMessage } from '../relay/reading/message-parser.ts';
 import { isSameAsWritten } from '../relay/reading/message-to-markdown.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
@@ -169,4 +171,70 @@ function parseEdit(
     editedTs: now.edited.ts,
     before: before && messageContent(before),
   };
+}
+
+const stopTriggerSchema = z.discriminatedUnion('type', [
+  z.looseObject({
+    type: z.literal('reaction_added'),
+    user: slackId,
+    reaction: z.string().max(200),
+    item: z.looseObject({ type: z.literal('message'), channel: slackId, ts: slackTs }),
+    event_ts: slackTs,
+  }),
+  z.looseObject({
+    type: z.literal('agent_session_stopped'),
+    user: slackId,
+    channel: slackId,
+    thread_ts: slackTs,
+    event_ts: slackTs,
+  }),
+]);
+
+/** Reads a stop by reaction or by Slack's own button; undefined for anything else, and for what the bot does itself. */
+export function parseStopTrigger(
+  { workspace, event }: Envelope,
+  bot: { userId: string },
+): StopTrigger | undefined {
+  const parsed = stopTriggerSchema.safeParse(event);
+  if (!parsed.success || parsed.data.user === bot.userId) return undefined;
+  const data = parsed.data;
+  const by = { workspace, person: data.user, ts: data.event_ts };
+  if (data.type === 'agent_session_stopped')
+    return { ...by, kind: 'session_stopped', channel: data.channel, thread_ts: data.thread_ts };
+  const { channel, ts: target } = data.item;
+  return { ...by, kind: 'reaction', channel, target, name: data.reaction };
+}
+
+const input = optional(z.string().trim());
+
+/** Slack's event for a step of the app (https://docs.slack.dev/reference/events/function_executed). */
+const runSchema = z.looseObject({
+  type: z.literal('function_executed'),
+  function: z.looseObject({ callback_id: z.literal('ask_agent') }),
+  function_execution_id: slackId,
+  inputs: z
+    .looseObject({
+      question: input,
+      channel: optional(slackId),
+      label: input,
+      person: optional(slackId),
+      model: input,
+      skill: input,
+      wait_for_answer: z.boolean().catch(false),
+    })
+    .catch({ wait_for_answer: false }),
+});
+
+/** Reads a run of the step "Ask the agent"; undefined for any other event. */
+export function parseWorkflowStep({ workspace, event }: Envelope): WorkflowStepRun | undefined {
+  const parsed = runSchema.safeParse(event);
+  if (!parsed.success) return undefined;
+  const { function_execution_id: execution_id, inputs } = parsed.data;
+  const { question: text = '', channel = '', label, person, model, skill, wait_for_answer } = inputs;
+  const content = {
+    text,
+    choices: { ...(model && { model }), ...(skill && { skill }) },
+    step: { ...(label && { label }), ...(person && { person }) },
+  };
+  return { workspace, execution_id, channel, waits_for_answer: wait_for_answer, content };
 }

@@ -1,5 +1,10 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { describeErrors, UsageError } from './error-messages.ts';
+import { pino } from 'pino';
+import { type Config, ConfigError } from '../config.ts';
+import { startEmbeddedServer } from '../postgres/embedded-server.ts';
+import { findRunningServer } from '../postgres/running-server.ts';
+import { openDatabase } from '../store/database.ts';
+import { Store } from '../store/store.ts';
 
 const EXIT_CODES = 'Exit code: 0 if all went well, 1 if something failed, 2 if the command line is wrong.';
 
@@ -43,4 +48,57 @@ export function parseOptions<const Options extends ParseArgsOptionsConfig>(
   } catch (error) {
     throw new UsageError(usage, error instanceof Error ? error.message : String(error));
   }
+}
+
+/** How Node says that a package is missing. */
+const MISSING_PACKAGE = /^Cannot find package '([^']+)' imported from /;
+
+/** A sentence for each failure that the error stands for, the first one first; `prefix` says what failed. */
+export function describeErrors(error: unknown, prefix: string): string[] {
+  return flattenSuppressedErrors(error).map((failure) => {
+    const message = failure instanceof Error ? failure.message : String(failure);
+    if (failure instanceof ConfigError || failure instanceof UsageError) return message;
+    const missing = MISSING_PACKAGE.exec(message);
+    return missing === null
+      ? `${prefix}: ${message}`
+      : `The package ${missing[1]} is not installed, as npm leaves out what only development needs if NODE_ENV is production: run "npm ci --include=dev".`;
+  });
+}
+
+/** The failures that an error stands for, the first one first: closing what was open may have failed too. */
+export function flattenSuppressedErrors(error: unknown): unknown[] {
+  if (!(error instanceof SuppressedError)) return [error];
+  return [...flattenSuppressedErrors(error.suppressed), ...flattenSuppressedErrors(error.error)];
+}
+
+/** The command line cannot be used; `message` shows the usage. */
+export class UsageError extends Error {
+  readonly code = 'bad_usage';
+
+  constructor(usage: string, problem: string) {
+    super(`${problem}\nUsage: ${usage}`);
+    this.name = 'UsageError';
+  }
+}
+
+/** Runs a command on the database of the settings. An embedded one is shared with a running process, or started. */
+export async function withOperatorStore<T>(
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_FOLDER'>,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const log = pino({ level: 'silent' });
+  await using cleanup = new AsyncDisposableStack();
+  const { DATABASE_URL: url, DATA_FOLDER: folder } = config;
+  const running = url === undefined ? await findRunningServer(folder) : undefined;
+  const ours =
+    url === undefined && running === undefined ? await startEmbeddedServer({ folder, log }) : undefined;
+  if (ours !== undefined) cleanup.defer(() => ours.stop());
+  const database = await openDatabase({
+    url,
+    embedded: running === undefined ? ours : { connection: running },
+    log,
+    isCommand: true,
+  });
+  cleanup.defer(() => database.close());
+  return await work(new Store(database.kysely));
 }

@@ -2,7 +2,12 @@ import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
-import { checkAgentService } from './checks/agent-service-check.ts';
+import {
+  checkAgentService,
+  checkEventAddress,
+  checkInstallPage,
+  checkResultLinks,
+} from './checks/address-checks.ts';
 import {
   type Check,
   type CheckResult,
@@ -10,11 +15,8 @@ import {
   errorMessage,
   SlackUnreachable,
 } from './checks/check-result.ts';
-import { checkClock, checkDisk } from './checks/clock-and-disk-checks.ts';
-import { checkDatabase } from './checks/database-check.ts';
-import { checkEventAddress, checkInstallPage, checkResultLinks } from './checks/public-url-checks.ts';
-import { checkApp } from './checks/slack-app-check.ts';
-import { checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
+import { checkDatabase, checkDisk } from './checks/database-checks.ts';
+import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
 import { commandLine, parseOptions, runCommand } from './command-runner.ts';
 import { Redactor } from './redaction.ts';
 

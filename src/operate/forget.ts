@@ -5,9 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/tasks.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import { encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
-import { commandLine, parseOptions, runCommand } from './command-runner.ts';
-import { UsageError } from './error-messages.ts';
-import { withOperatorStore } from './operator-store.ts';
+import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
 const USAGE =
   `${commandLine('forget', '--workspace T0123 (--user U0123 [--tasks] | --everything)')}\n` +

@@ -1,9 +1,7 @@
 import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
-import { commandLine, parseOptions, runCommand } from './command-runner.ts';
-import { UsageError } from './error-messages.ts';
-import { withOperatorStore } from './operator-store.ts';
+import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
 const USAGE = `${commandLine('rotate-key')}, with SECRET_KEY=<new>,<old>`;
 const HELP = `Encrypts all tokens and keys again with the first key.\n\nUsage: ${USAGE}`;

@@ -1,9 +1,7 @@
 import { readCommandConfig } from '../config.ts';
 import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
-import { commandLine, parseOptions, runCommand } from './command-runner.ts';
-import { UsageError } from './error-messages.ts';
-import { withOperatorStore } from './operator-store.ts';
+import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
 type ReadRows = (store: Store, range: AuditRange) => AsyncIterable<object>;
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
-import { HealthServer } from '../../src/operate/health-server.ts';
+import { flattenSuppressedErrors } from '../../src/operate/command-runner.ts';
+import { HealthServer } from '../../src/operate/http-server.ts';
 import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { openAppScene } from '../support/app-scene.ts';
 

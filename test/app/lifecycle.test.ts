@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { combineLifecycles, withStopTimeout } from '../../src/app/lifecycle.ts';
-import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
+import { flattenSuppressedErrors } from '../../src/operate/command-runner.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 beforeEach(() => vi.useFakeTimers());

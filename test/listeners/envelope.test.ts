@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseEnvelope, parseInstallationQuery } from '../../src/listeners/envelope.ts';
+import { parseEnvelope, parseInstallationQuery, parseUninstallEvent } from '../../src/listeners/envelope.ts';
 
 const event = { type: 'message', channel: 'C1', ts: '1.000000', user: 'U1' };
 const outer = { type: 'event_callback', event };
@@ -114,5 +114,60 @@ describe('the installation of what is pressed, sent or typed', () => {
       parseInstallationQuery({ ...pressed, is_enterprise_install: true, enterprise: null, team: null }),
     ).toBeUndefined();
     expect(parseInstallationQuery({ type: 'event_callback' })).toBeUndefined();
+  });
+});
+
+const installationEvent = (event: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
+  type: 'event_callback',
+  team_id: 'T1',
+  event_time: 1_800_000_000,
+  event,
+  ...more,
+});
+const at = new Date(1_800_000_000_000);
+
+describe('an event about the end of an installation', () => {
+  test('names the workspace, and whether the token of the bot is revoked', () => {
+    expect(parseUninstallEvent(installationEvent({ type: 'app_uninstalled' }))).toEqual({
+      kind: 'uninstalled',
+      workspace: 'T1',
+      organisation: undefined,
+      at,
+    });
+    expect(
+      parseUninstallEvent(
+        installationEvent({ type: 'tokens_revoked', tokens: { oauth: ['U1'], bot: ['U2'] } }),
+      ),
+    ).toEqual({
+      kind: 'revoked',
+      workspace: 'T1',
+      organisation: undefined,
+      at,
+    });
+  });
+
+  test('names the organisation if it covers all of its workspaces', () => {
+    const ofAll = { authorizations: [{ enterprise_id: 'E1', team_id: 'T1', is_enterprise_install: true }] };
+    const departure = parseUninstallEvent(installationEvent({ type: 'app_uninstalled' }, ofAll));
+    expect(departure).toMatchObject({ workspace: undefined, organisation: 'E1' });
+    const revoked = parseUninstallEvent(
+      installationEvent({ type: 'team_access_revoked', team_ids: ['T1', 'T2'] }, ofAll),
+    );
+    expect(revoked).toMatchObject({ kind: 'access_revoked', organisation: 'E1', from: ['T1', 'T2'] });
+    const granted = parseUninstallEvent(
+      installationEvent({ type: 'team_access_granted', team_ids: ['T1'] }, ofAll),
+    );
+    expect(granted).toMatchObject({ kind: 'access_granted', organisation: 'E1', to: ['T1'] });
+  });
+
+  test('ignores every other event', () => {
+    for (const other of [
+      installationEvent({ type: 'message', channel: 'C1' }),
+      installationEvent({ type: 'tokens_revoked' }),
+      installationEvent({ type: 'tokens_revoked', tokens: { oauth: ['U1'] } }),
+      { type: 'block_actions' },
+      undefined,
+    ])
+      expect(parseUninstallEvent(other)).toBeUndefined();
   });
 });

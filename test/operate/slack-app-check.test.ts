@@ -6,7 +6,7 @@ import { manifestSchema } from '../../sandbox/slack/manifest-schema.ts';
 import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
 import { readConfig } from '../../src/config.ts';
-import { checkApp } from '../../src/operate/checks/slack-app-check.ts';
+import { checkApp } from '../../src/operate/checks/slack-checks.ts';
 import { compileCache } from '../support/compiled-programs.ts';
 import { silentLog } from '../support/silent-log.ts';
 

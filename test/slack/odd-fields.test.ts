@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { envelopeSchema } from '../../src/listeners/envelope.ts';
+import { envelopeSchema, uninstallEventSchema } from '../../src/listeners/envelope.ts';
 import { eventSchema } from '../../src/listeners/event-parser.ts';
 import { actorSchema, locationSchema, pressSchema } from '../../src/listeners/press.ts';
-import { uninstallEventSchema } from '../../src/listeners/uninstall-event-parser.ts';
 import { ChannelMembership } from '../../src/slack/channel-membership.ts';
 import { SlackDirectory } from '../../src/slack/directory.ts';
 import { SlackRefusedError } from '../../src/slack/errors.ts';

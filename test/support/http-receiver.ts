@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterAll } from 'vitest';
-import { registerControlButtonListeners } from '../../src/listeners/control-button-listener.ts';
 import { EventIntake } from '../../src/listeners/event-intake.ts';
+import { registerControlButtonListeners } from '../../src/listeners/message-buttons.ts';
 import { SlackApp } from '../../src/listeners/slack-app.ts';
-import { HealthServer } from '../../src/operate/health-server.ts';
+import { HealthServer } from '../../src/operate/http-server.ts';
 import { Inbox } from '../../src/relay/inbox/inbox.ts';
 import type { ControlOutcome, ControlRequest } from '../../src/relay/runtime/control-request.ts';
 import type { InboxOutcome } from '../../src/relay/runtime/incoming-message.ts';

@@ -1,14 +1,26 @@
-import { WebSocket } from 'undici';
+import { fetch, WebSocket } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
 import type { Config } from '../../config.ts';
-import { REQUIRED_SCOPES } from '../../slack/app-manifest.ts';
+import {
+  AppManifests,
+  hasStep,
+  manifestDifferences,
+  manifestForHttp,
+  manifestWithStep,
+  mergeManifests,
+  REQUIRED_SCOPES,
+} from '../../slack/app-manifest.ts';
 import { SlackError } from '../../slack/errors.ts';
+import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
 import { SlackClient, tokenOnlyInstallation } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/tokens.ts';
 import { type Check, CheckFailed, type CheckTools, errorMessage, SlackUnreachable } from './check-result.ts';
 
 const HELLO_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** How far our clock may be off Slack's (ms). Requests five minutes old, or a minute ahead, are rejected. */
+const MAX_CLOCK_SKEW_MS = 30_000;
 const connectionSchema = z.looseObject({ url: z.string() });
 const helloSchema = z.looseObject({ type: z.literal('hello') });
 
@@ -98,3 +110,61 @@ function waitForHello(url: string): Promise<void> {
     socket.addEventListener('close', () => finish(new Error('closed')));
   });
 }
+
+/** Compares the app at Slack with this release's manifest, and updates it there if asked to. */
+export const checkApp: Check = async function* (config, { log, mend }) {
+  const { SLACK_CONFIG_TOKEN: token, SLACK_BOT_TOKEN: botToken, SLACK_API_URL: slackApiUrl } = config;
+  if (mend && token === undefined)
+    throw new CheckFailed(
+      'SLACK_CONFIG_TOKEN is not set, and --mend needs it to update the app. Create one at api.slack.com/apps, "Your App Configuration Tokens".',
+    );
+  if (mend && botToken === undefined)
+    throw new CheckFailed(
+      'SLACK_BOT_TOKEN is not set, and --mend finds the app by it. Update the manifest at api.slack.com/apps.',
+    );
+  if (token === undefined || botToken === undefined) return;
+  const { appId } = await identifyToken({ token: botToken, slackApiUrl, log }).catch((error: unknown) => {
+    throw describeSlackError('SLACK_BOT_TOKEN', error);
+  });
+  if (appId === undefined) throw new CheckFailed('Slack does not say to which app SLACK_BOT_TOKEN belongs.');
+  const { PUBLIC_URL, SLACK_APP_TOKEN } = config;
+  const isHttp = SLACK_APP_TOKEN === undefined && PUBLIC_URL !== undefined;
+  const transportManifest = isHttp ? manifestForHttp(manifest, PUBLIC_URL, false) : manifest;
+  const apps = new AppManifests({ token, slackApiUrl, log });
+  const atSlack = await apps.read(appId).catch((error: unknown) => {
+    throw describeSlackError('SLACK_CONFIG_TOKEN', error);
+  });
+  const ours = hasStep(atSlack) ? manifestWithStep(transportManifest) : transportManifest;
+  const differences = manifestDifferences(atSlack, ours).join('; ');
+  if (differences === '') yield "has everything of this release's manifest";
+  else if (!mend)
+    throw new CheckFailed(
+      `The app at Slack differs: ${differences}. Run the doctor with --mend to update it.`,
+    );
+  else if (await apps.update(appId, mergeManifests(atSlack, ours)))
+    throw new CheckFailed(
+      `Updated: ${differences}. Its permissions have changed: install it again at https://api.slack.com/apps/${appId}/install-on-team.`,
+    );
+  else yield `updated at Slack: ${differences}`;
+  if (hasStep(atSlack)) yield 'offers the step "Ask the agent" in Workflow Builder';
+};
+
+export const checkClock: Check = async function* (config, { now }) {
+  const before = now();
+  const response = await fetch(new URL('api.test', config.SLACK_API_URL), {
+    method: 'POST',
+    redirect: 'manual',
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+  }).catch((error: unknown) => {
+    throw new SlackUnreachable(errorMessage(error));
+  });
+  await response.body?.cancel();
+  const slackTime = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isNaN(slackTime))
+    throw new CheckFailed('SLACK_API_URL sends no date. Check that it is the address of the Web API.');
+  // Compared with the middle of the request; the header has whole seconds.
+  const skew = Math.abs(slackTime + 500 - (before + now()) / 2);
+  if (skew <= MAX_CLOCK_SKEW_MS) return yield 'in step with Slack';
+  const message = `Our clock and Slack's (SLACK_API_URL) are ${Math.round(skew / 1_000)} s apart. Synchronize ours by NTP.`;
+  throw new CheckFailed(message);
+};

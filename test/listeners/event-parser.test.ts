@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseEnvelope } from '../../src/listeners/envelope.ts';
-import { parseWorkflowStep } from '../../src/listeners/workflow-step-parser.ts';
+import { parseWorkflowStep } from '../../src/listeners/event-parser.ts';
 
 /** What is read of an event of the Events API. */
 function read(event: Record<string, unknown>) {

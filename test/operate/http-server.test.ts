@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { HealthServer, type HealthServerDeps } from '../../src/operate/health-server.ts';
+import { HealthServer, type HealthServerDeps } from '../../src/operate/http-server.ts';
 import { Telemetry } from '../../src/operate/telemetry.ts';
 import { silentLog } from '../support/silent-log.ts';
 

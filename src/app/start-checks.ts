@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
+import { type Config, refusedSetting } from '../config.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
+import { SlackAuthError } from '../slack/errors.ts';
+import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
 /**
@@ -52,5 +55,31 @@ export class ServiceTrial implements Lifecycle {
         'AGENT_BASE_URL does not work at the start; messages wait until it does',
       );
     }
+  }
+}
+
+/** Until this long (ms) after the start, nothing is said about Slack's silence. */
+const QUIET_MS = 5_000;
+
+/**
+ * Whose bot token the settings hold; undefined without one. Waits for Slack for half a minute, and says so. Throws a
+ * ConfigError if Slack refuses the token, or a SlackError.
+ */
+export async function identifyBot(
+  { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl }: Config,
+  log: Logger,
+  quietMs = QUIET_MS,
+): Promise<TokenIdentity | undefined> {
+  const waiting = setTimeout(
+    () => log.warn({ slackApiUrl }, 'Slack has not confirmed SLACK_BOT_TOKEN yet; still trying'),
+    quietMs,
+  );
+  try {
+    return token === undefined ? undefined : await identifyToken({ token, slackApiUrl, log });
+  } catch (error) {
+    if (!(error instanceof SlackAuthError)) throw error;
+    throw refusedSetting('SLACK_BOT_TOKEN', `Slack says ${error.slackCode}`);
+  } finally {
+    clearTimeout(waiting);
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { identifyBot } from '../../src/app/bot-identity.ts';
+import { identifyBot } from '../../src/app/start-checks.ts';
 import { readConfig } from '../../src/config.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 

@@ -9,6 +9,8 @@ import { type Check, CheckFailed, type CheckResult, type CheckTools, errorMessag
 const MIN_POSTGRES_VERSION = 13;
 /** How far the database's clock may be off ours (ms). */
 const MAX_CLOCK_SKEW_MS = 30_000;
+/** Least free space for the embedded database. */
+const MIN_FREE_BYTES = 1024 ** 3;
 
 /** Checks whether the database can be used, and reports what a start would change in it. */
 export const checkDatabase: Check = async function* (config, tools) {
@@ -96,3 +98,14 @@ function* checkInstallations(
       : `INSTALL_WORKSPACES does not name ${who}, where the app is installed. Add it, or remove the app there in Slack.`;
   yield { what: 'installations', ok: who === '', message };
 }
+
+export const checkDisk: Check = async function* (config, { freeBytes }) {
+  if (config.DATABASE_URL !== undefined)
+    return yield 'not needed: the data is in the database of DATABASE_URL';
+  const free = await freeBytes(config.DATA_FOLDER).catch((error: unknown) => {
+    throw new CheckFailed(`Could not read the free space at DATA_FOLDER: ${errorMessage(error)}`);
+  });
+  const size = `${(free / MIN_FREE_BYTES).toFixed(1)} GiB free at DATA_FOLDER`;
+  if (free < MIN_FREE_BYTES) throw new CheckFailed(`Only ${size}. Free at least 1 GiB.`);
+  yield size;
+};

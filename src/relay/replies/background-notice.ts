@@ -1,6 +1,6 @@
 import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
 import type { TurnLocation } from '../../store/schema.ts';
-import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/tasks/follow-up-schedule.ts';
+import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
 import { asRendered } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import type { PostWork } from './unknown-post.ts';

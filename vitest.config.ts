@@ -5,7 +5,7 @@ import { LongestFirst } from './test/support/longest-first-sequencer.ts';
 process.env.NODE_ENV = 'production';
 
 /** These replace the clocks of modules that look at them once: each file gets modules of its own. */
-const ownModules = ['directory', 'live-edit-pacing', 'rate-limiter', 'ttl-cache'].map(
+const ownModules = ['directory', 'live-edits', 'rate-limits', 'ttl-cache'].map(
   (name) => `test/slack/${name}.test.ts`,
 );
 

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { SlackError } from './errors.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { anyResponseSchema } from './slack-client.ts';
 
 /** The status is optional, and skipped after this wait for a permit (ms). */
 const MAX_WAIT_MS = 2_000;
@@ -36,9 +35,7 @@ export class AgentSessions {
     if (this.#isRefused) return;
     const args = { channel_id: channel, thread_ts: threadTs, status };
     try {
-      await this.#client.tryCall(MAX_WAIT_MS, 'agents.sessions.setStatus', args, {
-        schema: anyResponseSchema,
-      });
+      await this.#client.send('agents.sessions.setStatus', args, { maxWaitMs: MAX_WAIT_MS });
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
       this.#isRefused = LASTING_CODES.has(error.slackCode);
@@ -55,13 +52,15 @@ export class AgentSessions {
     title: string,
     prompts: readonly SuggestedPrompt[],
   ): Promise<void> {
-    const args = { channel_id: channel, title, prompts };
-    await this.#client.call('assistant.threads.setSuggestedPrompts', args, { schema: anyResponseSchema });
+    await this.#client.send('assistant.threads.setSuggestedPrompts', { channel_id: channel, title, prompts });
   }
 
   /** Gives a thread of direct messages its title. Throws a SlackError. */
   async setTitle(channel: string, threadTs: string, title: string): Promise<void> {
-    const args = { channel_id: channel, thread_ts: threadTs, title };
-    await this.#client.call('assistant.threads.setTitle', args, { schema: anyResponseSchema });
+    await this.#client.send('assistant.threads.setTitle', {
+      channel_id: channel,
+      thread_ts: threadTs,
+      title,
+    });
   }
 }

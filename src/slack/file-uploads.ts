@@ -15,7 +15,7 @@ import {
 import { listOf, optional } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { slackFileSchema } from './shared-file.ts';
-import { anyResponseSchema, mayReceiveToken } from './slack-client.ts';
+import { mayReceiveToken } from './slack-client.ts';
 
 export interface StagedFile {
   name: string;
@@ -98,11 +98,8 @@ export class FileUploads {
   async share({ channel, threadTs, files, comment, guard }: ShareRequest): Promise<void> {
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
     const text = comment === undefined ? {} : { initial_comment: comment };
-    await this.#client.call(
-      'files.completeUploadExternal',
-      { files, channel_id: channel, ...thread, ...text },
-      { schema: anyResponseSchema, guard },
-    );
+    const args = { files, channel_id: channel, ...thread, ...text };
+    await this.#client.send('files.completeUploadExternal', args, { guard });
     const [first] = files;
     if (threadTs === undefined || first === undefined) return;
     for (const pauseMs of SHOWN_CHECK_PAUSES_MS) {
@@ -131,8 +128,7 @@ export class FileUploads {
       const shares = Object.values(file.shares ?? {}).flatMap((places) => places?.[channel] ?? []);
       if (shares.length === 0) return 'completed';
       if (threadTs === undefined || shares.some((share) => share.thread_ts === threadTs)) return 'shared';
-      for (const { ts } of shares)
-        await this.#client.call('chat.delete', { channel, ts }, { schema: anyResponseSchema });
+      for (const { ts } of shares) await this.#client.send('chat.delete', { channel, ts });
     } catch (error) {
       if (error instanceof SlackRefusedError && error.slackCode === 'file_not_found') return 'absent';
       if (error instanceof SlackRefusedError && error.slackCode === 'file_deleted') return 'completed';

@@ -170,7 +170,8 @@ export class MessageHistory {
     request: HistoryRequest & { cursor: string | undefined },
     maxWaitMs: number,
   ): Promise<HistoryPage | undefined> {
-    const page = await this.#client.tryCall(maxWaitMs, ...this.#pageCall(request));
+    const [method, args, options] = this.#pageCall(request);
+    const page = await this.#client.call(method, args, { ...options, maxWaitMs });
     return page && { messages: page.messages, nextCursor: page.response_metadata };
   }
 

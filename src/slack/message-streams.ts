@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { isPermanentRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
-import { type EditRequest, editPriority, type MessageRequest, type PostRequest } from './posting.ts';
+import { type MessageRequest, type ShowOutcome, type ShowRequest, showNewest } from './live-edits.ts';
+import type { PostRequest } from './posting.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { anyResponseSchema } from './slack-client.ts';
 
 /** A stream that gets no permit to begin within this time (ms), in which any post gets one, is left out. */
 const START_MAX_WAIT_MS = 2_000;
@@ -12,11 +12,6 @@ const startedSchema = z.looseObject({ ts: z.string() });
 
 export interface StreamStart extends Omit<PostRequest, 'message' | 'kind' | 'key'> {
   markdown: string;
-}
-
-export interface StreamAppend extends Omit<EditRequest, 'render'> {
-  /** Called with the permit: the Markdown to add; undefined: nothing to add, and the permit is returned. */
-  render: () => Promise<string | undefined>;
 }
 
 /**
@@ -64,24 +59,17 @@ export class MessageStreams {
     }
   }
 
-  /** Adds to a message when the rate limit allows it; `refused`: Slack adds no more. Throws SlackLeaseError. */
-  async append(request: StreamAppend): Promise<'added' | 'nothing' | 'left_out' | 'refused'> {
-    const { channel, ts, guard, signal, state, maxWaitMs } = request;
-    const permitRequest = { guard, signal, maxWaitMs, priority: () => editPriority(state()) };
+  /** Adds Markdown to a message when the rate limit allows it; `refused`: Slack adds no more. Throws SlackLeaseError. */
+  async append(request: ShowRequest<string>): Promise<ShowOutcome | 'refused'> {
     try {
-      const done = await this.#client.rateLimiter.run('chat.appendStream', permitRequest, async (permit) => {
-        const { unseenSinceMs } = state();
-        const markdown = await request.render();
-        if (markdown === undefined) {
-          permit.release();
-          return 'nothing' as const;
-        }
-        const args = { channel, ts, markdown_text: markdown };
-        await this.#client.slackClient.call('chat.appendStream', args, { schema: anyResponseSchema, guard });
-        this.#onShown(Date.now() - unseenSinceMs);
-        return 'added' as const;
+      return await showNewest(this.#client, 'chat.appendStream', {
+        ...request,
+        render: async () => {
+          const markdown = await request.render();
+          return markdown === undefined ? undefined : { markdown_text: markdown };
+        },
+        onShown: this.#onShown,
       });
-      return done ?? 'left_out';
     } catch (error) {
       if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
       this.#log.debug({ err: error }, 'adding to a streamed message failed');
@@ -93,19 +81,14 @@ export class MessageStreams {
    * Ends the stream of a message, so that it can be edited, if it has one; false if there is no permit within `maxWaitMs`.
    * Throws a SlackError if Slack may still do it.
    */
-  async stop(request: MessageRequest & Pick<EditRequest, 'signal' | 'maxWaitMs'>): Promise<boolean> {
+  async stop(request: MessageRequest & Pick<ShowRequest<string>, 'signal' | 'maxWaitMs'>): Promise<boolean> {
     const { channel, ts, guard, signal, maxWaitMs } = request;
-    const options = { schema: anyResponseSchema, guard, signal };
     try {
-      if (maxWaitMs !== undefined)
-        return (
-          (await this.#client.tryCall(maxWaitMs, 'chat.stopStream', { channel, ts }, options)) !== undefined
-        );
-      await this.#client.call('chat.stopStream', { channel, ts }, options);
+      return await this.#client.send('chat.stopStream', { channel, ts }, { guard, signal, maxWaitMs });
     } catch (error) {
       // It has ended already, or the edit that follows meets the same error.
       if (!(error instanceof SlackRefusedError)) throw error;
+      return true;
     }
-    return true;
   }
 }

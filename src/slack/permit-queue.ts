@@ -89,6 +89,8 @@ const DEFAULT_ORDER = 1;
 
 /** One rate limit of one workspace in this process: orders the requests and asks the store when it is worth it. */
 export class PermitQueue {
+  /** When this process's last call under a channel's limit ended (as `performance.now()`), or will have. */
+  lastCallEnd: Promise<number> | undefined;
   readonly #options: PermitQueueOptions;
   readonly #waiters = new Set<Waiter>();
   #isRunning = false;

@@ -2,13 +2,17 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { LeaseGuard } from '../calls/waits.ts';
 import { retryCall } from './call-retry.ts';
-import { EditSpacing } from './edit-spacing.ts';
 import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from './errors.ts';
 import { optional } from './field-schemas.ts';
-import type { Permit, Priority } from './permit-queue.ts';
-import { PostSpacing } from './post-spacing.ts';
+import {
+  EditSpacing,
+  type MessageRequest,
+  type ShowOutcome,
+  type ShowRequest,
+  showNewest,
+} from './live-edits.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { anyResponseSchema, type SlackCallRecord } from './slack-client.ts';
+import type { SlackCallRecord } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
 /** The kinds of posts, in the order in which they go when permits are scarce. */
@@ -33,30 +37,7 @@ export interface PostRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** The state of a reply that waits for an edit; read again for each permit. */
-export interface EditState {
-  /** The text is complete: goes first. */
-  isFinal: boolean;
-  /** Nothing of the answer is visible yet: goes second. */
-  isBlank: boolean;
-  /** When the oldest text that people cannot see yet arrived (as `Date.now()`). */
-  unseenSinceMs: number;
-}
-
-export interface MessageRequest {
-  channel: string;
-  ts: string;
-  guard?: LeaseGuard | undefined;
-}
-
-export interface EditRequest extends MessageRequest {
-  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
-  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
-  state: () => EditState;
-  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
-  maxWaitMs?: number | undefined;
-  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
+export interface EditRequest extends ShowRequest<SlackMessage> {
   /** The key of a message that began as a stream, and so without one. */
   key?: string | undefined;
 }
@@ -90,7 +71,6 @@ export class Posting {
   readonly #log: Logger;
   readonly #onEdit: ((unseenMs: number) => void) | undefined;
   readonly #editSpacing: EditSpacing;
-  readonly #postSpacing: PostSpacing;
 
   /** `onEdit` is called after each edit with the age of the oldest text that it made visible (ms). */
   constructor(client: RateLimitedClient, log: Logger, onEdit?: (unseenMs: number) => void) {
@@ -98,7 +78,6 @@ export class Posting {
     this.#log = log;
     this.#onEdit = onEdit;
     this.#editSpacing = new EditSpacing(client.rateLimiter.pace);
-    this.#postSpacing = new PostSpacing(client.rateLimiter.pace);
   }
 
   /**
@@ -106,12 +85,11 @@ export class Posting {
    * MessageGoneError where the thread was deleted: Slack then posts in the channel, and the stray message is deleted.
    */
   async post(request: PostRequest): Promise<{ ts: string }> {
-    const { channel, guard, signal, key } = request;
+    const { channel, threadTs, guard, signal, key } = request;
     const since = Date.now();
     const args = {
       channel,
-      ...messageArguments(request.message),
-      ...(request.threadTs !== undefined && { thread_ts: request.threadTs }),
+      ...messageArguments(request.message, threadTs),
       client_msg_id: clientMsgId(key),
       ...keyArguments(key),
       unfurl_links: false,
@@ -125,10 +103,10 @@ export class Posting {
     const { ts, message } = await this.#client.rateLimiter.run(
       'chat.postMessage',
       { guard, signal, priority },
-      () => this.#postSpacing.run(channel, send),
+      send,
       channel,
     );
-    if (request.threadTs !== undefined && message !== undefined && message.thread_ts !== request.threadTs) {
+    if (threadTs !== undefined && message !== undefined && message.thread_ts !== threadTs) {
       await this.#deleteStray(channel, ts);
       const call = { method: 'chat.postMessage', slackCode: 'thread_not_found', outcome: 'none' } as const;
       throw new MessageGoneError(call, 'The thread was deleted, and the stray post with it.');
@@ -138,36 +116,21 @@ export class Posting {
   }
 
   /** Edits a message when the rate limit allows it, to the state at that time. */
-  async edit(request: EditRequest): Promise<'edited' | 'unchanged' | 'left_out'> {
-    const { channel, ts, guard, signal, state } = request;
-    const earliestInMs = Math.max(
-      0,
-      this.#editSpacing.notBefore(channel, ts, state().isFinal) - performance.now(),
-    );
-    const permitRequest = {
-      guard,
-      signal,
-      maxWaitMs: request.maxWaitMs === undefined ? undefined : earliestInMs + request.maxWaitMs,
-      priority: () => editPriority(state()),
-      notBefore: () => this.#editSpacing.notBefore(channel, ts, state().isFinal),
-    };
-    const done = await this.#client.rateLimiter.run('chat.update', permitRequest, async (permit) => {
-      const { unseenSinceMs } = state();
-      const message = await renderOrReleasePermit(request, permit);
-      if (message === undefined) return 'unchanged' as const;
-      try {
-        await this.#client.slackClient.call(
-          'chat.update',
-          { channel, ts, ...messageArguments(message), ...keyArguments(request.key) },
-          { schema: anyResponseSchema, guard },
-        );
-      } finally {
-        this.#editSpacing.recordChange(channel, ts);
-      }
-      this.#onEdit?.(Date.now() - unseenSinceMs);
-      return 'edited' as const;
+  async edit({ render, key, maxWaitMs, ...request }: EditRequest): Promise<ShowOutcome> {
+    const { channel, ts, state } = request;
+    const notBefore = () => this.#editSpacing.notBefore(channel, ts, state().isFinal);
+    const earliestInMs = Math.max(0, notBefore() - performance.now());
+    return await showNewest(this.#client, 'chat.update', {
+      ...request,
+      notBefore,
+      maxWaitMs: maxWaitMs === undefined ? undefined : earliestInMs + maxWaitMs,
+      render: async () => {
+        const message = await render();
+        return message && { ...messageArguments(message), ...keyArguments(key) };
+      },
+      onSent: () => this.#editSpacing.recordChange(channel, ts),
+      onShown: this.#onEdit,
     });
-    return done ?? 'left_out';
   }
 
   /** Edits a message that grows no further, before those that do. */
@@ -180,7 +143,7 @@ export class Posting {
   async delete(request: MessageRequest): Promise<void> {
     const { channel, ts, guard } = request;
     try {
-      await this.#client.call('chat.delete', { channel, ts }, { schema: anyResponseSchema, guard });
+      await this.#client.send('chat.delete', { channel, ts }, { guard });
     } catch (error) {
       if (!(error instanceof MessageGoneError && error.slackCode === 'message_not_found')) throw error;
     }
@@ -193,10 +156,9 @@ export class Posting {
     threadTs?: string | undefined;
     message: SlackMessage;
   }): Promise<void> {
-    const { channel, user, threadTs } = request;
-    const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-    const args = { channel, user, ...thread, ...messageArguments(request.message) };
-    await this.#client.call('chat.postEphemeral', args, { schema: anyResponseSchema });
+    const { channel, user, threadTs, message } = request;
+    const args = { channel, user, ...messageArguments(message, threadTs) };
+    await this.#client.send('chat.postEphemeral', args);
   }
 
   /** Adds a reaction such as `eyes`. */
@@ -239,10 +201,8 @@ export class Posting {
     isNothingToDo: (error: SlackError) => boolean,
   ): Promise<ReactionOutcome> {
     try {
-      const args = { channel, timestamp: ts, name };
-      const options = { schema: anyResponseSchema };
-      const response = await this.#client.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, options);
-      return response === undefined ? 'later' : 'done';
+      const request = { maxWaitMs: OPTIONAL_CALL_MAX_WAIT_MS };
+      return (await this.#client.send(method, { channel, timestamp: ts, name }, request)) ? 'done' : 'later';
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
       if (isNothingToDo(error)) return 'done';
@@ -252,32 +212,16 @@ export class Posting {
   }
 }
 
-/** Final edits first, then replies that show nothing yet, then the oldest unseen text. */
-export function editPriority(state: EditState): Priority {
-  return { order: state.isFinal ? 0 : state.isBlank ? 1 : 2, since: state.unseenSinceMs };
-}
-
-/** The message to show now; returns the permit if there is nothing to change. */
-async function renderOrReleasePermit(
-  request: EditRequest,
-  permit: Permit,
-): Promise<SlackMessage | undefined> {
-  let message: SlackMessage | undefined;
-  try {
-    message = await request.render();
-  } finally {
-    if (message === undefined) permit.release();
-  }
-  return message;
-}
-
 /** The metadata by which the bot finds its message again. */
 function keyArguments(key: string | undefined) {
   return key === undefined ? {} : { metadata: { event_type: METADATA_TYPE, event_payload: { key } } };
 }
 
 /** Omits empty blocks: chat.update then removes the old ones. */
-function messageArguments(message: SlackMessage): { text: string; blocks?: readonly unknown[] } {
-  const { text, blocks } = message;
-  return blocks === undefined || blocks.length === 0 ? { text } : { text, blocks };
+function messageArguments({ text, blocks = [] }: SlackMessage, threadTs?: string) {
+  return {
+    text,
+    ...(blocks.length > 0 && { blocks }),
+    ...(threadTs !== undefined && { thread_ts: threadTs }),
+  };
 }

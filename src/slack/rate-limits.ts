@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import { SlackRateLimitError } from './errors.ts';
 import {
@@ -7,7 +8,12 @@ import {
   type PermitRequest,
   type RateLimit,
 } from './permit-queue.ts';
-import type { Installation, SlackCallOptions, SlackClient } from './slack-client.ts';
+import {
+  anyResponseSchema,
+  type Installation,
+  type SlackCallOptions,
+  type SlackClient,
+} from './slack-client.ts';
 
 const TIER_2: RateLimit = { perMinute: 17, burst: 3 };
 const TIER_3: RateLimit = { perMinute: 44, burst: 5 };
@@ -93,8 +99,13 @@ interface RateLimiterOptions extends Pick<PermitQueueOptions, 'workspace' | 'sto
   pace?: number | undefined;
 }
 
+/** "1 per second per channel" (ms): https://docs.slack.dev/apis/web-api/rate-limits */
+const POST_INTERVAL_MS = 1_000;
 /** Attempts of a rate-limited call before its caller gets the error. */
 const MAX_ATTEMPTS = 8;
+
+/** A request that waits as long as it takes. */
+type PatientRequest = Omit<PermitRequest, 'maxWaitMs'>;
 
 /** Decides when a request of a workspace may go to Slack: by limits that all processes share, and by priority within this one. */
 export class RateLimiter {
@@ -108,8 +119,8 @@ export class RateLimiter {
   }
 
   /** Waits for a permit; undefined only with `maxWaitMs`. Rejects with the signal's reason when withdrawn. */
-  permit(limit: RateLimitName, request: PermitRequest, channel?: string): Promise<Permit | undefined> {
-    return this.#queueFor(limit, channel).request(request);
+  permit(limit: RateLimitName, request: PermitRequest): Promise<Permit | undefined> {
+    return this.#queueFor(limit).request(request);
   }
 
   /**
@@ -119,7 +130,7 @@ export class RateLimiter {
    */
   run<T>(
     method: LimitedMethod,
-    request: Omit<PermitRequest, 'maxWaitMs'>,
+    request: PatientRequest,
     call: (permit: Permit) => Promise<T>,
     channel?: string,
   ): Promise<T>;
@@ -136,13 +147,14 @@ export class RateLimiter {
     channel?: string,
   ): Promise<T | undefined> {
     for (let attempt = 1; ; attempt += 1) {
+      const ofChannel = channel === undefined ? undefined : this.#queueFor(CHANNEL_LIMIT, channel);
       // Thousands wait here at the same time: each promise in between takes memory.
-      const permit = await (channel === undefined
+      const permit = await (ofChannel === undefined
         ? this.permit(method, request)
-        : this.#permitForBoth(method, request, channel));
+        : this.#permitForBoth(method, request, ofChannel));
       if (permit === undefined) return undefined;
       try {
-        return await call(permit);
+        return await (ofChannel === undefined ? call(permit) : this.#spaced(ofChannel, () => call(permit)));
       } catch (error) {
         if (!(error instanceof SlackRateLimitError)) throw error;
         this.backOff(method, error.retryAfterMs);
@@ -170,30 +182,36 @@ export class RateLimiter {
   async #permitForBoth(
     method: LimitedMethod,
     request: PermitRequest,
-    channel: string,
+    channel: PermitQueue,
   ): Promise<Permit | undefined> {
-    const { mayBeOpen } = this.#queueFor(CHANNEL_LIMIT, channel);
-    const ofMethod = mayBeOpen ? this.permit(method, request) : undefined;
-    const ofChannel = this.permit(CHANNEL_LIMIT, request, channel);
-    const asked = [ofMethod ?? this.#permitAfter(ofChannel, method, request), ofChannel];
-    const answers = await Promise.allSettled(asked);
+    const ofMethod = channel.mayBeOpen ? this.permit(method, request) : undefined;
+    const ofChannel = channel.request(request);
+    const afterChannel = async () => (await ofChannel) && (await this.permit(method, request));
+    const answers = await Promise.allSettled([ofMethod ?? afterChannel(), ofChannel]);
     const permits = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value) || []);
     const release = () => {
       for (const permit of permits) permit.release();
     };
-    if (permits.length === asked.length) return { release };
+    if (permits.length === answers.length) return { release };
     release();
     const failed = answers.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     return undefined;
   }
 
-  async #permitAfter(
-    first: Promise<Permit | undefined>,
-    method: LimitedMethod,
-    request: PermitRequest,
-  ): Promise<Permit | undefined> {
-    return (await first) && (await this.permit(method, request));
+  /** Calls a second after the response to this process's previous call in the channel, however long each takes. */
+  async #spaced<T>(channel: PermitQueue, call: () => Promise<T>): Promise<T> {
+    const before = channel.lastCallEnd;
+    const end = Promise.withResolvers<number>();
+    channel.lastCallEnd = end.promise;
+    try {
+      const waitMs =
+        ((await before) ?? Number.NEGATIVE_INFINITY) + POST_INTERVAL_MS / this.pace - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+      return await call();
+    } finally {
+      end.resolve(performance.now());
+    }
   }
 
   #queueFor(limit: RateLimitName, channel?: string): PermitQueue {
@@ -216,8 +234,6 @@ export class RateLimiter {
   }
 }
 
-type LimitedCallOptions<S extends z.ZodType> = Omit<PermitRequest, 'maxWaitMs'> & SlackCallOptions<S>;
-
 /** Slack's Web API under its rate limits: waits for a permit of the method, then calls. */
 export class RateLimitedClient {
   readonly slackClient: SlackClient;
@@ -232,23 +248,34 @@ export class RateLimitedClient {
     return this.slackClient.installation;
   }
 
-  /** Waits as long as it takes. Throws a SlackError, or the reason of the signal that withdrew the request. */
+  /**
+   * Waits as long as it takes; with `maxWaitMs`, undefined if there is no permit within it. Throws a SlackError, or the
+   * reason of the signal that withdrew the request.
+   */
+  call<S extends z.ZodType>(
+    method: LimitedMethod,
+    args: Record<string, unknown>,
+    options: PatientRequest & SlackCallOptions<S>,
+  ): Promise<z.infer<S>>;
+  call<S extends z.ZodType>(
+    method: LimitedMethod,
+    args: Record<string, unknown>,
+    options: PermitRequest & SlackCallOptions<S>,
+  ): Promise<z.infer<S> | undefined>;
   async call<S extends z.ZodType>(
     method: LimitedMethod,
     args: Record<string, unknown>,
-    options: LimitedCallOptions<S>,
-  ): Promise<z.infer<S>> {
+    options: PermitRequest & SlackCallOptions<S>,
+  ): Promise<z.infer<S> | undefined> {
     return await this.rateLimiter.run(method, options, () => this.slackClient.call(method, args, options));
   }
 
-  /** Like `call`, for an optional call: undefined if there is no permit within `maxWaitMs`. */
-  async tryCall<S extends z.ZodType>(
-    maxWaitMs: number,
+  /** Like `call`, of whose response nothing is read; false if there is no permit within `maxWaitMs`. */
+  async send(
     method: LimitedMethod,
     args: Record<string, unknown>,
-    options: LimitedCallOptions<S>,
-  ): Promise<z.infer<S> | undefined> {
-    const call = () => this.slackClient.call(method, args, options);
-    return await this.rateLimiter.run(method, { ...options, maxWaitMs }, call);
+    request: PermitRequest = {},
+  ): Promise<boolean> {
+    return (await this.call(method, args, { ...request, schema: anyResponseSchema })) !== undefined;
   }
 }

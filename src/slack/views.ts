@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { SlackRefusedError } from './errors.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { anyResponseSchema } from './slack-client.ts';
 
 /** A trigger expires after 3 s, part of which has passed: opening a modal after a longer wait (ms) fails. */
 const TRIGGER_MAX_WAIT_MS = 2_000;
@@ -19,12 +18,9 @@ export class Views {
 
   /** Opens a modal and returns its id, or undefined if the trigger has expired. Throws a SlackError. */
   async open(triggerId: string, view: object): Promise<string | undefined> {
-    const args = { trigger_id: triggerId, view };
+    const options = { schema: openedSchema, maxWaitMs: TRIGGER_MAX_WAIT_MS };
     try {
-      const response = await this.#client.tryCall(TRIGGER_MAX_WAIT_MS, 'views.open', args, {
-        schema: openedSchema,
-      });
-      return response?.view.id;
+      return (await this.#client.call('views.open', { trigger_id: triggerId, view }, options))?.view.id;
     } catch (error) {
       if (error instanceof SlackRefusedError && /trigger/.test(error.slackCode)) return undefined;
       throw error;
@@ -34,8 +30,7 @@ export class Views {
   /** Updates an open modal; false if it was closed. Throws a SlackError. */
   async update(viewId: string, view: object): Promise<boolean> {
     try {
-      await this.#client.call('views.update', { view_id: viewId, view }, { schema: anyResponseSchema });
-      return true;
+      return await this.#client.send('views.update', { view_id: viewId, view });
     } catch (error) {
       if (!(error instanceof SlackRefusedError && error.slackCode === 'not_found')) throw error;
       return false;

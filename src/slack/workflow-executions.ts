@@ -1,6 +1,5 @@
 import { SlackRefusedError } from './errors.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { anyResponseSchema } from './slack-client.ts';
 
 /** Slack has completed this run of a step before, or has closed it. */
 const CLOSED_CODES = new Set(['execution_not_in_running_state', 'function_execution_not_found']);
@@ -26,9 +25,8 @@ export class WorkflowExecutions {
     signal: AbortSignal,
   ): Promise<void> {
     const method = 'outputs' in outcome ? 'functions.completeSuccess' : 'functions.completeError';
-    const args = { function_execution_id: id, ...outcome };
     try {
-      await this.#client.call(method, args, { schema: anyResponseSchema, signal });
+      await this.#client.send(method, { function_execution_id: id, ...outcome }, { signal });
     } catch (error) {
       if (!(error instanceof SlackRefusedError && CLOSED_CODES.has(error.slackCode))) throw error;
     }

@@ -64,7 +64,7 @@ describe('messages', () => {
     const { ts } = await posting.post(request);
     const state = () => ({ isFinal: true, isBlank: false, unseenSinceMs: 0 });
     const where = { channel: channel.id, ts };
-    expect(await posting.edit({ ...where, state, render: () => ({ text: 'Done' }) })).toBe('edited');
+    expect(await posting.edit({ ...where, state, render: () => ({ text: 'Done' }) })).toBe('shown');
     expect(slack.message(channel, ts)).toMatchObject({ text: 'Done', threadTs: root.ts });
     expect(slack.message(channel, ts).metadata).toMatchObject({ event_payload: { key: 'turn-1/0' } });
     const mark = { channel: channel.id, ts: root.ts, name: 'eyes' };

@@ -63,15 +63,15 @@ describe('the start of a stream', () => {
 describe('an addition to a stream', () => {
   test('is rendered with its permit, and tells how old the text was', async () => {
     scene.slack.on('chat.appendStream', { body: { ok: true } });
-    expect(await streams.append(growing)).toBe('added');
+    expect(await streams.append(growing)).toBe('shown');
     expect(scene.slack.calls[0]?.args).toMatchObject({ ...message, markdown_text: ' two' });
     expect(ages[0]).toBeGreaterThanOrEqual(50);
   });
 
   test('of nothing returns its permit', async () => {
-    expect(await streams.append({ ...growing, render: async () => undefined })).toBe('nothing');
+    expect(await streams.append({ ...growing, render: async () => undefined })).toBe('unchanged');
     scene.slack.on('chat.appendStream', { body: { ok: true } });
-    expect(await streams.append(growing)).toBe('added');
+    expect(await streams.append(growing)).toBe('shown');
     expect(scene.rateLimits.asked).toBe(1);
   });
 

@@ -123,14 +123,14 @@ describe('an edit', () => {
     let text = 'early';
     const done = posting.edit({ channel: 'C1', ts: '1.0', state: live, render: () => ({ text }) });
     text = 'late';
-    expect(await done).toBe('edited');
+    expect(await done).toBe('shown');
     expect(scene.slack.calls.map((call) => call.args.text)).toEqual(['late']);
   });
 
   test('that changes nothing is not sent and returns its permit', async () => {
     const edit = { channel: 'C1', ts: '1.0', state: live };
     expect(await posting.edit({ ...edit, render: () => undefined })).toBe('unchanged');
-    expect(await posting.edit({ ...edit, render: () => ({ text: 'now' }) })).toBe('edited');
+    expect(await posting.edit({ ...edit, render: () => ({ text: 'now' }) })).toBe('shown');
     expect(scene.rateLimits.asked).toBe(1);
     expect(scene.slack.calls).toHaveLength(1);
   });

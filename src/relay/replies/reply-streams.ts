@@ -1,6 +1,7 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { MessageStreams, StreamAppend } from '../../slack/message-streams.ts';
+import type { ShowRequest } from '../../slack/live-edits.ts';
+import type { MessageStreams } from '../../slack/message-streams.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { IdempotentPosts, PostIdentity } from './idempotent-posts.ts';
 
@@ -10,7 +11,7 @@ const STREAM_LIFETIME_MS = 4 * 60_000;
 type SlackStreams = Pick<MessageStreams, 'start' | 'append' | 'stop'>;
 
 /** How an addition waits for its permit, and what the message shows then. */
-interface PartAppend extends Pick<StreamAppend, 'state' | 'signal' | 'maxWaitMs'> {
+interface PartAppend extends Pick<ShowRequest<string>, 'state' | 'signal' | 'maxWaitMs'> {
   render: () => Promise<RenderedMessage | undefined>;
 }
 
@@ -70,7 +71,7 @@ export class ReplyStreams {
     const outcome = await this.#slack.append({ ...request, channel, ts, guard: this.#lease, render });
     if (outcome === 'refused') this.#open.delete(part);
     if (outcome === 'left_out') return outcome;
-    if (outcome !== 'added') return 'impossible';
+    if (outcome !== 'shown') return 'impossible';
     stream.markdown = markdown;
     return 'shown';
   }

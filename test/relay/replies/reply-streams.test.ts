@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
 import { ReplyStreams } from '../../../src/relay/replies/reply-streams.ts';
-import type { StreamAppend } from '../../../src/slack/message-streams.ts';
+import type { ShowRequest } from '../../../src/slack/live-edits.ts';
 import { intendedPost } from '../../../src/store/threads/posts.ts';
 
 const turn = { workspace: 'T1', id: 'turn', channel: 'D1', thread_ts: '1.000000' };
@@ -18,12 +18,12 @@ let stops = 0;
 function streamsOf(known: boolean): ReplyStreams {
   const slack = {
     start: async () => ({ ts: '2.000000' }),
-    append: async ({ render }: StreamAppend) => {
+    append: async ({ render }: ShowRequest<string>) => {
       // Slack has throttled a first attempt.
       await render();
       const more = await render();
       if (more !== undefined) added.push(more);
-      return more === undefined ? ('nothing' as const) : ('added' as const);
+      return more === undefined ? ('unchanged' as const) : ('shown' as const);
     },
     stop: async () => {
       stops += 1;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { EditSpacing } from '../../src/slack/edit-spacing.ts';
-import { editPriority } from '../../src/slack/posting.ts';
+
+import { EditSpacing, editPriority } from '../../src/slack/live-edits.ts';
 import { RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { InMemoryRateLimits, maxPerMinute } from '../support/in-memory-rate-limits.ts';
 import { silentLog } from '../support/silent-log.ts';

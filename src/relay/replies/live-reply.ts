@@ -1,6 +1,6 @@
 import { anySignal } from '../../calls/waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { isSlackFault, PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
+import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -17,15 +17,12 @@ import {
 import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruptions.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
-import type { ReplyReader } from './reply-reader.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ReplyStreams } from './reply-streams.ts';
 import { ThreadFiles } from './thread-files.ts';
 
 /** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
-/** Slack's own failures after which something is shown without a file. */
-const MAX_ATTACH_FAULTS = 3;
 
 /**
  * One turn's reply in its thread. It asks the edit budget for an edit when its state has changed, and renders when it
@@ -35,6 +32,7 @@ export class LiveReply {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
+  readonly #beforeEdit: () => Promise<void>;
   /** The reply's messages in Slack. */
   readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
@@ -52,13 +50,17 @@ export class LiveReply {
   /** Shows the changes of what stands apart from the answer. */
   readonly #statusChanges: Poller;
   #failures = 0;
-  /** Reads the agent's reply just before an edit shows it. */
-  reader: ReplyReader | undefined;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  /** `begunAt`: when the turn began here (`performance.now()`). */
-  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, begunAt: number | undefined) {
+  /** `begunAt`: when the turn began here (`performance.now()`). `beforeEdit` reads the agent's reply for an edit. */
+  constructor(
+    work: ThreadWork,
+    turn: TurnLocation,
+    state: ReplyState,
+    { begunAt, beforeEdit }: { begunAt: number | undefined; beforeEdit: () => Promise<void> },
+  ) {
+    this.#beforeEdit = beforeEdit;
     this.#work = work;
     this.#turn = turn;
     this.#state = state;
@@ -114,8 +116,8 @@ export class LiveReply {
     await this.#withRetry(() => this.#messages.endApart());
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
-    if (overflow !== undefined && !(await this.#attach('rest', overflow))) {
-      this.#state.showAll();
+    if (overflow !== undefined && !(await this.#withRetry(() => this.#files.attach('rest', overflow)))) {
+      this.#state.update({ maxMessages: Number.POSITIVE_INFINITY });
       await this.#withRetry(() => this.#showWholeText());
     }
     await this.#attachWideTables();
@@ -127,30 +129,9 @@ export class LiveReply {
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
       const file = { name, title: name, content };
-      if (!(await this.#attach(`table:${index}`, file))) return;
+      if (!(await this.#withRetry(() => this.#files.attach(`table:${index}`, file)))) return;
     }
-    if (tables.length > 0) this.#state.onWideTablesAttached();
-  }
-
-  /** Attaches a file; false if Slack does not take it. */
-  async #attach(part: string, file: Parameters<ThreadFiles['attach']>[1]): Promise<boolean> {
-    const since = performance.now();
-    let faults = 0;
-    const attach = async () => {
-      try {
-        return await this.#files.attach(part, file);
-      } catch (error) {
-        if (isSlackFault(error)) faults += 1;
-        if (faults < MAX_ATTACH_FAULTS || !(await this.#work.workspace.wasThereAfter(since))) throw error;
-        const { log } = this.#work.deps;
-        log.error(
-          { err: error, turn: this.#turn.id, part },
-          'Slack keeps failing to take a file of the answer',
-        );
-        return false;
-      }
-    };
-    return this.#withRetry(attach);
+    if (tables.length > 0) this.#state.update({ hasWideTables: true });
   }
 
   /** Removes the progress from the messages, and deletes the messages that were replaced. */
@@ -278,7 +259,7 @@ export class LiveReply {
     if (at <= from) return this.#messages.markReplaced(index);
     const breaks = this.#state.breaksWith(at);
     await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
-    this.#state.setBreaks(breaks);
+    this.#state.update({ breaks });
   }
 
   /** Edits a message; the final text of one that Slack keeps failing to change is posted in its place. */
@@ -305,7 +286,7 @@ export class LiveReply {
         unseenSinceMs: this.#unseenSince ?? Date.now(),
       }),
       onPermit: async () => {
-        if (!this.#isFinal) await this.reader?.refresh();
+        if (!this.#isFinal) await this.#beforeEdit();
         this.#unseenSince = undefined;
         await this.#render();
       },

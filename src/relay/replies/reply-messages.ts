@@ -41,14 +41,14 @@ export class ReplyMessages {
   async load(): Promise<void> {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
-    this.#state.setApart();
+    this.#state.update({ isApart: true });
     if (!this.#state.isApart) await this.endApart();
   }
 
   /** Lets text come in messages of its own, if it may be streamed; the first message keeps what else the reply shows. */
   async setApart(): Promise<void> {
     if (!this.#mayStream || this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
-    this.#state.setApart();
+    this.#state.update({ isApart: true });
     if (!this.#state.isApart) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);
     this.#ranges.delete(replyPart(0));

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { answerText, type ReplyBlock } from '../../render/messages/answer-text.ts';
+import { answerText } from '../../render/messages/answer-text.ts';
 import {
   type FileProgress,
   fileProgressLines,
@@ -22,50 +23,74 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
 import type { ReadReply } from './reply-blocks.ts';
-import { END_PHASES, phaseOf, WAIT_SENTENCES } from './reply-phases.ts';
-import { SilenceDetector, type SilenceLimits, silenceBefore, waitsFor } from './silence-detector.ts';
+import { SilenceDetector, type SilenceLimits } from './silence-detector.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
+
+/** What a reply says while a step waits. */
+const WAIT_SENTENCES: Record<WaitCause, string> = {
+  service_unreachable: strings.serviceUnreachable,
+  service_busy: strings.serviceBusy,
+  service_key: strings.rejectedApiKey,
+  slack: strings.slackRateLimited,
+  file: strings.fileUnreachable,
+  store: strings.databaseUnreachable,
+};
+
+/** The phase of a reply that ends before it has settled; others have failed. */
+const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
+  helped: 'done',
+  kept: 'done',
+  cancelled: 'cancelled',
+};
+
+/** The phases of a reply that is being written, by its status; others are `working`. */
+const LIVE_PHASES: Readonly<Record<string, ReplyPhase>> = { pending: 'queued', cancelling: 'stopping' };
+
+/** What the steps of a turn know of its reply. */
+interface ReplyKnowledge
+  extends Pick<DisplayedReply, 'phase' | 'sentence' | 'blocks' | 'notes' | 'offer' | 'maxMessages'> {
+  /** The service has the message. */
+  isDelivered: boolean;
+  /** The reply has settled, or its turn has ended before. */
+  isOver: boolean;
+  /** What a step waits for. */
+  waitCause: WaitCause | undefined;
+  /** Shown from a stop request until the end. */
+  stopSentence: string | undefined;
+  /** What became of the message's files. */
+  fileNotes: readonly FileNote[];
+  /** What became of the files of messages that the run has read as answers; undefined before it has read any. */
+  forwardedFileNotes: readonly FileNote[] | undefined;
+  /** One line for each file, while files are passed on. */
+  uploadLines: readonly string[];
+  /** Says whose questions the reply answers, where several people ask. */
+  askers: string;
+  /** The task was begun with a plan: people may approve it with a button, unless somebody has. */
+  plansFirst: boolean;
+  /** Says who answered the plan with a button, and how. */
+  buttonUse: string | undefined;
+  /** The elapsed time is shown alone, without the agent's steps, as the channel's settings ask. */
+  hideSteps: boolean;
+  /** The places (characters) at which the answer continues in a new message. */
+  breaks: readonly number[];
+  /** What stands below the answer is a message of its own until the reply is over. */
+  isApart: boolean;
+  /** Files in the thread have the tables that are too wide for Slack: the messages show their first columns. */
+  hasWideTables: boolean;
+}
 
 /** What a turn's reply shows, gathered from the turn's steps; `onChange` is called when it changes. */
 export class ReplyState {
   readonly #turnId: string;
   readonly #startedAt: number;
-  readonly #limits: FileLimits;
-  readonly #newBlocks: readonly NewBlock[];
+  readonly #settings: { fileLimits: FileLimits; newBlocks: readonly NewBlock[] };
   readonly #onChange: () => void;
   readonly #splitter = new AnswerSplitter();
-  #maxMessages: number;
-  #phase: ReplyPhase = 'starting';
-  #sentence: string | undefined;
-  #waitCause: WaitCause | undefined;
-  #isOver = false;
-  /** Shown from a stop request until the end. */
-  #stopSentence: string | undefined;
-  #fileNotes: readonly FileNote[] = [];
-  #forwardedFileNotes: readonly FileNote[] = [];
-  #notes: readonly string[] = [];
-  #blocks: readonly ReplyBlock[] = [];
-  #lastFingerprint = '';
-  readonly #silence = new SilenceDetector();
-  #breaks: readonly number[];
-  /** One line for each file, while files are passed on. */
-  #uploadLines: readonly string[] = [];
-  /** The service has the message. */
-  #isDelivered = false;
+  readonly silence = new SilenceDetector();
+  #known: ReplyKnowledge;
   #elapsedMs = 0;
-  #offer: 'choose' | undefined;
-  #hidesSteps = false;
-  #plansFirst = false;
-  /** Says whose questions the reply answers, where several people ask. */
-  #askers = '';
-  /** Says who answered the plan with a button, and how. */
-  #buttonUse: string | undefined;
-  #hasWideTables = false;
-  #isApart = false;
-  /** The run has read an answer of people, so that only typed ones follow. */
-  #hasForwarded = false;
   /** Before the first read, an earlier process may have shown more of the answer than is known here. */
   #isUnread: boolean;
 
@@ -76,174 +101,116 @@ export class ReplyState {
   ) {
     this.#turnId = turn.id;
     this.#isUnread = turn.user_message_id !== null;
-    this.#breaks = turn.split_offsets;
     this.#startedAt = turn.started_at.getTime();
-    this.#limits = settings.fileLimits;
-    this.#maxMessages = settings.maxReplyMessages;
-    this.#newBlocks = settings.newBlocks;
+    this.#settings = settings;
     this.#onChange = onChange;
+    this.#known = {
+      phase: 'starting',
+      sentence: undefined,
+      blocks: [],
+      notes: [],
+      offer: undefined,
+      maxMessages: settings.maxReplyMessages,
+      isDelivered: false,
+      isOver: false,
+      waitCause: undefined,
+      stopSentence: undefined,
+      fileNotes: [],
+      forwardedFileNotes: undefined,
+      uploadLines: [],
+      askers: '',
+      plansFirst: false,
+      buttonUse: undefined,
+      hideSteps: false,
+      breaks: turn.split_offsets,
+      isApart: false,
+      hasWideTables: false,
+    };
   }
 
   /** Whether there is no answer yet. */
   get isBlank(): boolean {
-    return this.#blocks.length === 0;
+    return this.#known.blocks.length === 0;
   }
 
-  /**
-   * Names the pause in which the agent may read another message: a silence; a question, at once; or `passOnMs` without
-   * anything new. Undefined while it writes or a tool works.
-   */
-  pauseAfter(passOnMs: number): string | undefined {
-    if (this.#phase !== 'working') return undefined;
-    if (this.#silence.current !== undefined) return `silence ${this.#silence.current}`;
-    const waiting = waitsFor(this.#blocks);
-    if (waiting === 'question') return `question ${this.#lastFingerprint}`;
-    const isQuiet = waiting === undefined && this.#silence.quietMs > passOnMs;
-    return isQuiet ? `pause ${this.#lastFingerprint}` : undefined;
-  }
-
-  /** The turn's next step. */
-  setStep(phase: ReplyPhase, sentence?: string): void {
-    if (this.#phase === phase && this.#sentence === sentence) return;
-    this.#phase = phase;
-    this.#sentence = sentence;
-    this.#notifyChanged();
-  }
-
-  /** Shows the elapsed time alone, without the agent's steps, as the channel's settings ask. */
-  hideSteps(): void {
-    this.#hidesSteps = true;
-  }
-
-  /** What stands below the answer becomes a message of its own until the reply is over. */
-  setApart(): void {
-    this.#isApart = true;
-  }
-
+  /** Whether what stands below the answer is a message of its own now. */
   get isApart(): boolean {
-    return this.#isApart && !this.#isOver;
+    return this.#known.isApart && !this.#known.isOver;
   }
 
-  /** The task was begun with a plan: people may approve it with a button, unless somebody has. */
-  offerApproval(buttonUse: string | undefined): void {
-    this.#plansFirst = true;
-    if (buttonUse === this.#buttonUse) return;
-    this.#buttonUse = buttonUse;
-    this.#notifyChanged();
-  }
-
-  /** Names the people whose questions the reply answers. */
-  setAskers(names: readonly string[]): void {
-    const line = strings.inAnswerTo(names);
-    if (line === this.#askers) return;
-    this.#askers = line;
-    this.#notifyChanged();
-  }
-
-  get offersApproval(): boolean {
-    return this.#plansFirst;
-  }
-
-  /** Sets what became of the message's files. */
-  setFileNotes(notes: readonly FileNote[]): void {
-    if (notes === this.#fileNotes) return;
-    this.#fileNotes = notes;
-    this.#uploadLines = [];
-    if (notes.some((note) => note.reason !== null)) this.#notifyChanged();
-  }
-
-  /** Shows how far the uploads of the message's files are. */
-  setUploadProgress(files: readonly FileProgress[]): void {
-    const lines = fileProgressLines(files, this.#limits);
-    if (lines.join('\n') === this.#uploadLines.join('\n')) return;
-    this.#uploadLines = lines;
-    this.#phase = 'uploading';
-    this.#sentence = fileProgressSentence(files);
-    this.#notifyChanged();
-  }
-
-  /** Shows what a step waits for; undefined when it continues. */
-  setWaitCause(cause: WaitCause | undefined): void {
-    if (this.#waitCause === cause) return;
-    this.#waitCause = cause;
-    this.#notifyChanged();
-  }
-
-  /** The agent's reply was read. After a time without a new fingerprint, the thread says once what the agent may wait for. */
-  onRead(reply: ReadReply, limits: SilenceLimits): void {
-    const { fingerprint } = reply;
-    this.#isDelivered = true;
-    this.#isUnread = false;
-    if (fingerprint !== this.#lastFingerprint) {
-      this.#lastFingerprint = fingerprint;
-      this.#silence.reset();
-      this.#blocks = reply.blocks;
-      this.#splitter.recordGrowth(this.answer);
-      this.#phase = phaseOf(reply);
-      this.#sentence = undefined;
-      this.#notifyChanged();
-      return;
-    }
-    const waiting = waitsFor(this.#blocks);
-    const silentMs = silenceBefore(waiting, limits);
-    if (this.#phase === 'working' && this.#silence.begins(silentMs)) {
-      this.#sentence = waiting === 'question' ? strings.agentAsks : strings.agentSilent(silentMs);
-      this.#notifyChanged();
-    } else if (Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS) {
-      this.#notifyChanged();
-    }
-  }
-
-  /** A message was forwarded to the silent agent, whose silence starts over. */
-  onForwarded(writer: string, notes: readonly FileNote[]): void {
-    this.#hasForwarded = true;
-    this.#forwardedFileNotes = [...this.#forwardedFileNotes, ...notes];
-    this.#silence.reset();
-    this.#sentence = strings.messagePassedOn(writer);
-    this.#notifyChanged();
-  }
-
-  /** A person asked to stop the turn; `name` is '' if it is unknown. */
-  onStopRequested(name: string): void {
-    if (this.#isOver) return;
-    this.#stopSentence = strings.stoppingFor(name);
-    this.#notifyChanged();
-  }
-
-  /** A message could not be forwarded: the service accepts none while the agent works. */
-  onRequeued(): void {
-    this.#sentence = strings.messageWaits;
-    this.#notifyChanged();
-  }
-
-  /** The reply has settled. */
-  settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
-    this.#blocks = reply.blocks;
-    this.#notes = notes;
-    if (phase === 'cancelled') this.#end(phase, strings.stopped(stoppedBy));
-    else this.#end(phase, phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined);
-  }
-
-  /** The turn ends before its reply has settled. */
-  endEarly(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
-    this.#offer = offer;
-    this.#end(END_PHASES[outcome] ?? 'failed', sentence);
+  /** Whether the reply may be a plan that people approve with a button. */
+  get plansFirst(): boolean {
+    return this.#known.plansFirst;
   }
 
   /** The current answer. */
   get answer(): string {
-    return answerText(this.#blocks);
+    return answerText(this.#known.blocks);
+  }
+
+  /** A step knows more. */
+  update(values: Partial<ReplyKnowledge>): void {
+    const before = this.#known;
+    this.#known = { ...before, ...values };
+    if (!isDeepStrictEqual(before, this.#known)) this.#notifyChanged();
+  }
+
+  /** Sets what became of the message's files, once none is passed on any more. */
+  setFileNotes(fileNotes: readonly FileNote[]): void {
+    if (fileNotes.some(({ reason }) => reason !== null)) this.update({ fileNotes, uploadLines: [] });
+    else this.#known = { ...this.#known, fileNotes, uploadLines: [] };
+  }
+
+  /** Shows how far the uploads of the message's files are. */
+  setUploadProgress(files: readonly FileProgress[]): void {
+    const uploadLines = fileProgressLines(files, this.#settings.fileLimits);
+    if (isDeepStrictEqual(uploadLines, this.#known.uploadLines)) return;
+    this.update({ uploadLines, phase: 'uploading', sentence: fileProgressSentence(files) });
+  }
+
+  /** The agent's reply was read. After a time without a new fingerprint, the thread says once what the agent may wait for. */
+  onRead(reply: ReadReply, limits: SilenceLimits): void {
+    this.#known = { ...this.#known, isDelivered: true };
+    this.#isUnread = false;
+    const found = this.silence.onRead(reply, limits);
+    if (found === 'changed') {
+      const phase = LIVE_PHASES[reply.status ?? ''] ?? 'working';
+      this.#known = { ...this.#known, blocks: reply.blocks, phase, sentence: undefined };
+      this.#splitter.recordGrowth(this.answer);
+    } else if (found !== 'same') {
+      const sentence = found.waiting === 'question' ? strings.agentAsks : strings.agentSilent(found.silentMs);
+      this.#known = { ...this.#known, sentence };
+    } else if (Date.now() - this.#startedAt - this.#elapsedMs <= CLOCK_REFRESH_MS) return;
+    this.#notifyChanged();
+  }
+
+  /** A message was forwarded to the silent agent, whose silence starts over. */
+  onForwarded(writer: string, notes: readonly FileNote[]): void {
+    this.silence.reset();
+    const { forwardedFileNotes: earlier = [] } = this.#known;
+    this.update({ forwardedFileNotes: [...earlier, ...notes], sentence: strings.messagePassedOn(writer) });
+  }
+
+  /** A person asked to stop the turn; `name` is '' if it is unknown. */
+  onStopRequested(name: string): void {
+    if (!this.#known.isOver) this.update({ stopSentence: strings.stoppingFor(name) });
+  }
+
+  /** The reply has settled. */
+  settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
+    const failure = phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined;
+    const sentence = phase === 'cancelled' ? strings.stopped(stoppedBy) : failure;
+    this.#end({ blocks: reply.blocks, notes, phase, sentence });
+  }
+
+  /** The turn ends before its reply has settled. */
+  endEarly(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
+    this.#end({ offer, phase: END_PHASES[outcome] ?? 'failed', sentence });
   }
 
   /** The places (characters) at which the answer continues in a new message, with one more. */
   breaksWith(place: number): number[] {
-    return [...this.#breaks, place].sort((a, b) => a - b);
-  }
-
-  /** The answer continues in new messages at these places (characters). */
-  setBreaks(places: readonly number[]): void {
-    this.#breaks = places;
-    this.#notifyChanged();
+    return [...this.#known.breaks, place].sort((a, b) => a - b);
   }
 
   render(): RenderedMessage[] {
@@ -275,65 +242,39 @@ export class ReplyState {
     return wideTables(this.#toShownReply(), this.#splitter);
   }
 
-  /** Files in the thread have these tables: the messages show their first columns. */
-  onWideTablesAttached(): void {
-    this.#hasWideTables = true;
-    this.#notifyChanged();
-  }
-
-  /** Lets the answer take as many messages as it needs, where its rest cannot be attached. */
-  showAll(): void {
-    this.#maxMessages = Number.POSITIVE_INFINITY;
-    this.#notifyChanged();
-  }
-
   #toShownReply(): DisplayedReply {
-    const waitSentence = this.#waitCause && WAIT_SENTENCES[this.#waitCause];
-    const phase = waitSentence === undefined ? this.#phase : 'delayed';
-    const urgent = [this.#stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');
-    const sentence = urgent === '' ? this.#sentence : urgent;
+    const { waitCause, stopSentence, askers, notes, buttonUse, plansFirst, isOver, ...known } = this.#known;
+    const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
+    const phase = waitSentence === undefined ? known.phase : 'delayed';
+    const urgent = [stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');
+    // Only the run's first answer may come from a button.
+    const isWaiting = known.forwardedFileNotes === undefined && this.silence.isWaiting;
     return {
+      ...known,
       turnId: this.#turnId,
-      phase: this.#stopSentence === undefined ? phase : 'stopping',
-      blocks: this.#blocks,
-      breaks: this.#breaks,
+      phase: stopSentence === undefined ? phase : 'stopping',
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
-      notes: [this.#askers, ...this.#fileLines(), ...this.#notes, this.#buttonUse ?? ''],
-      hideSteps: this.#hidesSteps,
-      asksApproval: this.#plansFirst && this.#buttonUse === undefined && (this.#isOver || this.#isWaiting),
-      sentence,
-      maxMessages: this.#maxMessages,
-      newBlocks: this.#newBlocks,
-      hasWideTables: this.#hasWideTables,
-      offer: this.#offer,
+      notes: [askers, ...this.#fileLines(), ...notes, buttonUse ?? ''],
+      asksApproval: plansFirst && buttonUse === undefined && (isOver || isWaiting),
+      sentence: urgent === '' ? known.sentence : urgent,
+      newBlocks: this.#settings.newBlocks,
     };
   }
 
-  /** Whether the run waits for its first answer. */
-  get #isWaiting(): boolean {
-    if (this.#hasForwarded) return false;
-    return this.#silence.current !== undefined || waitsFor(this.#blocks) === 'question';
-  }
-
-  #end(phase: ReplyPhase, sentence: string | undefined): void {
-    this.#isOver = true;
-    this.#phase = phase;
-    this.#sentence = sentence;
-    this.#stopSentence = undefined;
-    this.#waitCause = undefined;
+  #end(values: Partial<ReplyKnowledge>): void {
+    this.#known = { ...this.#known, ...values, isOver: true, stopSentence: undefined, waitCause: undefined };
     this.#notifyChanged();
   }
 
-  #fileLines(): string[] {
-    if (this.#uploadLines.length > 0) return [...this.#uploadLines];
-    return missingFileLines([...this.#fileNotes, ...this.#forwardedFileNotes], this.#limits, {
-      sent: this.#isDelivered,
-    });
+  #fileLines(): readonly string[] {
+    const { uploadLines, fileNotes, forwardedFileNotes = [], isDelivered: sent } = this.#known;
+    if (uploadLines.length > 0) return uploadLines;
+    return missingFileLines([...fileNotes, ...forwardedFileNotes], this.#settings.fileLimits, { sent });
   }
 
   #notifyChanged(): void {
-    if (this.#isOver) this.#isUnread = false;
+    if (this.#known.isOver) this.#isUnread = false;
     this.#elapsedMs = Date.now() - this.#startedAt;
     if (!this.#isUnread) this.#onChange();
   }

@@ -1,19 +1,37 @@
 import type { ReplyBlock } from '../../render/messages/answer-text.ts';
+import type { ReadReply } from './reply-blocks.ts';
 
-/** Notices when the agent writes nothing new for a while. */
+/** What the agent may be waiting for: `tool`, an answer to its `question`, or nothing that can be told. */
+type WaitingFor = 'tool' | 'question' | undefined;
+
+/** Notices when the agent writes nothing new for a while, and what it may be waiting for. */
 export class SilenceDetector {
+  #fingerprint = '';
+  #waiting: WaitingFor;
+  #isWorking = true;
   #changedAt = performance.now();
   #isSilent = false;
+  /** The number of the current or last silence. */
   #count = 0;
 
-  /** The number of the current silence, from 1; undefined while the agent writes. */
-  get current(): number | undefined {
-    return this.#isSilent ? this.#count : undefined;
-  }
-
-  /** Since when there is nothing new (ms). */
-  get quietMs(): number {
-    return performance.now() - this.#changedAt;
+  /** The agent's reply was read: tells whether it shows anything new, or else whether a silence begins now. */
+  onRead(
+    reply: ReadReply,
+    limits: SilenceLimits,
+  ): 'changed' | 'same' | { silentMs: number; waiting: WaitingFor } {
+    const { fingerprint, status, blocks } = reply;
+    if (fingerprint !== this.#fingerprint) {
+      this.#fingerprint = fingerprint;
+      this.#waiting = waitsFor(blocks);
+      this.#isWorking = status !== 'pending' && status !== 'cancelling';
+      this.reset();
+      return 'changed';
+    }
+    const silentMs = silenceBefore(this.#waiting, limits);
+    if (!this.#isWorking || this.#isSilent || this.#quietMs <= silentMs) return 'same';
+    this.#isSilent = true;
+    this.#count += 1;
+    return { silentMs, waiting: this.#waiting };
   }
 
   /** The agent wrote something, or got something to answer: the silence starts over. */
@@ -22,12 +40,26 @@ export class SilenceDetector {
     this.#isSilent = false;
   }
 
-  /** Whether a silence of `silenceMs` begins now; true once for each silence. */
-  begins(silenceMs: number): boolean {
-    if (this.#isSilent || this.quietMs <= silenceMs) return false;
-    this.#isSilent = true;
-    this.#count += 1;
-    return true;
+  /** Whether the run may wait for a person. */
+  get isWaiting(): boolean {
+    return this.#isSilent || this.#waiting === 'question';
+  }
+
+  /**
+   * Names the pause in which the agent may read another message: a silence; a question, at once; or `passOnMs` without
+   * anything new. Undefined while it writes or a tool works.
+   */
+  pauseAfter(passOnMs: number): string | undefined {
+    if (!this.#isWorking) return undefined;
+    if (this.#isSilent) return `silence ${this.#count}`;
+    if (this.#waiting === 'question') return `question ${this.#fingerprint}`;
+    const isQuiet = this.#waiting === undefined && this.#quietMs > passOnMs;
+    return isQuiet ? `pause ${this.#fingerprint}` : undefined;
+  }
+
+  /** Since when there is nothing new (ms). */
+  get #quietMs(): number {
+    return performance.now() - this.#changedAt;
   }
 }
 
@@ -43,10 +75,7 @@ export interface SilenceLimits {
 const QUESTION_MS = 3_000;
 
 /** How long a run that may be waiting for this writes nothing new (ms) until it counts as silent. */
-export function silenceBefore(
-  waiting: ReturnType<typeof waitsFor>,
-  { silenceMs, waitingMs }: SilenceLimits,
-): number {
+export function silenceBefore(waiting: WaitingFor, { silenceMs, waitingMs }: SilenceLimits): number {
   if (waiting === 'tool') return silenceMs;
   return Math.min(silenceMs, waiting === 'question' ? QUESTION_MS : waitingMs);
 }
@@ -54,8 +83,8 @@ export function silenceBefore(
 /** A question mark at the end of a text, in any script; quotes, brackets and emphasis may follow it. */
 const QUESTION_AT_END = /[?？؟;՞]["'”’»)\]*_\s]*$/u;
 
-/** What the agent may be waiting for: `tool`, an answer to its `question`, or nothing that can be told. */
-export function waitsFor(blocks: readonly ReplyBlock[]): 'tool' | 'question' | undefined {
+/** What the agent may be waiting for after it has written this. */
+export function waitsFor(blocks: readonly ReplyBlock[]): WaitingFor {
   const answered = new Set(blocks.map((block) => (block.kind === 'tool_result' ? block.toolUseId : '')));
   // Whether a call without an id has ended cannot be told.
   if (blocks.some((block) => block.kind === 'tool_use' && block.id !== '' && !answered.has(block.id)))

@@ -1,7 +1,13 @@
 import type { Logger } from 'pino';
 import { AgentError } from '../../agent/errors.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
-import { isPermanentRefusal, SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
+import {
+  isPermanentRefusal,
+  PayloadRefusedError,
+  SlackAuthError,
+  SlackError,
+  SlackLeaseError,
+} from '../../slack/errors.ts';
 import type { FileUploads } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { SlackFiles } from '../../store/files/posted-results.ts';
@@ -10,11 +16,15 @@ import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { SlackFaults } from './fallback-forms.ts';
 
 /** What files need; ThreadWork fits. */
 interface FileWork {
   deps: { log: Logger; store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> } };
-  workspace: { uploads: Pick<FileUploads, 'stage' | 'share' | 'shareStatus'> };
+  workspace: {
+    uploads: Pick<FileUploads, 'stage' | 'share' | 'shareStatus'>;
+    wasThereAfter: (at: number) => Promise<boolean>;
+  };
   lease: Lease;
 }
 
@@ -42,11 +52,13 @@ export interface FileToShare {
 export class ThreadFiles {
   readonly #work: FileWork;
   readonly #turn: TurnLocation;
+  readonly #faults: SlackFaults;
   #rows = new Map<string, SlackFileRow>();
 
   constructor(work: FileWork, turn: TurnLocation) {
     this.#work = work;
     this.#turn = turn;
+    this.#faults = new SlackFaults(work.workspace);
   }
 
   /**
@@ -54,53 +66,59 @@ export class ThreadFiles {
    * take is left out and logged. Throws if the turn must not continue in this process, or the store is unavailable.
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlySet<string>> {
-    await this.#shareEach(files);
+    const share = async () => {
+      const left = await this.#notShared(files);
+      const mayPass = (error: unknown) => transientFailure(rootError(error)) !== undefined;
+      for (const file of left)
+        await this.#attempt('a file could not be uploaded to Slack', () => this.#stage(file), mayPass);
+      await this.#shareStaged(left);
+    };
+    await this.#attempt('files could not be shared', share, () => true);
     return new Set(files.map(({ part }) => part).filter((part) => this.#isShared(part)));
   }
 
-  async #shareEach(files: readonly FileToShare[]): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      await this.#load();
-      await this.#resolveUnknownShares(files);
-      const left = files.filter(({ part }) => !this.#isShared(part));
-      if (left.length === 0) return;
-      for (const file of left) await this.#tryToStage(file);
-      try {
-        return await this.#shareStaged(left);
-      } catch (error) {
-        if (!this.#mayLeaveOut(error)) throw error;
-        this.#work.deps.log.warn({ err: error, turn: this.#turn.id, attempt }, 'files could not be shared');
-        if (attempt >= MAX_ATTEMPTS) return;
-        await sleepWithLease(transientFailure(error)?.waitMs ?? backoffMs(attempt), this.#work.lease);
-      }
-    }
-  }
-
   /**
-   * Attaches what an answer's messages do not show, once. False if Slack takes no file from us. Throws a SlackError
-   * that may pass.
+   * Attaches what an answer's messages do not show, once. False if Slack takes no file from us, or keeps failing at it.
+   * Throws a SlackError that may pass.
    */
-  async attach(
-    part: string,
-    { name, title, content }: Pick<AnswerRest, 'name' | 'title' | 'content'>,
-  ): Promise<boolean> {
+  async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
+    const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
     const file = { part, name, title, sizeBytes: bytes.length, bytes: () => singleChunk(bytes) };
-    await this.#load();
-    await this.#resolveUnknownShares([file]);
-    if (this.#isShared(part)) return true;
+    const attach = async () => {
+      const left = await this.#notShared([file]);
+      for (const one of left) await this.#stage(one);
+      await this.#shareStaged(left);
+    };
     try {
-      if (this.#rows.get(part)?.state !== 'staged') await this.#stage(file);
-      await this.#shareStaged([file]);
-    } catch (error) {
-      if (!isPermanentRefusal(error)) throw error;
-      this.#work.deps.log.error(
-        { err: error, turn: this.#turn.id, part },
-        'a part of an answer cannot be attached',
-      );
+      await this.#faults.run(part, attach);
+    } catch (err) {
+      if (!isPermanentRefusal(err) && !(err instanceof PayloadRefusedError)) throw err;
+      const { log } = this.#work.deps;
+      log.error({ err, turn: this.#turn.id, part }, 'a part of an answer cannot be attached');
       return false;
     }
     return true;
+  }
+
+  /** Takes a step until it succeeds or a few attempts have failed. Throws what the turn does not continue after. */
+  async #attempt(
+    failure: string,
+    step: () => Promise<void>,
+    mayPass: (error: unknown) => boolean,
+  ): Promise<void> {
+    const { lease, deps } = this.#work;
+    for (let attempt = 1; ; attempt += 1) {
+      throwIfInterrupted(lease);
+      try {
+        return await step();
+      } catch (err) {
+        if (!this.#mayLeaveOut(err)) throw err;
+        deps.log.warn({ err, turn: this.#turn.id, attempt }, failure);
+        if (attempt >= MAX_ATTEMPTS || !mayPass(err)) return;
+        await sleepWithLease(transientFailure(rootError(err))?.waitMs ?? backoffMs(attempt), lease);
+      }
+    }
   }
 
   #isShared(part: string): boolean {
@@ -111,22 +129,25 @@ export class ThreadFiles {
     this.#rows = await this.#work.deps.store.slackFiles.ofTurn(this.#turn);
   }
 
-  /** Looks up shares whose outcome is unknown. */
-  async #resolveUnknownShares(files: readonly FileToShare[]): Promise<void> {
+  /** Those of the files that the thread does not have, after a look for shares whose outcome is unknown. */
+  async #notShared(files: readonly FileToShare[]): Promise<FileToShare[]> {
+    await this.#load();
+    const { lease, workspace } = this.#work;
+    const { channel, thread_ts: threadTs } = this.#turn;
     for (const { part } of files) {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
-      const { lease, workspace } = this.#work;
       await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, lease);
-      const { channel, thread_ts: threadTs } = this.#turn;
       const where = await workspace.uploads.shareStatus(row.slack_file_id, { channel, threadTs }, lease);
       if (where !== 'absent') await this.#setState([part], 'shared');
       else await this.#forget([part]);
     }
+    return files.filter(({ part }) => !this.#isShared(part));
   }
 
-  /** Sends Slack the bytes of a file that it does not have yet. */
+  /** Sends Slack the bytes of a file, unless it has them. */
   async #stage({ part, name, altText, sizeBytes, bytes }: FileToShare): Promise<void> {
+    if (this.#rows.get(part)?.state === 'staged') return;
     await this.#work.workspace.uploads.stage({
       name,
       altText,
@@ -136,25 +157,6 @@ export class ThreadFiles {
       guard: this.#work.lease,
     });
     await this.#setState([part], 'staged');
-  }
-
-  async #tryToStage(file: FileToShare): Promise<void> {
-    const { part } = file;
-    for (let attempt = 1; this.#rows.get(part)?.state !== 'staged'; attempt += 1) {
-      throwIfInterrupted(this.#work.lease);
-      try {
-        await this.#stage(file);
-      } catch (error) {
-        if (!this.#mayLeaveOut(error)) throw error;
-        const wait = transientFailure(rootError(error));
-        this.#work.deps.log.warn(
-          { err: error, turn: this.#turn.id, part, attempt },
-          'a file could not be uploaded to Slack',
-        );
-        if (wait === undefined || attempt >= MAX_ATTEMPTS) return;
-        await sleepWithLease(wait.waitMs ?? backoffMs(attempt), this.#work.lease);
-      }
-    }
   }
 
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {

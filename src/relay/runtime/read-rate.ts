@@ -1,5 +1,3 @@
-import type { InterruptibleWait } from './retry.ts';
-
 /** The shortest pause between two reads of a live reply (ms), whatever the rate allows. */
 const MIN_READ_INTERVAL_MS = 1_000;
 
@@ -40,10 +38,10 @@ export class ReadRate {
 
   /**
    * Waits for a permit to read, in the order of the calls. A read that an edit waits for gives `dueWithinMs`: it goes
-   * before the others, and gives up after that time. False if it gave up, or `wait` was ended. Rejects with the
+   * before the others, and gives up after that time. False if it gave up, or `wake` was aborted. Rejects with the
    * signal's reason.
    */
-  async acquire(signal: AbortSignal, wait?: InterruptibleWait, dueWithinMs?: number): Promise<boolean> {
+  async acquire(signal: AbortSignal, wake?: AbortSignal, dueWithinMs?: number): Promise<boolean> {
     signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const queue = dueWithinMs === undefined ? this.#otherWaiters : this.#dueWaiters;
@@ -53,14 +51,12 @@ export class ReadRate {
       resolve(false);
     };
     const timer = dueWithinMs === undefined ? undefined : setTimeout(leave, dueWithinMs);
-    if (wait !== undefined) wait.end = leave;
-    signal.addEventListener('abort', leave, { once: true });
+    for (const one of [signal, wake]) one?.addEventListener('abort', leave);
     queue.push(resolve);
     this.#grantNext();
     const granted = await promise;
     clearTimeout(timer);
-    if (wait?.end === leave) wait.end = undefined;
-    signal.removeEventListener('abort', leave);
+    for (const one of [signal, wake]) one?.removeEventListener('abort', leave);
     if (!granted) signal.throwIfAborted();
     return granted;
   }

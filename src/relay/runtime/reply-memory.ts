@@ -1,6 +1,6 @@
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { Lease } from './lease.ts';
-import { type InterruptibleWait, sleepWithLease } from './retry.ts';
+import { sleepWithLease } from './retry.ts';
 
 /** Bytes that the replies of all workspaces' own accounts share. */
 const SHARED_BYTES = 32 * 1024 * 1024;
@@ -25,7 +25,8 @@ interface Holder {
   needs: number | undefined;
   /** When it got the reserve (ms, as `performance.now()`). */
   lentAt: number | undefined;
-  readonly wait: InterruptibleWait;
+  /** Ends its wait for room. */
+  wake: AbortController | undefined;
 }
 
 /** How many bytes a response takes that a turn keeps; `isSettled`: it is the last one of its kind. */
@@ -77,7 +78,8 @@ export class ReplyMemory {
     for (;;) {
       const holder = this.#holders.get(id);
       if (holder?.needs === undefined) return;
-      await sleepWithLease(RECHECK_MS, lease, holder.wait);
+      holder.wake = new AbortController();
+      await sleepWithLease(RECHECK_MS, lease, holder.wake.signal);
       this.#giveRoom();
       if (!holder.isSettled) return;
     }
@@ -98,7 +100,7 @@ export class ReplyMemory {
 
   #add(workspace: string, id: string): Holder {
     const empty = { bytes: 0, isSettled: false, needs: undefined, lentAt: undefined };
-    const holder: Holder = { workspace, parts: new Map(), ...empty, wait: { end: undefined } };
+    const holder: Holder = { workspace, parts: new Map(), ...empty, wake: undefined };
     this.#holders.set(id, holder);
     const usage = this.#workspaces.get(workspace) ?? { turns: 0, bytes: 0 };
     usage.turns += 1;
@@ -116,7 +118,7 @@ export class ReplyMemory {
       else if (this.#mayBorrow(holder)) this.#count(holder, needs, this.#now());
       else continue;
       holder.needs = undefined;
-      holder.wait.end?.();
+      holder.wake?.abort();
     }
   }
 

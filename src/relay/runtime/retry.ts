@@ -65,31 +65,19 @@ export function throwIfInterrupted(lease: Lease): void {
   if (lease.draining.aborted) throw new HandOver();
 }
 
-/** A wait that others can end early; `end` is set while it lasts. */
-export interface InterruptibleWait {
-  end: (() => void) | undefined;
-}
-
 /** Sleeps, unless `wake` ends the wait. Wakes and throws like `throwIfInterrupted` if the lease is lost or drains. */
-export async function sleepWithLease(
-  ms: number,
-  lease: Lease,
-  wake?: AbortSignal | InterruptibleWait,
-): Promise<void> {
+export async function sleepWithLease(ms: number, lease: Lease, wake?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
   const timer = setTimeout(end, ms);
   const signals = [lease.signal, lease.draining];
-  if (wake instanceof AbortSignal) {
-    if (!wake.aborted) signals.push(wake);
-  } else if (wake !== undefined) wake.end = end;
+  if (wake?.aborted === false) signals.push(wake);
   for (const signal of signals) {
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
   }
   await promise;
   clearTimeout(timer);
-  if (wake !== undefined && 'end' in wake) wake.end = undefined;
   for (const signal of signals) signal.removeEventListener('abort', end);
   throwIfInterrupted(lease);
 }

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { BackgroundState } from '../../render/messages/button-notes.ts';
-import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
+import { FOLLOW_UP_JOB } from '../../store/tasks/follow-up-schedule.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
 import { sendBackgroundStop } from '../controls/stop-control.ts';
-import { isOpen, updateBackgroundNotice } from '../replies/background-notice.ts';
-import { isTaskSettled } from '../replies/reply-reader.ts';
+import { isTaskSettled } from '../replies/reply-finder.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { isOpen, updateBackgroundNotice } from './background-work.ts';
 
 /**
  * The pause between two checks grows by this factor, up to this multiple of the first pause: with the default settings,
@@ -59,7 +59,7 @@ export function followUpJobs(
 ): JobKind {
   const { followUpMs, followUpIntervalMs } = deps.settings.results;
   return {
-    kind: JOB_KIND.followUp,
+    kind: FOLLOW_UP_JOB,
     share: 2,
     timeoutMs: 60_000,
     giveUpAfterMs: 24 * 60 * 60_000,

@@ -10,10 +10,9 @@ import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { Tables, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
+import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
-import { postBackgroundNotice } from '../replies/background-notice.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
@@ -21,6 +20,7 @@ import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { EmptyMessage } from '../sending/empty-message.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/message-requeue.ts';
+import { postBackgroundNotice } from './background-work.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
@@ -70,14 +70,15 @@ export async function closeTurn(
   outcome: TurnOutcome,
   followUp?: FollowUpTimes,
 ): Promise<void> {
-  const { deps, turn, reply, completion } = context;
+  const { deps, turn, reply, run } = context;
+  const { completion } = run;
   const posts = new IdempotentPosts(context, turn);
   const values = context.takeUnrecorded();
   let isCompleted = false;
   const onFinished = async (store: Store, trx: Transaction<Tables>) => {
     // Under the thread's lock: a message that comes later queues the thread again.
-    isCompleted = completion !== undefined && !(await store.threads.hasWorkAfter(turn));
-    if (isCompleted) await completion?.complete(trx);
+    isCompleted = !(await store.threads.hasWorkAfter(turn));
+    if (isCompleted) await completion.complete(trx);
   };
   await context.withRetry(() =>
     reply.close((shown) => {
@@ -85,7 +86,7 @@ export async function closeTurn(
       return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last, onFinished });
     }),
   );
-  if (completion !== undefined) completion.isCommitted = isCompleted;
+  completion.isCommitted = isCompleted;
 }
 
 /** An empty message was edited or withdrawn meanwhile: removes the notice about it, and lets an edited one wait again. */
@@ -101,10 +102,8 @@ async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'
 
 /** Posts the results, or a line after a long turn without any. Results that cannot be read are left to follow-ups. */
 async function postResultsOrEndLine(context: TurnContext): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
-  const { agent, taskId, account_id } = await context.task();
-  const memory = deps.replyMemory.of(turn, account_id);
-  const settled = { deps, workspace, agent, turn, taskId, lease, memory };
+  const { deps, turn, lease } = context;
+  const settled = await context.task();
   const posts = new IdempotentPosts(context, turn);
   const count = await context
     .withRetry(() => postResults(settled, context.state.answer))

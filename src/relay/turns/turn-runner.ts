@@ -62,9 +62,8 @@ export class TurnRunner {
     }
     const lease = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread);
+      const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread, completion);
       if (context === undefined) return;
-      context.completion = completion;
       const turn = turnLocationOf(context.turn);
       this.#running.set(turn.id, context);
       try {
@@ -89,7 +88,11 @@ export class TurnRunner {
     }
   }
 
-  async #nextTurn(work: ThreadWork, thread: ThreadKey): Promise<TurnContext | undefined> {
+  async #nextTurn(
+    work: ThreadWork,
+    thread: ThreadKey,
+    completion: JobCompletion,
+  ): Promise<TurnContext | undefined> {
     const state = await this.#deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
     const open = state.has_open_turn ? await this.#deps.store.turns.open(thread) : undefined;
@@ -104,7 +107,8 @@ export class TurnRunner {
     if (begun === undefined || begun.message.waiting_count > 1) waitingReactions.addToWaiting(thread);
     if (begun === undefined || begun.message.has_waiting_reaction) waitingReactions.cleanUp();
     const logged = { ...work, deps: { ...this.#deps, log } };
-    return new TurnContext(logged, turn, readRateFor, waitingReactions, begun && { ...begun, thread: state });
+    const shared = { completion, waitingReactions, readRateFor };
+    return new TurnContext(logged, { ...shared, turn, begun: begun && { ...begun, thread: state } });
   }
 
   async #begin(work: ThreadWork, thread: ThreadWithWork) {

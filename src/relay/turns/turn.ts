@@ -2,16 +2,15 @@ import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-control.ts';
-import { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { findReply, SETTLED_TASK_SHORT_MS } from '../replies/reply-finder.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-message.ts';
 import { closeMessage, requeueMessage } from '../sending/message-requeue.ts';
+import { messageOfTurn } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
-import { threadPermalink } from '../tasks/task-list.ts';
-import { followReply } from './reply-follower.ts';
+import { postNewTaskNotice, postSharedChannelNotice } from './one-time-notices.ts';
+import { type FollowedReply, followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
@@ -74,49 +73,51 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 }
 
 async function takeSteps(context: TurnContext): Promise<void> {
-  const { deps, workspace, turn, state } = context;
-  const channelSettings = await deps.store.settings.get(turn.workspace, turn.channel);
-  if (!channelSettings.show_steps) state.hideSteps();
-  if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
-  await endTurnIfEmpty(deps, workspace, turn, await context.message());
+  const { deps, workspace, state, run } = context;
+  const channelSettings = await deps.store.settings.get(context.turn.workspace, context.turn.channel);
+  state.update({ hideSteps: !channelSettings.show_steps });
+  const earlier = await findReplyToForwarded(context);
+  if (earlier === null) return closeTurn(context, 'completed');
+  const message = run.begun?.message ?? (await messageOfTurn(deps, context.turn));
+  await endTurnIfEmpty(deps, workspace, context.turn, message);
   await context.openReply();
+  let reply: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id };
   if (context.turn.user_message_id === null) {
     await context.withRetry(() => postSharedChannelNotice(context));
     await context.withRetry(() => postNewTaskNotice(context));
     const sender = createSender(context, channelSettings.model);
-    await endTurnIfFilesOnly(deps, workspace, context.turn, await context.message(), sender);
-    await sendMessage(context, sender);
+    await endTurnIfFilesOnly(deps, workspace, context.turn, message, sender);
+    reply = await sendMessage(context, sender, reply);
   }
   state.setFileNotes(context.turn.file_notes ?? []);
-  state.setStep('working');
-  const isTaskWorking = await followReply(context);
+  state.update({ phase: 'working', sentence: undefined });
+  const isTaskWorking = await followReply(context, reply);
   await endSettledTurn(context, isTaskWorking);
 }
 
 /**
- * Whether the message was forwarded by the turn before, and answered in that turn's reply: it has none of its own. One
- * may begin as late as any other reply; while a later message waits for the turn, it must begin soon.
+ * The id of the reply to a message that the turn before forwarded; null if that turn's reply answers it, and it has none of
+ * its own. One may begin as late as any other reply; while a later message waits for the turn, it must begin soon.
  */
-async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
+async function findReplyToForwarded(context: TurnContext): Promise<string | undefined | null> {
   const { deps, turn, stopSignal } = context;
   if (turn.forwarded_by_turn_id === null || turn.user_message_id === null || turn.first_visible_at !== null)
-    return false;
-  if ((await context.thread()).task_id === null) return false;
-  const reader = await context.createReader(() => undefined);
+    return undefined;
+  if ((await context.thread()).task_id === null) return undefined;
+  const message = await context.answeredMessage();
   const settledMs = async () =>
     stopSignal.aborted || (await deps.store.messages.hasLater(turn))
       ? SETTLED_TASK_SHORT_MS
       : deps.settings.settledTaskMs;
-  context.knownReplyId = await context.withRetry(() => reader.find(undefined, settledMs));
-  return context.knownReplyId === undefined;
+  return (await context.withRetry(() => findReply(message, settledMs))) ?? null;
 }
 
 function createSender(context: TurnContext, channelModel: string | null): Sender {
-  const { turn, state, stopSignal, begun } = context;
+  const { turn, state, stopSignal, run } = context;
   return new Sender(context, turn, {
-    thread: begun?.thread,
+    thread: run.begun?.thread,
     channelModel,
-    onStep: (step) => state.setStep(step),
+    onStep: (phase) => state.update({ phase, sentence: undefined }),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),
     recordTaskIntent: (intent) => context.record({}, intent),
@@ -125,38 +126,21 @@ function createSender(context: TurnContext, channelModel: string | null): Sender
   });
 }
 
-/** Sends the message to the service. */
-async function sendMessage(context: TurnContext, sender: Sender): Promise<void> {
+/** Sends the message to the service. Returns what is known of its reply then. */
+async function sendMessage(
+  context: TurnContext,
+  sender: Sender,
+  { resendsTurnId }: FollowedReply,
+): Promise<FollowedReply> {
+  const { deps } = context;
   const originalTs = context.turn.message_ts;
   const { turn, replyId, account_id } = await sender.send();
-  context.begun = undefined;
-  if (turn.task_id !== null) context.knownTask = { account_id, taskId: turn.task_id };
-  if (turn.message_ts !== originalTs) {
-    context.resendsTurnId = undefined;
-    context.waitingReactions.addToWaiting(turn);
-  }
-  context.turn = turn;
-  context.knownReplyId = replyId;
+  context.onSent(turn, account_id);
   // A stop that was requested while the message was being sent had nothing to cancel yet.
-  const { deps } = context;
   const stop = async () => sendStop(deps, (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn);
   if (turn.stop_requested_at !== null) await context.withRetry(stop);
-}
-
-/** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */
-async function postSharedChannelNotice(context: TurnContext): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
-  const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
-  if (channel.isExtShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
-  await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
-}
-
-/** Explains, once to each person who writes to the bot after a finished task, that this began a new one. */
-async function postNewTaskNotice(context: TurnContext): Promise<void> {
-  const { deps, workspace, turn } = context;
-  if (!isDirectChannel(turn.channel) || turn.message_ts !== turn.thread_ts) return;
-  const previous = await deps.store.tasks.previousFinished(turn);
-  if (previous === undefined || !(await deps.store.channels.claimNotice(turn, 'new_task_in_dm'))) return;
-  const url = previous.permalink ?? (await threadPermalink(workspace, previous));
-  await new IdempotentPosts(context, turn).postNotice('notice:new_task', strings.newTaskInDm(url));
+  if (turn.message_ts === originalTs) return { replyId, resendsTurnId };
+  // The turn was reassigned to an earlier message.
+  context.run.waitingReactions.addToWaiting(turn);
+  return { replyId, resendsTurnId: (await messageOfTurn(deps, turn)).resends_turn_id };
 }

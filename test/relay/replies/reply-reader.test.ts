@@ -6,8 +6,7 @@ import {
   messageSchema,
   taskSchema,
 } from '../../../src/agent/service-schema.ts';
-import type { ReadReply } from '../../../src/relay/replies/reply-blocks.ts';
-import { ReplyReader } from '../../../src/relay/replies/reply-reader.ts';
+import { ReplyReader, type SettledReply } from '../../../src/relay/replies/reply-reader.ts';
 import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
 import { ReplyMemory } from '../../../src/relay/runtime/reply-memory.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
@@ -37,7 +36,7 @@ async function startReader({ live = 1, grows = true }) {
     reads: 0,
     grows,
     completed: false,
-    end: undefined as ReadReply | undefined,
+    end: undefined as SettledReply | undefined,
     beforeAnswer: undefined as (() => Promise<never>) | undefined,
     taskStatus: 'running',
   };
@@ -50,7 +49,7 @@ async function startReader({ live = 1, grows = true }) {
   vi.spyOn(agent, 'getTask').mockImplementation(async () =>
     taskSchema.parse({ ...task, status: scene.taskStatus }),
   );
-  const reader = new ReplyReader({
+  const answered = {
     ...unstopped,
     agent,
     taskId: 't',
@@ -58,13 +57,11 @@ async function startReader({ live = 1, grows = true }) {
     rate,
     lease,
     settledTaskMs: 60_000,
-    memory,
-    onRead: () => undefined,
-  });
-  await reader.find('m');
+  };
+  const reader = new ReplyReader(answered, 'm', { memory, onRead: () => undefined });
   void reader.readToEnd().then(
-    (message) => {
-      scene.end = message;
+    (end) => {
+      scene.end = end;
     },
     () => undefined,
   );
@@ -84,7 +81,7 @@ describe('the end of a reply that an edit has read', () => {
     scene.completed = true;
     await reader.refresh();
     await vi.advanceTimersByTimeAsync(0);
-    expect(scene.end?.status).toBe('completed');
+    expect(scene.end?.reply.status).toBe('completed');
     expect(scene.reads - before).toBeLessThanOrEqual(1);
   });
 
@@ -98,7 +95,7 @@ describe('the end of a reply that an edit has read', () => {
     const edit = reader.refresh();
     await vi.advanceTimersByTimeAsync(60);
     await edit;
-    expect([scene.end?.status, scene.reads]).toEqual(['completed', 2]);
+    expect([scene.end?.reply.status, scene.reads]).toEqual(['completed', 2]);
   });
 });
 
@@ -171,14 +168,13 @@ test('an edit whose read hangs waits at most one second', async () => {
 
 describe('a reply that never settles', () => {
   test.each(['cancelled', 'failed', 'completed'])('ends a minute after its task: %s', async (status) => {
-    const { scene, reader } = await startReader({ grows: false });
+    const { scene } = await startReader({ grows: false });
     await vi.advanceTimersByTimeAsync(30_000);
     scene.taskStatus = status;
     await vi.advanceTimersByTimeAsync(58_000);
     expect(scene.end).toBeUndefined();
     await vi.advanceTimersByTimeAsync(30_000);
-    expect([scene.end?.status, scene.end?.blocks.length]).toEqual([status, 1]);
-    expect(reader.endedWithTask).toBe(true);
+    expect(scene.end).toMatchObject({ hasSettled: false, reply: { status, blocks: [{ kind: 'text' }] } });
   });
 
   test('is waited for while its task works, or while it grows', async () => {
@@ -190,7 +186,7 @@ describe('a reply that never settles', () => {
   });
 
   test('is waited for where its task begins to work again, and settles itself', async () => {
-    const { scene, reader } = await startReader({ grows: false });
+    const { scene } = await startReader({ grows: false });
     scene.taskStatus = 'completed';
     await vi.advanceTimersByTimeAsync(50_000);
     scene.taskStatus = 'running';
@@ -200,154 +196,6 @@ describe('a reply that never settles', () => {
     expect(scene.end).toBeUndefined();
     scene.completed = true;
     await vi.advanceTimersByTimeAsync(6_000);
-    expect([scene.end?.status, reader.endedWithTask]).toEqual(['completed', false]);
+    expect(scene.end).toMatchObject({ hasSettled: true, reply: { status: 'completed' } });
   });
-});
-
-describe('a task that shows itself settled without a reply', () => {
-  /** A search for a reply that the service shows from `replyAtMs` on. */
-  async function startSearch(replyAtMs: number, settledMs?: () => number, status = 'completed') {
-    const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
-    const scene = { end: 'searching' as string | undefined, isStopped: false };
-    const start = performance.now();
-    vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
-      if (performance.now() - start >= replyAtMs) yield reply('streaming', 'x');
-    });
-    vi.spyOn(agent, 'getTask').mockImplementation(async () => taskSchema.parse({ ...task, status }));
-    const own = {
-      ...unstopped,
-      isStopped: () => scene.isStopped,
-      agent,
-      taskId: 't',
-      userMessageId: 'u',
-      rate: new ReadRate(20),
-      lease,
-      settledTaskMs: 60_000,
-      memory,
-      onRead: () => undefined,
-    };
-    void new ReplyReader(own).find(undefined, settledMs).then((found) => {
-      scene.end = found;
-    });
-    return scene;
-  }
-
-  test('is searched for a minute: its status may lag', async () => {
-    const late = await startSearch(55_000);
-    const never = await startSearch(Number.POSITIVE_INFINITY);
-    await vi.advanceTimersByTimeAsync(54_000);
-    expect([late.end, never.end]).toEqual(['searching', 'searching']);
-    await vi.advanceTimersByTimeAsync(4_000);
-    expect([late.end, never.end]).toEqual(['m', 'searching']);
-    await vi.advanceTimersByTimeAsync(6_000);
-    expect(never.end).toBeUndefined();
-  });
-
-  test('is searched for a minute where the service calls it idle', async () => {
-    const never = await startSearch(Number.POSITIVE_INFINITY, undefined, 'idle');
-    await vi.advanceTimersByTimeAsync(58_000);
-    expect(never.end).toBe('searching');
-    await vi.advanceTimersByTimeAsync(6_000);
-    expect(never.end).toBeUndefined();
-  });
-
-  test('is searched for some seconds after a stop, unless it is known to work', async () => {
-    const [odd, running] = [
-      await startSearch(Number.POSITIVE_INFINITY, undefined, 'paused'),
-      await startSearch(Number.POSITIVE_INFINITY, undefined, 'running'),
-    ];
-    await vi.advanceTimersByTimeAsync(90_000);
-    expect(odd.end).toBe('searching');
-    for (const scene of [odd, running]) scene.isStopped = true;
-    await vi.advanceTimersByTimeAsync(7_000);
-    expect([odd.end, running.end]).toEqual([undefined, 'searching']);
-  });
-
-  test('is searched for some seconds where nothing more is expected of it', async () => {
-    const never = await startSearch(Number.POSITIVE_INFINITY, () => 3_000);
-    await vi.advanceTimersByTimeAsync(2_500);
-    expect(never.end).toBe('searching');
-    await vi.advanceTimersByTimeAsync(3_000);
-    expect(never.end).toBeUndefined();
-  });
-});
-
-describe('a message that names none, in a later turn', () => {
-  const unnamed = (id: string, answers?: string) => {
-    const input = answers === undefined ? null : { user_message_id: answers, file_ids: [] };
-    return messageSchema.parse({ ...task, id, task_id: 't', role: 'assistant', content: [], input });
-  };
-  const search = async ({ isNamed, listed }: { isNamed: boolean; listed: () => AgentMessage[] }) => {
-    const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
-    const scene = { end: 'searching' as string | undefined, status: 'running' };
-    vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
-      yield* listed();
-    });
-    vi.spyOn(agent, 'getMessage').mockImplementation(async () => unnamed('r1', isNamed ? 'u1' : undefined));
-    vi.spyOn(agent, 'getTask').mockImplementation(async () =>
-      taskSchema.parse({ ...task, status: scene.status, reviews: [{ message_id: 'review' }] }),
-    );
-    const known = { agent, taskId: 't', userMessageId: 'u2', rate: new ReadRate(20), lease, memory };
-    const own = { ...known, ...unstopped, settledTaskMs: 60_000, onRead: () => undefined };
-    void new ReplyReader({ ...own, otherReplies: async () => ['r1'] }).find(undefined).then((found) => {
-      scene.end = found;
-    });
-    await vi.advanceTimersByTimeAsync(5_000);
-    return scene;
-  };
-
-  test('is no answer where it holds the findings of a review, or is the reply before', async () => {
-    for (const isNamed of [true, false]) {
-      const listed = [unnamed('r1'), unnamed('review')];
-      const scene = await search({ isNamed, listed: () => listed });
-      expect(scene.end).toBe('searching');
-      listed.push(unnamed('r2', isNamed ? 'u2' : undefined));
-      await vi.advanceTimersByTimeAsync(5_000);
-      expect(scene.end).toBe('r2');
-    }
-  });
-
-  test('is the answer at once where the reply before names none, else once the task has settled', async () => {
-    const listed = () => [unnamed('r2')];
-    expect((await search({ isNamed: false, listed })).end).toBe('r2');
-    const scene = await search({ isNamed: true, listed });
-    expect(scene.end).toBe('searching');
-    scene.status = 'completed';
-    await vi.advanceTimersByTimeAsync(65_000);
-    expect(scene.end).toBe('r2');
-  });
-});
-
-test('the search for replies that have not begun stays within the read rate', async () => {
-  const rate = new ReadRate(20);
-  const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
-  let reads = 0;
-  vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
-    reads += 1;
-    yield* [];
-  });
-  vi.spyOn(agent, 'getTask').mockImplementation(async () => {
-    reads += 1;
-    return taskSchema.parse({ ...task, status: 'running' });
-  });
-  const onRead = () => undefined;
-  for (let thread = 0; thread < 100; thread += 1) {
-    const own = {
-      ...unstopped,
-      agent,
-      taskId: 't',
-      userMessageId: `u${thread}`,
-      rate,
-      lease,
-      settledTaskMs: 60_000,
-      memory,
-      onRead,
-    };
-    void new ReplyReader(own).find(undefined);
-  }
-  await vi.advanceTimersByTimeAsync(0);
-  const before = reads;
-  await vi.advanceTimersByTimeAsync(20_000);
-  expect(reads - before).toBeGreaterThan(390);
-  expect(reads - before).toBeLessThanOrEqual(402);
 });

@@ -53,7 +53,11 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'co
     share: async () => void steps.push('share'),
   };
   const files = new ThreadFiles(
-    { deps: { store: { slackFiles }, log: silentLog }, workspace: { uploads }, lease },
+    {
+      deps: { store: { slackFiles }, log: silentLog },
+      workspace: { uploads, wasThereAfter: async () => true },
+      lease,
+    },
     turn,
   );
   expect(await files.attach('rest', rest)).toBe(true);

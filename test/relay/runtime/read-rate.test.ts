@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
-import type { InterruptibleWait } from '../../../src/relay/runtime/retry.ts';
 
 const never = new AbortController().signal;
 
@@ -83,12 +82,12 @@ test('more due reads than the rate allows stay within it, and leave the others t
 
 test('a wait that is ended, or gives up, uses no permit', async () => {
   const rate = new ReadRate(1);
-  const wait: InterruptibleWait = { end: undefined };
+  const wait = new AbortController();
   await rate.acquire(never);
-  const ended = rate.acquire(never, wait);
+  const ended = rate.acquire(never, wait.signal);
   const late = rate.acquire(never, undefined, 100);
   const next = rate.acquire(never);
-  wait.end?.();
+  wait.abort();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await Promise.all([ended, late, next])).toEqual([false, false, true]);
 });

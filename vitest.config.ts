@@ -5,8 +5,8 @@ import { LongestFirst } from './test/support/longest-first-sequencer.ts';
 process.env.NODE_ENV = 'production';
 
 /** These replace the clocks of modules that look at them once: each file gets modules of its own. */
-const ownModules = ['directory', 'live-edits', 'rate-limits', 'ttl-cache'].map(
-  (name) => `test/slack/${name}.test.ts`,
+const ownModules = ['slack/directory', 'slack/live-edits', 'slack/rate-limits', 'calls/shared-calls'].map(
+  (name) => `test/${name}.test.ts`,
 );
 
 export default defineConfig({

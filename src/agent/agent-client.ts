@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
-import { DEFAULT_RETRY_POLICY } from './call-retry.ts';
 import {
   type AgentCallOptions,
   type AgentClientOptions,
@@ -10,6 +9,8 @@ import {
   type GuardedCallOptions,
 } from './client-options.ts';
 import { AgentNotFoundError } from './errors.ts';
+import { DEFAULT_RETRY_POLICY } from './http-request.ts';
+import { ServicePresence } from './key-check.ts';
 import {
   allReadable,
   allResults,
@@ -38,7 +39,6 @@ import {
 import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
 import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
-import { ServicePresence, WRONG_KEY } from './service-presence.ts';
 import * as schemas from './service-schema.ts';
 import { openContent, SignedLinks } from './signed-links.ts';
 import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-memory.ts';
@@ -87,18 +87,15 @@ export class AgentClient {
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
       serviceOptions: this.serviceOptions,
     };
-    const http = {
+    this.#http = new ServiceHttp({
+      ...options,
       ...transport,
       dispatcher: options.dispatcher ?? this.#connections,
       baseUrl,
       responseReader: this.#responseReader,
-    };
-    this.#http = new ServiceHttp({ ...options, ...http, apiKey: () => options.apiKey });
-    const retry = { ...transport.retry, maxAttempts: 1 };
-    this.presence = new ServicePresence(
-      this.#http,
-      new ServiceHttp({ ...http, retry, apiKey: () => WRONG_KEY, isTrial: true }),
-    );
+      apiKey: () => options.apiKey,
+    });
+    this.presence = new ServicePresence(this.#http);
     this.links = new SignedLinks({ ...transport, allowedHosts, log: options.log });
   }
 

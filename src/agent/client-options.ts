@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { CallGate } from '../calls/credential-gate.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
-import type { RetryPolicy } from './call-retry.ts';
+import type { RetryPolicy } from './http-request.ts';
 import type { ResponseLimits, ResponseMemoryShare } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Page } from './service-schema.ts';
@@ -48,12 +48,12 @@ export interface AgentClientOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Hosts (names without port) that may have a private address or plain http: the service's, and those of links. */
   readonly allowedHosts?: readonly string[];
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
   readonly onAttempt?: ((made: CallAttempt) => void) | undefined;
   /** Awaited before each GET: the place to wait for a read rate. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
   /** Called when the service asks for a pause (ms). */
-  readonly onRateLimited?: (pauseMs: number) => void;
+  readonly onRateLimited?: ((pauseMs: number) => void) | undefined;
   readonly gate?: CallGate;
   /** Memory for multipart uploads; 96 MiB of its own if left out. */
   readonly uploadMemory?: UploadMemory;

@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
+import { doubledMs, repeatCall } from '../calls/retry.ts';
+import { AgentError } from './errors.ts';
 
 export interface HttpRequest {
   readonly dispatcher: Dispatcher;
@@ -119,6 +122,60 @@ function interceptStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher
       onResponseData: (...args) => handler.onResponseData?.(...args),
       onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
       onResponseError: (...args) => handler.onResponseError?.(...args),
+    });
+  });
+}
+
+export const DEFAULT_RETRY_POLICY = {
+  maxAttempts: 5,
+  /** Milliseconds from the first attempt after which no other starts. */
+  maxTotalMs: 90_000,
+  /** The longest first pause (ms); doubles with each attempt. */
+  baseDelayMs: 500,
+  /** The longest pause (ms), unless the service asks for a longer one. */
+  maxDelayMs: 20_000,
+  /** Statuses that are retried. Broken connections and timeouts always are. */
+  retryStatuses: [429, 502, 503, 504, 529],
+};
+
+export type RetryPolicy = Readonly<typeof DEFAULT_RETRY_POLICY>;
+
+/** The pause (ms) after an attempt, counted from 1: `retryAfterMs` and a little more, or back-off with full jitter. */
+export function retryDelay(
+  attempt: number,
+  retryAfterMs: number | undefined,
+  policy: Pick<RetryPolicy, 'baseDelayMs' | 'maxDelayMs'> = DEFAULT_RETRY_POLICY,
+  random: () => number = Math.random,
+): number {
+  if (retryAfterMs !== undefined) return retryAfterMs + random() * policy.baseDelayMs;
+  return random() * doubledMs(policy.baseDelayMs, attempt, policy.maxDelayMs);
+}
+
+/**
+ * Retries a call until it succeeds, fails for good or the policy's limits are reached. Throws the last error with the
+ * number of attempts in `attempts`. Without a `maxAttempts` of 1, never pass a call that creates or sends something.
+ */
+export async function retryCall<T>(
+  once: (attempt: number) => Promise<T>,
+  policy: RetryPolicy,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const start = performance.now();
+  const pauseAfter = (error: unknown, attempt: number) => {
+    if (!(error instanceof AgentError)) return undefined;
+    error.attempts = attempt;
+    const { code, status, retryAfterMs } = error;
+    const isTransient = code === 'rate_limited' || code === 'unavailable';
+    if (!isTransient || attempt >= policy.maxAttempts) return undefined;
+    if (status !== undefined && !policy.retryStatuses.includes(status)) return undefined;
+    const pauseMs = retryDelay(attempt, retryAfterMs, policy);
+    return performance.now() - start + pauseMs > policy.maxTotalMs ? undefined : pauseMs;
+  };
+  return await repeatCall(once, pauseAfter, async (ms, error) => {
+    await sleep(ms, undefined, { signal }).catch((cause: unknown) => {
+      const sentence = 'The call to the agent service was stopped while it waited for a retry.';
+      const outcome = error instanceof AgentError ? error.outcome : 'unknown';
+      throw new AgentError('aborted', { sentence, outcome, cause });
     });
   });
 }

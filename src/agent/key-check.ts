@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallGate } from '../calls/credential-gate.ts';
+import { SharedQuestion } from '../calls/shared-calls.ts';
 import { AgentError, type AgentForbiddenError } from './errors.ts';
 
 /** No task has this id, so asking for it changes nothing. */
@@ -10,22 +11,24 @@ const TRY_INTERVAL_MS = 10_000;
 /** A key that worked this long (ms) before a refusal still counts as valid. */
 const VALID_FOR_MS = 1_000;
 
-export interface KeyCheckDeps {
-  /** Makes a call that any valid key may make. Its 403 is thrown as a refused key. */
-  readonly tryKey: () => Promise<unknown>;
+/** The service as one key sees it. */
+interface KeyedService {
   /** When a call under the key last succeeded (`performance.now()`). */
-  readonly lastSuccessAt: () => number;
-  readonly gate: CallGate | undefined;
+  readonly lastSuccessAt: number;
+  /** Makes a call that any valid key may make, with the key or another one. Its 403 is thrown as a refused key. */
+  tryKey(otherKey?: string): Promise<unknown>;
 }
 
 /** Finds out whether a 403 is about the key or about what the call asked for, by another call under the same key. */
 export class KeyCheck {
-  readonly #deps: KeyCheckDeps;
+  readonly #service: KeyedService;
+  readonly #gate: CallGate | undefined;
   #triedAt = Number.NEGATIVE_INFINITY;
   #state: Promise<KeyState> = Promise.resolve('unknown');
 
-  constructor(deps: KeyCheckDeps) {
-    this.#deps = deps;
+  constructor(service: KeyedService, gate: CallGate | undefined) {
+    this.#service = service;
+    this.#gate = gate;
   }
 
   /**
@@ -37,17 +40,17 @@ export class KeyCheck {
     const details = { outcome: refusal.outcome, status, requestId, cause: refusal };
     const at = performance.now();
     const state = await this.#stateAfter(at, signal).catch(() => 'aborted' as const);
-    const hasWorkedSince = this.#deps.lastSuccessAt() > at;
+    const hasWorkedSince = this.#service.lastSuccessAt > at;
     if (state === 'refused' && !hasWorkedSince) {
       const sentence = `${message} It rejects the API key for other calls, too. An administrator must set a valid AGENT_API_KEY.`;
       const badKey = new AgentError('bad_key', { ...details, sentence });
-      this.#deps.gate?.refused(badKey);
+      this.#gate?.refused(badKey);
       return badKey;
     }
     if (state === 'aborted') return new AgentError('aborted', { ...details, sentence: message });
     if (state === 'unknown' && !hasWorkedSince)
       return new AgentError('unavailable', { ...details, sentence: message });
-    this.#deps.gate?.accepted();
+    this.#gate?.accepted();
     return refusal;
   }
 
@@ -67,7 +70,7 @@ export class KeyCheck {
 
   async #try(): Promise<KeyState> {
     try {
-      await this.#deps.tryKey();
+      await this.#service.tryKey();
       return 'valid';
     } catch (error) {
       if (!(error instanceof AgentError) || error.outcome !== 'refused') return 'unknown';
@@ -78,3 +81,42 @@ export class KeyCheck {
 }
 
 type KeyState = 'valid' | 'refused' | 'unknown';
+
+export const WRONG_KEY = 'a-key-that-nobody-has';
+/** How often the service is asked whether it is there (ms). */
+const PRESENCE_INTERVAL_MS = 1_000;
+
+/** Tells whether the service itself answers, or only a gateway in front of it, with errors or pages of its own. */
+export class ServicePresence {
+  readonly #service: KeyedService;
+  readonly #wrongKey = new SharedQuestion(PRESENCE_INTERVAL_MS, () => this.#tryWrongKey());
+  #refusedWrongKeyAt = Number.NEGATIVE_INFINITY;
+
+  constructor(service: KeyedService) {
+    this.#service = service;
+  }
+
+  /**
+   * Whether the service was there after `at` (`performance.now()`): a call under the key succeeded or, if none did,
+   * the service now refuses a wrong key.
+   */
+  async wasThereAfter(at: number): Promise<boolean> {
+    const wasThere = () => this.hasSucceededAfter(at) || this.#refusedWrongKeyAt > at;
+    if (!wasThere()) await this.#wrongKey.answered();
+    return wasThere();
+  }
+
+  /** Whether a call under the key succeeded after `at` (`performance.now()`). In an outage, a gateway may still refuse keys. */
+  hasSucceededAfter(at: number): boolean {
+    return this.#service.lastSuccessAt > at;
+  }
+
+  async #tryWrongKey(): Promise<void> {
+    try {
+      await this.#service.tryKey(WRONG_KEY);
+    } catch (error) {
+      if (error instanceof AgentError && error.code === 'bad_key')
+        this.#refusedWrongKeyAt = performance.now();
+    }
+  }
+}

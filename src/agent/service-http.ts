@@ -3,7 +3,6 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { anySignal, type LeaseGuard } from '../calls/waits.ts';
-import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type { AgentClientOptions, AgentTimeouts, CallAttempt, CursorPage } from './client-options.ts';
 import {
   type CallContext,
@@ -14,7 +13,13 @@ import {
   unreadableResponseError,
 } from './error-mapping.ts';
 import { AgentError, AgentForbiddenError } from './errors.ts';
-import { BrokenRequestError, type HttpResponse, sendRequest } from './http-request.ts';
+import {
+  BrokenRequestError,
+  type HttpResponse,
+  type RetryPolicy,
+  retryCall,
+  sendRequest,
+} from './http-request.ts';
 import { KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
@@ -83,8 +88,7 @@ export class ServiceHttp {
 
   constructor(options: ServiceHttpOptions) {
     this.#options = options;
-    const lastSuccessAt = () => this.lastSuccessAt;
-    this.#keyCheck = new KeyCheck({ tryKey: () => this.#tryKey(), lastSuccessAt, gate: options.gate });
+    this.#keyCheck = new KeyCheck(this, options.gate);
   }
 
   /** Calls an endpoint and reads its JSON response by `schema`. `path` is also the call's name in errors and logs. */
@@ -230,11 +234,14 @@ export class ServiceHttp {
     }
   }
 
-  /** Asks for a task that does not exist. */
-  async #tryKey(): Promise<unknown> {
-    const { gate: _gate, beforeRead: _beforeRead, retry, ...options } = this.#options;
-    const once = new ServiceHttp({ ...options, retry: { ...retry, maxAttempts: 1 }, isTrial: true });
-    const details = { ids: { task_id: NO_TASK_ID }, timeoutMs: TRIAL_TIMEOUT_MS };
+  /** Asks for a task that does not exist, once. The answer to another key tells nothing of this one. */
+  async tryKey(otherKey?: string): Promise<unknown> {
+    const { gate: _gate, beforeRead: _beforeRead, log, onAttempt, onRateLimited, ...options } = this.#options;
+    const retry = { ...options.retry, maxAttempts: 1 };
+    const own = otherKey === undefined ? { log, onAttempt, onRateLimited } : { apiKey: () => otherKey };
+    const once = new ServiceHttp({ ...options, ...own, retry, isTrial: true });
+    const limit = otherKey === undefined ? { timeoutMs: TRIAL_TIMEOUT_MS } : {};
+    const details = { ids: { task_id: NO_TASK_ID }, ...limit };
     return await once.call('GET', '/experimental/tasks/{task_id}', z.looseObject({}), details);
   }
 

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import { firstTextAt, parseJson } from '../calls/json.ts';
-import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type { AgentTimeouts } from './client-options.ts';
 import {
   type CallContext,
@@ -11,7 +10,14 @@ import {
   RequestBodyError,
 } from './error-mapping.ts';
 import { AgentError, AgentExpiredLinkError, AgentRejectedError } from './errors.ts';
-import { type HttpRequest, type HttpResponse, readText, sendRequest } from './http-request.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  type RetryPolicy,
+  readText,
+  retryCall,
+  sendRequest,
+} from './http-request.ts';
 import { hostNameOf, isPrivateAddress } from './network-address.ts';
 import type { ServiceOptions } from './service-options.ts';
 

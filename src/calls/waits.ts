@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 const sourcesOf = new WeakMap<AbortSignal, readonly AbortSignal[]>();
 
 /**
@@ -19,4 +21,27 @@ export interface LeaseGuard {
   readonly signal: AbortSignal;
   /** Milliseconds until another process may take the thread; at 0 or less nothing is sent. */
   remainingMs(): number;
+}
+
+/** Sleeps (ms), or returns early once the signal is aborted. */
+export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** The result, or `late` if it takes longer (ms). Keeps no process alive. */
+export async function within<T, Late>(ms: number, result: Promise<T>, late: Late): Promise<T | Late> {
+  const ended = new AbortController();
+  const timer = sleep(ms, late, { ref: false, signal: ended.signal });
+  timer.catch(() => undefined);
+  return await Promise.race([result, timer]).finally(() => ended.abort());
+}
+
+/** The result; rejects with the signal's reason once it is aborted. Others may still wait for the same result. */
+export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await result;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return await Promise.race([result, promise]).finally(() => signal.removeEventListener('abort', onAbort));
 }

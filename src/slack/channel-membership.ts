@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { ttlCache } from '../calls/shared-calls.ts';
 import { ChannelGoneError, isPermanentRefusal } from './errors.ts';
 import { listOf, nextPageSchema, pagesOf } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { ttlCache } from './ttl-cache.ts';
 
 /** Whether a person is in a channel; `unknown` if Slack does not say, because the bot cannot see the channel. */
 export type MembershipStatus = 'member' | 'outsider' | 'unknown';

@@ -1,11 +1,17 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { retryCall } from './call-retry.ts';
-import { ChannelGoneError, isPermanentRefusal, SlackError, SlackRefusedError } from './errors.ts';
+import { ttlCache } from '../calls/shared-calls.ts';
+import { unlessAborted } from '../calls/waits.ts';
+import {
+  ChannelGoneError,
+  isPermanentRefusal,
+  retryTransient,
+  SlackError,
+  SlackRefusedError,
+} from './errors.ts';
 import { listOf, nextPageSchema, optional, pagesOf } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { isSlackItself } from './slack-message.ts';
-import { ttlCache } from './ttl-cache.ts';
 
 /** A person's relation to this workspace. `unknown` if Slack does not say: an unknown person has no access. */
 export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
@@ -111,7 +117,7 @@ export class SlackDirectory {
 
   /** Like `person`, but throws a SlackError if Slack is unavailable. */
   async requirePerson(id: string, signal?: AbortSignal): Promise<Person> {
-    return await abortable(this.#people.forceFetch(id), signal);
+    return await unlessAborted(this.#people.forceFetch(id), signal);
   }
 
   /** Like `requirePerson`, but no more than half a minute old: for access to what others wrote, which a guest has not. */
@@ -152,13 +158,13 @@ export class SlackDirectory {
 
   /** A channel. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async channel(id: string, signal?: AbortSignal): Promise<Channel> {
-    return await this.#orUnknown(abortable(this.#channels.forceFetch(id), signal), unknownChannel(id));
+    return await this.#orUnknown(unlessAborted(this.#channels.forceFetch(id), signal), unknownChannel(id));
   }
 
   /** Like `channel`, but throws a SlackError if Slack is unavailable. */
   async requireChannel(id: string, signal?: AbortSignal): Promise<Channel> {
     try {
-      return await abortable(this.#channels.forceFetch(id), signal);
+      return await unlessAborted(this.#channels.forceFetch(id), signal);
     } catch (error) {
       if (error instanceof ChannelGoneError) return unknownChannel(id);
       throw error;
@@ -266,24 +272,10 @@ export class SlackDirectory {
 /** What `load` returns, or `value` if Slack refuses permanently. Retries: a missing name would stay missing in the sent text. */
 async function unlessRefused<T>(value: T, load: () => Promise<T>): Promise<T> {
   try {
-    return await retryCall(load);
+    return await retryTransient(load);
   } catch (error) {
     if (isPermanentRefusal(error)) return value;
     throw error;
-  }
-}
-
-/** Stops waiting when the signal aborts; other callers may still wait for the same result. */
-async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await result;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([result, promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

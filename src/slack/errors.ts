@@ -1,4 +1,4 @@
-import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
+import { MAX_RETRY_AFTER_MS, repeatCall } from '../calls/retry.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
 
 /**
@@ -124,4 +124,19 @@ export class SlackRefusedError extends SlackError {
 /** Whether Slack will refuse this call for a while, although other calls of the installation work. */
 export function isPermanentRefusal(error: unknown): boolean {
   return error instanceof SlackRefusedError || (error instanceof SlackAuthError && !error.isInstallationDead);
+}
+
+const MAX_ATTEMPTS = 4;
+/** The pause before the second attempt (ms); it grows with each one. */
+const RETRY_PAUSE_MS = 500;
+
+/** Repeats a call that may be repeated, while Slack is unavailable or limits it. Throws the last error. */
+export async function retryTransient<T>(call: () => Promise<T>): Promise<T> {
+  return await repeatCall(call, (error, attempt) => {
+    if (attempt >= MAX_ATTEMPTS) return undefined;
+    if (error instanceof SlackRateLimitError) return error.retryAfterMs;
+    // The response to a person's token, for example, always has another shape.
+    const isTransient = error instanceof SlackUnavailableError && error.slackCode !== 'unreadable_answer';
+    return isTransient ? RETRY_PAUSE_MS * attempt : undefined;
+  });
 }

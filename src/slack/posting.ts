@@ -1,8 +1,13 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { LeaseGuard } from '../calls/waits.ts';
-import { retryCall } from './call-retry.ts';
-import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from './errors.ts';
+import {
+  ChannelGoneError,
+  isPermanentRefusal,
+  MessageGoneError,
+  retryTransient,
+  SlackError,
+} from './errors.ts';
 import { optional } from './field-schemas.ts';
 import {
   EditSpacing,
@@ -190,7 +195,7 @@ export class Posting {
 
   /** Deletes even without the lease: nobody else knows of the message. */
   async #deleteStray(channel: string, ts: string): Promise<void> {
-    await retryCall(() => this.delete({ channel, ts })).catch((error: unknown) => {
+    await retryTransient(() => this.delete({ channel, ts })).catch((error: unknown) => {
       this.#log.error({ err: error, channel, ts }, 'could not delete a post outside its thread');
     });
   }

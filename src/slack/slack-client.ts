@@ -5,6 +5,7 @@ import { fetch } from 'undici';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
 import { parseRetryAfter } from '../calls/retry.ts';
+import { SharedQuestion } from '../calls/shared-calls.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
 import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
@@ -54,8 +55,9 @@ export class SlackClient {
   readonly #inFlight = new AsyncLocalStorage<InFlightRequest>();
   /** When a call last succeeded (`performance.now()`). */
   #lastSuccessAt = Number.NEGATIVE_INFINITY;
-  #presence: Promise<unknown> | undefined;
-  #presenceAskedAt = Number.NEGATIVE_INFINITY;
+  readonly #presence = new SharedQuestion(PRESENCE_INTERVAL_MS, () =>
+    this.call('auth.test', {}, { schema: anyResponseSchema }),
+  );
 
   constructor(options: SlackClientOptions) {
     this.installation = options.installation;
@@ -83,12 +85,7 @@ export class SlackClient {
 
   /** Whether Slack has answered this token well after `at` (`performance.now()`); asks it, where no call has succeeded. */
   async wasThereAfter(at: number): Promise<boolean> {
-    if (this.#lastSuccessAt > at) return true;
-    if (performance.now() - this.#presenceAskedAt >= PRESENCE_INTERVAL_MS) {
-      this.#presenceAskedAt = performance.now();
-      this.#presence = this.call('auth.test', {}, { schema: anyResponseSchema }).catch(() => undefined);
-    }
-    await this.#presence;
+    if (this.#lastSuccessAt <= at) await this.#presence.answered();
     return this.#lastSuccessAt > at;
   }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { retryCall } from './call-retry.ts';
-import { SlackAuthError } from './errors.ts';
+import { retryTransient, SlackAuthError } from './errors.ts';
 import { listOf, nextPageSchema, optional, pagesOf } from './field-schemas.ts';
 import {
   anyResponseSchema,
@@ -38,7 +37,7 @@ const authTestSchema = z.looseObject({
 export async function identifyToken(options: TokenOptions): Promise<TokenIdentity> {
   const { token } = options;
   const client = clientFor(options);
-  const response = await retryCall(() => client.call('auth.test', {}, { schema: authTestSchema }));
+  const response = await retryTransient(() => client.call('auth.test', {}, { schema: authTestSchema }));
   return {
     installation: {
       workspace: response.team_id,

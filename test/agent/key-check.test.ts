@@ -19,7 +19,15 @@ function setUp() {
   };
   let lastSuccessAt = 0;
   return {
-    check: new KeyCheck({ tryKey, lastSuccessAt: () => lastSuccessAt, gate }),
+    check: new KeyCheck(
+      {
+        tryKey,
+        get lastSuccessAt() {
+          return lastSuccessAt;
+        },
+      },
+      gate,
+    ),
     tryKey,
     gate,
     wait: (ms: number) => {

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { CredentialGate } from '../../calls/credential-gate.ts';
+import { ttlCache } from '../../calls/shared-calls.ts';
 import { isPermanentRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { Installation } from '../../slack/slack-client.ts';
-import { ttlCache } from '../../slack/ttl-cache.ts';
 import type { Store } from '../../store/store.ts';
 import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';

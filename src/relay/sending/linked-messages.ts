@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anySignal } from '../../calls/waits.ts';
 import type { FileReason } from '../../render/strings/index.ts';
-import { retryCall } from '../../slack/call-retry.ts';
-import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from '../../slack/errors.ts';
+import {
+  ChannelGoneError,
+  isPermanentRefusal,
+  MessageGoneError,
+  retryTransient,
+  SlackError,
+} from '../../slack/errors.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs } from '../../store/schema.ts';
 import { linkDenialFor } from '../access/linked-content-access.ts';
@@ -87,7 +92,7 @@ async function followLink(
   const asked = { ...message, person: message.user_id };
   try {
     const outcome = await withinMs(linkMs, interrupt, (signal) =>
-      retryCall(
+      retryTransient(
         async () =>
           (await linkDenialFor(workspace, asked, link.channel)) ??
           (await readMessage(workspace, link, signal)),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_RETRY_POLICY, retryCall, retryDelay } from '../../src/agent/call-retry.ts';
 import { AgentError, AgentRejectedError } from '../../src/agent/errors.ts';
+import { DEFAULT_RETRY_POLICY, retryCall, retryDelay } from '../../src/agent/http-request.ts';
 import { parseRetryAfter } from '../../src/calls/retry.ts';
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

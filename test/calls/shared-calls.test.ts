@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ttlCache } from '../../src/slack/ttl-cache.ts';
+import { ttlCache } from '../../src/calls/shared-calls.ts';
 
 // The clock starts at 1: lru-cache takes an entry of the time 0 for one without an end.
 beforeEach(() => void vi.useFakeTimers().advanceTimersByTime(1));

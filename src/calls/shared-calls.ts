@@ -21,3 +21,25 @@ export function ttlCache<Value extends object | string, Context = unknown>(
     fetchMethod: (key, _stale, { context }) => load(key, context),
   });
 }
+
+/** Asks the same at most once an interval (ms), however many want to know. */
+export class SharedQuestion {
+  readonly #ask: () => Promise<unknown>;
+  readonly #intervalMs: number;
+  #asking: Promise<unknown> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(intervalMs: number, ask: () => Promise<unknown>) {
+    this.#ask = ask;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** Waits for the answer to the last question, which is asked now where the interval has passed. Never throws. */
+  async answered(): Promise<void> {
+    if (performance.now() - this.#askedAt >= this.#intervalMs) {
+      this.#askedAt = performance.now();
+      this.#asking = this.#ask();
+    }
+    await this.#asking?.catch(() => undefined);
+  }
+}

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { within } from '../calls/waits.ts';
 
 /** A part that runs from the app's start to its stop. */
 export interface Lifecycle {
@@ -29,8 +29,7 @@ export function withStopTimeout(part: Lifecycle, log: Logger): Lifecycle {
   return {
     start: () => part.start?.(),
     stop: async () => {
-      const late = sleep(STOP_TIMEOUT_MS, 'late' as const, { ref: false });
-      if ((await Promise.race([part.stop(), late])) === 'late')
+      if ((await within(STOP_TIMEOUT_MS, part.stop(), 'late' as const)) === 'late')
         log.warn({ part: part.constructor.name }, 'a part did not stop in time; its work will be repeated');
     },
   };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { within } from '../calls/waits.ts';
 import { isEarlierTs } from '../relay/runtime/incoming-message.ts';
 import { FailingTime } from '../relay/runtime/patience.ts';
 import { StoreError } from '../store/errors.ts';
@@ -110,7 +111,7 @@ export class EventBuffer {
     this.#stopped.abort();
     const kept = [...this.#kept.values()].flatMap(({ events }) => [...events.values()]);
     const recorded = Promise.allSettled(kept.map(({ event }) => event.recordLoss()));
-    await Promise.race([recorded, sleep(LAST_RECORD_MS, undefined, { ref: false })]);
+    await within(LAST_RECORD_MS, recorded, undefined);
   }
 
   async #tryOnce(event: BufferableEvent): Promise<void> {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
+import { within } from '../calls/waits.ts';
 import { backoffMs } from '../relay/runtime/retry.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createQuietSlackLogger } from '../slack/slack-client.ts';
@@ -94,7 +95,7 @@ export class SocketModeConnection {
   /** Closes the connection for good; waits at most a second for Slack to close it too. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.race([this.#running, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    await within(CLOSE_TIMEOUT_MS, this.#running, undefined);
   }
 
   async #run(): Promise<void> {
@@ -195,7 +196,7 @@ type SocketModeClient = SocketModeReceiver['client'];
 async function disconnect(client: SocketModeClient, started: Promise<unknown>): Promise<void> {
   const close = () => client.disconnect();
   void started.then(close, () => undefined);
-  await Promise.race([close(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+  await within(CLOSE_TIMEOUT_MS, close(), undefined);
 }
 
 /** Why Slack asks to close the connection: `warning`, `refresh_requested`, `too_many_websockets`, …; else undefined. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { CallAttempt } from '../agent/client-options.ts';
+import { within } from '../calls/waits.ts';
 import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
 import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
@@ -170,8 +170,11 @@ export class Metrics {
   #readStats(): Promise<Stats | undefined> {
     const now = performance.now();
     if (this.#stats === undefined || now - this.#stats.at > STATS_TTL_MS) {
-      const late = pause(STATS_TIMEOUT_MS, undefined, { ref: false });
-      const read = Promise.race([this.#sources.stats().catch(() => undefined), late]);
+      const read = within(
+        STATS_TIMEOUT_MS,
+        this.#sources.stats().catch(() => undefined),
+        undefined,
+      );
       this.#stats = { at: now, read };
     }
     return this.#stats.read;

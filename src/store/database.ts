@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { within } from '../calls/waits.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { DatabaseAddresses, databaseClientClass, ReadOnlyError, requireWritable } from './database-client.ts';
@@ -143,6 +143,5 @@ async function findTrouble(pool: ConnectionPool): Promise<string | undefined> {
       return reason instanceof Error ? reason.message : String(reason);
     },
   );
-  const late = sleep(TROUBLE_TIMEOUT_MS, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`, { ref: false });
-  return Promise.race([asked, late]);
+  return within(TROUBLE_TIMEOUT_MS, asked, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`);
 }

@@ -53,7 +53,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/slack': { uses: ['src/calls'] },
   'src/agent': { uses: ['src/calls'] },
   'src/calls': { uses: [] },
-  'src/store': { uses: ['src/postgres'] },
+  'src/store': { uses: ['src/calls', 'src/postgres'] },
   'src/postgres': { uses: [] },
   'src/config': { uses: ['src/agent'] },
   setup: { uses: ['src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
+import { within } from '../../calls/waits.ts';
 import { showLaterButtonUse } from '../../relay/controls/continue-and-retry.ts';
 import { parseTable } from '../../relay/reading/block-parser.ts';
 import { parseFlags } from '../../relay/reading/message-flags.ts';
@@ -87,8 +87,7 @@ export class StartFormSubmissions {
       return isRefused && (await isFormOpen.promise);
     });
     sending.catch(outcome.reject);
-    const slow = sleep(leftMs, 'slow' as const, { ref: false });
-    const posted = await Promise.race([outcome.promise, slow]);
+    const posted = await within(leftMs, outcome.promise, 'slow' as const);
     isFormOpen.resolve(posted !== 'slow');
     if (posted === 'slow') {
       const shown = sending
@@ -127,7 +126,7 @@ export class StartFormSubmissions {
     if (source_turn_id === null) {
       // If Slack does not answer in time, the turn itself will find out.
       const known = workspace.people.isBotIn(channel).catch(() => true);
-      const isBotThere = await Promise.race([known, sleep(leftMs, true, { ref: false })]);
+      const isBotThere = await within(leftMs, known, true);
       if (!isBotThere) return postRefusalText(workspace, 'invite');
     }
     const thread = { workspace: workspace.id, channel, thread_ts };
@@ -163,7 +162,7 @@ async function postRefusalText(
   if (reason === 'unreachable') return strings.startForm.cannotPost;
   if (reason === 'refused') return strings.startForm.refused;
   const name = people.personName(bot.userId).catch(() => undefined);
-  return strings.inviteMe(await Promise.race([name, sleep(BOT_NAME_TIMEOUT_MS, undefined, { ref: false })]));
+  return strings.inviteMe(await within(BOT_NAME_TIMEOUT_MS, name, undefined));
 }
 
 /** The values of the form; undefined for fields that it did not have or that were left empty. */

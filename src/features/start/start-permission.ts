@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../calls/waits.ts';
 import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { formRefusalSentence, type Refusal, refusalAuditDetails } from '../../relay/access/refusals.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -83,8 +83,7 @@ async function channelRefusal(
     // Slack does not list the members of group conversations and very large channels.
     return openedThere ? undefined : 'hidden';
   };
-  const late = sleep(LOOKUP_TIMEOUT_MS, 'unknown' as const, { ref: false });
-  return Promise.race([lookUp(), late]).catch((error: unknown) => {
+  return within(LOOKUP_TIMEOUT_MS, lookUp(), 'unknown' as const).catch((error: unknown) => {
     if (error instanceof SlackError) return 'unknown';
     throw error;
   });

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { sleepUnlessAborted } from '../../calls/waits.ts';
 import type { RenewedToken } from '../../slack/tokens.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClaimedRenewal } from '../../store/workspaces/installations.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
-import { sleepUnlessAborted } from '../runtime/retry.ts';
 
 /** A token lasts twelve hours. It is renewed when this much is left (ms). */
 const RENEW_AHEAD_MS = 2 * 60 * 60_000;

@@ -1,4 +1,4 @@
-import { anySignal } from '../../calls/waits.ts';
+import { anySignal, sleepUnlessAborted } from '../../calls/waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
@@ -7,13 +7,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { SlackPatience } from '../runtime/patience.ts';
 import { Poller } from '../runtime/poller.ts';
-import {
-  backoffMs,
-  sleepUnlessAborted,
-  transientFailure,
-  type WaitCause,
-  withRetry,
-} from '../runtime/retry.ts';
+import { backoffMs, transientFailure, type WaitCause, withRetry } from '../runtime/retry.ts';
 import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruptions.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { unlessAborted } from '../../calls/waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { type ClockReading, type Lease, RenewableLease, readClocks, SYSTEM_CLOCKS } from './lease.ts';
@@ -183,9 +184,9 @@ export class JobRunner {
     const isOver = isOverdue(triedSince, kind.giveUpAfterMs);
     try {
       lease.signal.throwIfAborted();
-      if (!isOver) return await endedBy(lease.signal, kind.perform(job, lease));
+      if (!isOver) return await unlessAborted(kind.perform(job, lease), lease.signal);
       log.warn(labelsOf(job), 'gave up a job');
-      if (kind.onGivenUp !== 'counted') await endedBy(lease.signal, kind.onGivenUp(job, lease));
+      if (kind.onGivenUp !== 'counted') await unlessAborted(kind.onGivenUp(job, lease), lease.signal);
       return 'given_up';
     } catch (error) {
       if (lease.draining.aborted) return 'interrupted';
@@ -224,11 +225,4 @@ type RunOutcome = JobOutcome | 'interrupted' | { waitMs: number };
 /** What a job is called in the log. */
 function labelsOf({ kind: job, workspace, channel, thread_ts, key }: Job) {
   return { job, workspace, channel, thread_ts, key };
-}
-
-/** The result of work, or the signal's reason as soon as it is aborted. */
-function endedBy<T>(signal: AbortSignal, work: Promise<T> | T): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => reject(signal.reason));
-  return Promise.race([work, promise]);
 }

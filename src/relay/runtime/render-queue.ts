@@ -1,4 +1,4 @@
-import { sleepUnlessAborted } from './retry.ts';
+import { sleepUnlessAborted } from '../../calls/waits.ts';
 
 /** A workspace's share of the process's time, and how much it may use at once (ms). */
 const WORKSPACE_SHARE = 0.1;

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../agent/errors.ts';
+import { doubledMs } from '../../calls/retry.ts';
 import { SlackAuthError, SlackError, SlackRateLimitError } from '../../slack/errors.ts';
 import { FileUnavailableError } from '../../slack/shared-file.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -55,7 +55,7 @@ export function transientFailure(error: unknown): TransientFailure | undefined {
 
 /** The pause (ms) after attempt number `attempt` (from 1): doubles up to half a minute, with jitter. */
 export function backoffMs(attempt: number, random: () => number = Math.random): number {
-  const maxMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** Math.min(attempt - 1, 10));
+  const maxMs = doubledMs(INITIAL_DELAY_MS, attempt, MAX_DELAY_MS);
   return maxMs / 2 + (maxMs / 2) * random();
 }
 
@@ -117,11 +117,6 @@ export async function withRetry<T>(
       await sleepWithLease(Math.max(wait.waitMs ?? 0, waitMs), lease, wake);
     }
   }
-}
-
-/** Sleeps, or returns early once the signal is aborted. */
-export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /** Waits until all of these have settled, and throws the first error among them. */

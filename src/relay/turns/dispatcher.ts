@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
-import { anySignal } from '../../calls/waits.ts';
+import { anySignal, sleepUnlessAborted } from '../../calls/waits.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { Tables } from '../../store/schema.ts';
@@ -14,7 +14,7 @@ import {
   SYSTEM_CLOCKS,
 } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
-import { sleepUnlessAborted, transientFailure } from '../runtime/retry.ts';
+import { transientFailure } from '../runtime/retry.ts';
 
 /** What the dispatcher needs of the queue. */
 export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
+import { sleepUnlessAborted } from '../../calls/waits.ts';
 import { allowAuditChange } from '../audit/audit-trail.ts';
 import { StoreError } from '../errors.ts';
 import { countChanges, daysAgo, Queries } from '../queries.ts';
@@ -106,7 +106,7 @@ async function repeatWhileFull(step: () => Promise<number>, signal?: AbortSignal
     const affected = signal?.aborted === true ? 0 : await step();
     total += affected;
     if (affected < BATCH_SIZE) return total;
-    await sleep(performance.now() - startedAt, undefined, { signal }).catch(() => undefined);
+    await sleepUnlessAborted(performance.now() - startedAt, signal);
   }
 }
 

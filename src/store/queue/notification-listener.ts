@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { sleepUnlessAborted, within } from '../../calls/waits.ts';
 
 const HEALTH_CHECK_INTERVAL_MS = 10_000;
 const GOODBYE_TIMEOUT_MS = 1_000;
@@ -69,13 +69,11 @@ export class NotificationListener {
       }
     } finally {
       // A server that is gone does not say goodbye.
-      await Promise.race([client.end(), sleep(GOODBYE_TIMEOUT_MS, undefined, { ref: false })]).catch(
-        () => undefined,
-      );
+      await within(GOODBYE_TIMEOUT_MS, client.end(), undefined).catch(() => undefined);
     }
   }
 
   async #pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+    await sleepUnlessAborted(ms, this.#closing.signal);
   }
 }

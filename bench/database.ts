@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { BotProcess } from '../sandbox/bot-process.ts';
@@ -24,6 +25,10 @@ const BUSY_WORKSPACES = 40;
 const BUSY_MS = 30_000;
 const EDITS = 6;
 const LONG_TURNS = 2;
+/** Turns of the bot and of the bare one, in turn. */
+const RATIO_ROUNDS = 4;
+const RATIO_TURNS = 15;
+const BARE_PROGRAM = fileURLToPath(new URL('bare-bot.ts', import.meta.url));
 /** One watch of an hour in one minute. */
 const WATCH_SPEED = 60;
 const TURN_TIMEOUT_MS = 60_000;
@@ -67,7 +72,8 @@ class DatabaseBench {
   readonly #folder: string;
   readonly #places: Place[];
   readonly #idleMs: number;
-  readonly #bots: BotProcess[] = [];
+  /** Those that get events. */
+  #bots: BotProcess[] = [];
   #asked = 0;
   #installed = 0;
 
@@ -167,9 +173,37 @@ class DatabaseBench {
       walBytesPerTurn: round(perTurn.walBytes, 0),
       postgresCpuMsPerTurn: round(perTurn.postgresCpuMs, 1),
       botCpuMsPerTurn: round(perTurn.botCpuMs, 1),
+      botCpuRatio: await this.#botCpuRatio(own, idle),
       statementsPerEdit: round((ownPerLongTurn - ownPerTurn) / (edits - 1), 1),
       connections: (await this.#server.totals()).connections,
     };
+  }
+
+  /** The bot's CPU for a turn, as a multiple of what a bare Bolt app takes that makes the same calls. */
+  async #botCpuRatio(places: readonly Place[], idle: Cost): Promise<number> {
+    const [team] = this.#slack.teams;
+    const own = this.#bots;
+    const settings = { ...this.#settings, SLACK_BOT_TOKEN: team?.installation.token ?? '' };
+    const bare = [new BotProcess(settings, join(this.#folder, 'bare.log'), BARE_PROGRAM)];
+    const used = { own: 0, bare: 0 };
+    try {
+      if (!(await bare[0]?.ready())) throw new Error('The bare app did not start.');
+      for (let count = -1; count < RATIO_ROUNDS; count += 1)
+        for (const side of ['own', 'bare'] as const) {
+          this.#bots = side === 'own' ? own : bare;
+          // The first round of the bare app warms it up.
+          const turns = count < 0 ? WARM_UP_TURNS : RATIO_TURNS;
+          if (count < 0 && side === 'own') continue;
+          const cost = await this.#measure(async () => {
+            for (let index = 0; index < turns; index += 1) await this.#ask(places[index % places.length], 0);
+          });
+          if (count >= 0) used[side] += side === 'own' ? withoutIdle(cost, idle).botCpuMs : cost.botCpuMs;
+        }
+    } finally {
+      this.#bots = own;
+      await bare[0]?.stop();
+    }
+    return round(used.own / used.bare, 1);
   }
 
   /** Statements about permits, posts and turns since the last reset: an idle bot has none of them. */

@@ -13,9 +13,8 @@ import { answerText } from '../render/messages/answer-text.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
 import { PayloadRefusedError, SlackError } from '../slack/errors.ts';
-import { CHANNEL_LEVEL } from '../store/jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Job, Message, MessageContent, SlackTs, Thread, Turn } from '../store/schema.ts';
-import { WORKFLOW_STEP_JOB } from '../store/threads/turns.ts';
 
 const words = strings.workflowStep.failed;
 /** The pauses between two looks at a step (ms). */
@@ -60,7 +59,7 @@ export class WorkflowStepHandler {
 
   /** Jobs that complete the steps. Of a step that is given up, the person who keeps the workflow sees that it failed. */
   readonly jobs: JobKind = {
-    kind: WORKFLOW_STEP_JOB,
+    kind: JOB_KIND.workflowStep,
     share: 3,
     timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
@@ -78,7 +77,7 @@ export class WorkflowStepHandler {
     const payload = { start_id: id, refusal, waits_for_answer } satisfies z.infer<typeof stepSchema>;
     const at = { workspace, channel, thread_ts: CHANNEL_LEVEL };
     await this.#deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
-      if ((await jobs.add({ kind: WORKFLOW_STEP_JOB, ...at, key, payload })) === undefined) return;
+      if ((await jobs.add({ kind: JOB_KIND.workflowStep, ...at, key, payload })) === undefined) return;
       if (refusal === null) {
         await taskStarts.send({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
         return;

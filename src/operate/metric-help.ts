@@ -1,4 +1,5 @@
 import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
+import { JOB_KIND } from '../store/jobs/jobs.ts';
 import { TURN_STATES } from '../store/threads/turn-steps.ts';
 
 const EVENT_KINDS: Record<EventKind, string> = {
@@ -65,7 +66,7 @@ export const metricHelp = {
     'Messages sent again without a block that Slack refused; the workspace gets none for 6 hours; ' +
     'block: plan, data_table, context_actions (thumbs)',
   jobs_total:
-    'Runs of jobs that are done later; kind: task_start, workflow_step, task_deletion, channel_notice, project_name, channel_move, backfill, follow_up; ' +
+    `Runs of jobs that are done later; kind: ${Object.values(JOB_KIND).join(', ')}; ` +
     'outcome: done, again (it made progress), failed (tried again later), given_up (tried for too long)',
   retention_failures_total:
     'Failed steps of the deletion of expired rows, each tried again after a minute; step: what it deletes',

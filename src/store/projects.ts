@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { CHANNEL_LEVEL, WANTED_AGAIN } from './jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND, OR_WANT_AGAIN } from './jobs/jobs.ts';
 import { daysAgo, fromNow, isUnclaimed, ofProject, Queries } from './queries.ts';
 import type { ProjectKey } from './schema.ts';
 
-/** The kind of jobs that give a project the name of its channel; their key is the account. */
-export const PROJECT_NAME_JOB = 'project_name';
 /** How long changes of a channel are collected (ms): one call sends them all. */
 const NAME_DELAY_MS = 300;
 
@@ -104,11 +102,11 @@ export class Projects extends Queries {
         : sql`channel = ${channel}`;
     return this.changes(sql`
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
-      select workspace, ${PROJECT_NAME_JOB}, channel, ${CHANNEL_LEVEL}::numeric, account_id, '', '{}', ${fromNow(NAME_DELAY_MS)}
+      select workspace, ${JOB_KIND.projectName}, channel, ${CHANNEL_LEVEL}::numeric, account_id, '', '{}', ${fromNow(NAME_DELAY_MS)}
       from projects left join settings using (workspace, channel)
       where workspace = ${workspace} and project_id is not null and channel not like 'D%'
         and coalesce(sync_project_name, not (${IS_CHOSEN})) and ${isWanted}
-      on conflict (workspace, kind, channel, thread_ts, key) do update set ${WANTED_AGAIN}`);
+      ${OR_WANT_AGAIN}`);
   }
 
   /** The channels, in all workspaces and accounts, that have or had this project, even if their tasks are deleted. */

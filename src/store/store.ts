@@ -16,8 +16,8 @@ import { Backfills } from './slack/backfills.ts';
 import { SocketLeases } from './slack/socket-leases.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
 import { TaskDeletions, TaskRecords } from './tasks/tasks.ts';
-import { EarlyEdits, OrphanReplyIds } from './threads/early-arrivals.ts';
-import { InboxWriter } from './threads/inbox-writer.ts';
+import { EarlyEdits, InboxWriter, OrphanReplyIds } from './threads/inbox.ts';
+import { KeptFiles } from './threads/kept-files.ts';
 import { Messages } from './threads/messages.ts';
 import { Posts } from './threads/posts.ts';
 import { PausedThreads, StopRequests } from './threads/stops.ts';
@@ -41,6 +41,7 @@ export class Store extends Queries {
   readonly pausedThreads = new PausedThreads(this.db);
   readonly installations = new Installations(this.db);
   readonly jobs = new Jobs(this.db);
+  readonly keptFiles = new KeptFiles(this.db);
   readonly messages = new Messages(this.db);
   readonly earlyEdits = new EarlyEdits(this.db);
   readonly personErasure = new PersonErasure(this.db);

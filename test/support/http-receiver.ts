@@ -9,7 +9,7 @@ import type { ControlOutcome, ControlRequest } from '../../src/relay/runtime/con
 import type { InboxOutcome } from '../../src/relay/runtime/incoming-message.ts';
 import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { Store } from '../../src/store/store.ts';
-import { InboxWriter } from '../../src/store/threads/inbox-writer.ts';
+import { InboxWriter } from '../../src/store/threads/inbox.ts';
 import { freshDatabase } from './fresh-database.ts';
 import { silentLog } from './silent-log.ts';
 

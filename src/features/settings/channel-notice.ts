@@ -7,12 +7,10 @@ import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import * as strings from '../../render/strings/index.ts';
-import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
-
-const CHANNEL_NOTICE_JOB = 'channel_notice';
 
 /** What the channel is told of; left out if it has not changed. */
 const noticeSchema = z.object({ everything: z.boolean().optional(), steps: z.boolean().optional() });
@@ -20,7 +18,7 @@ const noticeSchema = z.object({ everything: z.boolean().optional(), steps: z.boo
 /** Jobs that tell a channel whose messages go to the agent from now on. */
 export function channelNoticeJobs(deps: RelayDeps): JobKind {
   return {
-    kind: CHANNEL_NOTICE_JOB,
+    kind: JOB_KIND.channelNotice,
     share: 2,
     timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
@@ -29,11 +27,10 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
       return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
     },
     onGivenUp: async (job, lease) => {
-      const { workspace, channel, person, key } = job;
-      const direct = person === '' ? undefined : await deps.workspace(workspace)?.posting.openDm(person);
-      if (direct === undefined) return;
+      const { channel, person, key } = job;
+      if (person === '') return;
       const text = strings.noticeNotPosted(channel, await noticeText(job));
-      await postJobNotice(deps, { ...job, channel: direct }, lease, { key: `settings/${key}/lost`, text });
+      await postJobNotice(deps, job, lease, { key: `settings/${key}/lost`, text, person });
     },
   };
 
@@ -72,5 +69,5 @@ export async function saveSettings(
     ...(steps !== before.allow_workflow_steps && { steps }),
   };
   if (Object.keys(payload).length === 0) return;
-  await store.jobs.add({ ...location, kind: CHANNEL_NOTICE_JOB, key: randomUUID(), person, payload });
+  await store.jobs.add({ ...location, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload });
 }

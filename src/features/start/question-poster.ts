@@ -5,8 +5,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
-import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
+import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { contextLineBlock } from '../../render/blocks/slack-blocks.ts';
 import { truncateBytes } from '../../render/markdown/fallback-text.ts';
@@ -20,8 +19,9 @@ import {
   SlackError,
   SlackRefusedError,
 } from '../../slack/errors.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, TaskStart } from '../../store/schema.ts';
-import { TASK_START_JOB, type TaskStartQuestion } from '../../store/tasks/task-starts.ts';
+import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 
 export type PostOutcome =
   | 'posted'
@@ -38,19 +38,19 @@ export class QuestionPoster {
   readonly #runner: JobRunner;
   /** A question that cannot be posted goes back to its asker. */
   readonly jobs: JobKind = {
-    kind: TASK_START_JOB,
+    kind: JOB_KIND.taskStart,
     share: 3,
     timeoutMs: 30_000,
     giveUpAfterMs: 60 * 60_000,
     perform: async (job, lease) => {
       const start = await this.#startOf(job);
       if (start !== undefined && (await this.#post(start, job, lease)) !== 'posted')
-        await this.#returnToAsker(start, lease.signal);
+        await this.#returnToAsker(start, job, lease);
       return 'done';
     },
-    onGivenUp: async (job, { signal }) => {
+    onGivenUp: async (job, lease) => {
       const start = await this.#startOf(job);
-      if (start !== undefined) await this.#returnToAsker(start, signal);
+      if (start !== undefined) await this.#returnToAsker(start, job, lease);
     },
   };
 
@@ -79,7 +79,7 @@ export class QuestionPoster {
       outcome = await this.#post(start, claimed, lease);
       const isKept = await onOutcome(outcome);
       if (isKept) await this.#deps.store.taskStarts.returnToDraft(start);
-      else if (outcome !== 'posted') await this.#returnToAsker(start, lease.signal);
+      else if (outcome !== 'posted') await this.#returnToAsker(start, claimed, lease);
       return 'done';
     });
     if (outcome === undefined) await onOutcome(job && 'later');
@@ -93,54 +93,22 @@ export class QuestionPoster {
 
   /** Posts a question. Unless 'posted', nothing was posted and the text is kept. Throws temporary failures. */
   async #post(start: TaskStart, job: Job, lease: Lease): Promise<PostOutcome> {
-    const { jobs } = this.#deps.store;
     const workspace = this.#deps.workspace(start.workspace);
     if (workspace === undefined) return 'unreachable';
-    const existingTs = await this.#findPost(workspace, start, job, lease);
-    if (existingTs !== undefined) {
-      await this.#openThread(start, existingTs);
-      return 'posted';
-    }
+    const { channel } = start;
+    const message = () => this.#renderPost(workspace, start);
+    const post = { channel, key: postKeyOf(start), kind: 'first', message } as const;
     try {
-      const { ts } = await workspace.posting.post({
-        channel: start.channel,
-        message: await this.#renderPost(workspace, start),
-        key: postKeyOf(start),
-        kind: 'first',
-        signal: lease.signal,
-        // The rate limit may have held this up so long that another process has taken over.
-        beforeSend: async () => {
-          if (!(await jobs.intend(job))) throw new TakenOverElsewhere();
-        },
-      });
-      await this.#openThread(start, ts);
+      await this.#openThread(start, await postOnce(workspace, post, jobPostIntent(this.#deps, job), lease));
       return 'posted';
     } catch (error) {
       const reason = postRefusalReason(error);
-      if (error instanceof SlackError && error.outcome === 'none') await jobs.forgetIntent(job);
+      if (error instanceof SlackError && error.outcome === 'none')
+        await this.#deps.store.jobs.forgetIntent(job);
       if (reason === undefined) throw error;
       this.#deps.log.info({ err: error, start: start.id }, 'a question from a form cannot be posted');
       return reason;
     }
-  }
-
-  /** The ts of the post, if an earlier attempt got through. */
-  async #findPost(
-    { readBack }: WorkspaceClient,
-    start: TaskStart,
-    { intended_at: intendedAt }: Job,
-    lease: Lease,
-  ): Promise<string | undefined> {
-    if (intendedAt === null) return undefined;
-    await waitUntilCallEnded(intendedAt, SLACK_CALL_LIFETIME_MS, lease);
-    const { signal } = lease;
-    const own = await readBack.findOwnPost({
-      channel: start.channel,
-      key: postKeyOf(start),
-      intendedAt,
-      signal,
-    });
-    return own?.ts;
   }
 
   async #renderPost(workspace: WorkspaceClient, { channel, user_id, content }: TaskStart) {
@@ -183,20 +151,13 @@ export class QuestionPoster {
   }
 
   /** Sends a question back to its asker; keeps the text until that is done or impossible. Throws temporary failures. */
-  async #returnToAsker(start: TaskStart, signal: AbortSignal): Promise<void> {
-    const workspace = this.#deps.workspace(start.workspace);
+  async #returnToAsker(start: TaskStart, job: Job, lease: Lease): Promise<void> {
+    const { channel, user_id: person, content } = start;
     // A step of a workflow says in Slack what became of it.
-    if (workspace !== undefined && start.content !== null && !isBotId(start.user_id)) {
-      const { posting, readBack } = workspace;
-      const message = { text: strings.questionNotPosted(start.channel, start.content.text) };
-      const key = `${postKeyOf(start)}/lost`;
+    if (content !== null && !isBotId(person)) {
+      const text = strings.questionNotPosted(channel, content.text);
       try {
-        const channel = await posting.openDm(start.user_id);
-        // An earlier attempt may have got through.
-        if (
-          (await readBack.findOwnPost({ channel, key, intendedAt: start.created_at, signal })) === undefined
-        )
-          await posting.post({ channel, message, key, kind: 'notice', signal });
+        await postJobNotice(this.#deps, job, lease, { key: `${postKeyOf(start)}/lost`, text, person });
       } catch (error) {
         if (postRefusalReason(error) === undefined) throw error;
         this.#deps.log.warn({ err: error, start: start.id }, 'could not return a question to its asker');

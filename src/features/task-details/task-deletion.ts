@@ -8,7 +8,7 @@ import type { Lease } from '../../relay/runtime/lease.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
-import { TASK_DELETION_JOB } from '../../store/jobs/jobs.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Job } from '../../store/schema.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
@@ -21,7 +21,7 @@ export class TaskDeleter {
   readonly #runner: JobRunner;
   /** Jobs that a crash has interrupted, or the service has refused, are repeated for a week. */
   readonly jobs: JobKind = {
-    kind: TASK_DELETION_JOB,
+    kind: JOB_KIND.taskDeletion,
     share: 2,
     timeoutMs: 30_000,
     giveUpAfterMs: 7 * 24 * 60 * 60_000,
@@ -68,7 +68,7 @@ export class TaskDeleter {
 
   /** What became of a request to delete a task, also for a second press, or a press in an old view. */
   async #outcomeText({ workspace, channel, thread_ts }: ThreadKey, task: string): Promise<string> {
-    const key = { workspace, kind: TASK_DELETION_JOB, channel, thread_ts, key: task };
+    const key = { workspace, kind: JOB_KIND.taskDeletion, channel, thread_ts, key: task };
     const job = await this.#deps.store.jobs.get(key);
     if (job === undefined) return strings.tasks.notFound;
     if (deletionSchema.parse(job.payload).is_deleted) return strings.tasks.deleted;

@@ -1,8 +1,9 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { anySignal } from '../../calls/waits.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Turn } from '../../store/schema.ts';
-import { BACKGROUND_PART, FOLLOW_UP_JOB } from '../../store/tasks/follow-up-schedule.ts';
+import { BACKGROUND_PART } from '../../store/threads/posts.ts';
 import type { StopRequestResult } from '../../store/threads/stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
@@ -129,7 +130,7 @@ export class StopControl {
         FORCE_STOP_AFTER_SECONDS,
         isBackground,
       );
-      if (isBackground) await store.jobs.wake({ workspace, kind: FOLLOW_UP_JOB, channel, thread_ts });
+      if (isBackground) await store.jobs.wake({ workspace, kind: JOB_KIND.followUp, channel, thread_ts });
       else if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
         const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };

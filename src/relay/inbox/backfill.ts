@@ -2,9 +2,8 @@ import { z } from 'zod';
 import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, SlackError } from '../../slack/errors.ts';
 import type { HistoryPage } from '../../slack/message-history.ts';
-import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
-import { BACKFILL_JOB } from '../../store/slack/backfills.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel, isEarlierTs } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
@@ -53,7 +52,7 @@ type Place = z.infer<typeof placeSchema>;
  */
 export function backfillJobs(backfill: BackfillDeps): JobKind {
   return {
-    kind: BACKFILL_JOB,
+    kind: JOB_KIND.backfill,
     share: 1,
     timeoutMs: 2 * 60_000,
     giveUpAfterMs: 3 * 24 * 60 * 60_000,

@@ -1,13 +1,10 @@
 import * as strings from '../../render/strings/index.ts';
 import { StoreError } from '../../store/errors.ts';
-import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
-
-/** The kind of jobs that move a channel; the job's channel is the new id, its key the old one. */
-const CHANNEL_MOVE_JOB = 'channel_move';
 
 /** Slack gives a channel another id. */
 export interface ChannelMove {
@@ -27,7 +24,7 @@ export async function moveChannel(store: Store, { workspace, from, channel }: Ch
   } catch (error) {
     if (error instanceof StoreError) throw error;
     await store.jobs.want(
-      { workspace, kind: CHANNEL_MOVE_JOB, channel, thread_ts: CHANNEL_LEVEL, key: from },
+      { workspace, kind: JOB_KIND.channelMove, channel, thread_ts: CHANNEL_LEVEL, key: from },
       1_000,
     );
   }
@@ -36,7 +33,7 @@ export async function moveChannel(store: Store, { workspace, from, channel }: Ch
 /** Jobs that move channels as soon as the turns under both ids have ended. */
 export function channelMoveJobs(deps: Pick<RelayDeps, 'store' | 'workspace'>): JobKind {
   return {
-    kind: CHANNEL_MOVE_JOB,
+    kind: JOB_KIND.channelMove,
     share: 1,
     timeoutMs: 30_000,
     // The longest turn, and more.

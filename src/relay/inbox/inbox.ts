@@ -1,7 +1,7 @@
 import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
 import type { ListenMode, MessageContent, SlackTs } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { EarlyEdit } from '../../store/threads/early-arrivals.ts';
+import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isSameAsWritten } from '../reading/message-to-markdown.ts';

@@ -275,8 +275,8 @@ export async function ensureCurrentAccount(
   if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
   if (thread.task_id !== null || thread.task_intended_at !== null)
     throw new TurnEnded('refused', strings.accountChanged);
-  return store.transaction(async ({ threads, turns }) => {
-    if (await threads.moveToAccount(thread, account)) await turns.leaveFilesBehind(thread);
+  return store.transaction(async ({ threads, keptFiles }) => {
+    if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
     return threads.getOrThrow(thread);
   });
 }

@@ -192,8 +192,9 @@ export class JobRunner {
       if (lease.draining.aborted) return 'interrupted';
       const outage = transientFailure(error);
       log[outage === undefined ? 'warn' : 'info']({ ...labelsOf(job), err: error }, 'a job failed');
-      // In an outage nobody was told: it is tried again.
-      const isTelling = outage !== undefined && !isOverdue(triedSince, kind.giveUpAfterMs + TELL_FOR_MS);
+      // In an outage, or where it took too long, nobody was told: it is tried again.
+      const mayPass = outage !== undefined || lease.signal.aborted;
+      const isTelling = mayPass && !isOverdue(triedSince, kind.giveUpAfterMs + TELL_FOR_MS);
       if (isOver && !isTelling) return 'given_up';
       return { waitMs: outage?.waitMs ?? 0 };
     }

@@ -1,7 +1,9 @@
+import type { PostRequest } from '../../slack/posting.ts';
 import { CALL_TIMEOUT_MS } from '../../slack/slack-client.ts';
+import type { SlackMessage } from '../../slack/slack-message.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
-import type { RelayDeps } from './deps.ts';
+import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
 import { sleepWithLease } from './retry.ts';
 import { isThreadUnreachable, TakenOverElsewhere } from './turn-interruptions.ts';
@@ -54,32 +56,65 @@ export async function searchUntilSettled<T>(
   }
 }
 
+/** When a post was first about to be sent (null: never), and how it is recorded that it is about to be sent now. */
+interface PostIntent {
+  at: Date | null;
+  record: () => Promise<void>;
+}
+
 /**
- * Posts what a job has to say in its thread or channel, once: after an unknown outcome it looks for the post first. True
- * also where nobody can post there; false if the app is removed. Throws temporary failures.
+ * Posts once, and returns the post's ts: after an attempt with an unknown outcome, it looks for the post first. Throws a
+ * SlackError, what recording throws, and what `sleepWithLease` does.
+ */
+export async function postOnce(
+  { posting, readBack }: WorkspaceClient,
+  { message, ...post }: Omit<PostRequest, 'message'> & { message: () => Promise<SlackMessage> },
+  intent: PostIntent,
+  lease: Lease,
+): Promise<string> {
+  if (intent.at !== null) {
+    await waitUntilCallEnded(intent.at, SLACK_CALL_LIFETIME_MS, lease);
+    const { channel, threadTs, key } = post;
+    const found = await readBack.findOwnPost({
+      channel,
+      threadTs,
+      key,
+      intendedAt: intent.at,
+      guard: lease,
+    });
+    if (found !== undefined) return found.ts;
+  }
+  const request = { ...post, message: await message(), guard: lease, beforeSend: intent.record };
+  return (await posting.post(request)).ts;
+}
+
+/** The intent of the one post of a job, whose claim another process may have meanwhile: the rate limit may hold it up for long. */
+export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): PostIntent {
+  const record = async () => {
+    if (!(await store.jobs.intend(job))) throw new TakenOverElsewhere();
+  };
+  return { at: job.intended_at, record };
+}
+
+/**
+ * Posts what a job has to say in its thread or channel, or to `person` alone, once. True also where nobody can post there;
+ * false if the app is removed. Throws temporary failures.
  */
 export async function postJobNotice(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   job: Job,
   lease: Lease,
-  { key, text }: { key: string; text: string },
+  { key, text, person }: { key: string; text: string; person?: string },
 ): Promise<boolean> {
-  const { signal } = lease;
-  const { workspace: id, channel, thread_ts, intended_at: intendedAt } = job;
-  const threadTs = thread_ts === CHANNEL_LEVEL ? undefined : thread_ts;
-  const workspace = deps.workspace(id);
+  const workspace = deps.workspace(job.workspace);
   if (workspace === undefined) return false;
-  const { posting, readBack } = workspace;
   try {
-    if (intendedAt !== null) {
-      await waitUntilCallEnded(intendedAt, SLACK_CALL_LIFETIME_MS, lease);
-      if (await readBack.findOwnPost({ channel, threadTs, key, intendedAt, signal })) return true;
-    }
-    // The rate limit may have held this up so long that another process has taken over.
-    const beforeSend = async () => {
-      if (!(await deps.store.jobs.intend(job))) throw new TakenOverElsewhere();
-    };
-    await posting.post({ channel, threadTs, message: { text }, key, kind: 'notice', signal, beforeSend });
+    const place =
+      person === undefined
+        ? { channel: job.channel, threadTs: job.thread_ts === CHANNEL_LEVEL ? undefined : job.thread_ts }
+        : { channel: await workspace.posting.openDm(person, lease) };
+    const post = { ...place, key, kind: 'notice', message: async () => ({ text }) } as const;
+    await postOnce(workspace, post, jobPostIntent(deps, job), lease);
   } catch (error) {
     if (!isThreadUnreachable(error)) throw error;
   }

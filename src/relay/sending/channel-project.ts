@@ -6,7 +6,7 @@ import {
   AgentRejectedError,
 } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
-import { PROJECT_NAME_JOB } from '../../store/projects.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, Thread } from '../../store/schema.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
@@ -93,9 +93,9 @@ export async function forgetMissingProject(
   if (project_id === null || (await projectExists(deps.agent(account_id), project_id))) return false;
   const { store, log } = deps;
   const thread = { workspace, channel, thread_ts };
-  const outcome = await store.transaction(async ({ threads, turns, projects }) => {
+  const outcome = await store.transaction(async ({ threads, keptFiles, projects }) => {
     if (!(await threads.leaveProject(thread, project_id))) return 'not_left';
-    await turns.leaveFilesBehind(thread);
+    await keptFiles.leaveBehind(thread);
     return (await projects.detach({ workspace, channel, account_id }, project_id))
       ? 'detached'
       : 'chosen_by_people';
@@ -136,7 +136,7 @@ async function projectDetails(
 /** Jobs that give projects the names and purposes of their channels, where the channel's settings ask for it. */
 export function projectNameJobs(deps: RelayDeps): JobKind {
   return {
-    kind: PROJECT_NAME_JOB,
+    kind: JOB_KIND.projectName,
     share: 2,
     timeoutMs: 45_000,
     // Until the name changes again; until then the project keeps a name that it had.

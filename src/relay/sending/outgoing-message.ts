@@ -214,8 +214,7 @@ async function readPointedMessages(
   const parsed = parseMessage(content);
   const hasTables = tablesAmong(blocksOf(parsed)).length > 0;
   const isInThread = message.ts !== message.thread_ts;
-  let firstTable =
-    1 + (hasTables && isInThread ? await work.deps.store.messages.countKeptTables(message) : 0);
+  let firstTable = 1 + (hasTables && isInThread ? await work.deps.store.keptFiles.countTables(message) : 0);
   const keepFiles = (one: ParsedMessage, files = one.files): ParsedMessage => {
     const numbered = { ...one, firstTable };
     firstTable += tablesAmong(blocksOf(one)).length;

@@ -118,7 +118,7 @@ async function contentToSend(
       ...(notes.length === 0 ? {} : { file_notes: notes }),
     };
   }
-  const keptTurns = await store.turns.takeKeptFiles(turn);
+  const keptTurns = await store.keptFiles.take(turn);
   const keptFiles = keptTurns.flatMap((kept) => kept.attached_file_ids ?? []);
   const attached = [...new Set([...keptFiles, ...attachments.attached_file_ids])];
   const keptNotes = keptTurns.flatMap(keptFileNotes);

@@ -1,7 +1,7 @@
 import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TurnLocation } from '../../store/schema.ts';
-import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/tasks/follow-up-schedule.ts';
+import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
 import { asRendered } from '../replies/fallback-forms.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-finder.ts';

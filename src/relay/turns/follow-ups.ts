@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { BackgroundState } from '../../render/messages/button-notes.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
-import { FOLLOW_UP_JOB } from '../../store/tasks/follow-up-schedule.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
 import { sendBackgroundStop } from '../controls/stop-control.ts';
 import { isTaskSettled } from '../replies/reply-finder.ts';
@@ -59,7 +59,7 @@ export function followUpJobs(
 ): JobKind {
   const { followUpMs, followUpIntervalMs } = deps.settings.results;
   return {
-    kind: FOLLOW_UP_JOB,
+    kind: JOB_KIND.followUp,
     share: 2,
     timeoutMs: 60_000,
     giveUpAfterMs: 24 * 60 * 60_000,

@@ -10,7 +10,7 @@ import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { Tables, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
+import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';

@@ -5,7 +5,7 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
 import { withPatience } from '../runtime/patience.ts';
 import { transientFailure, withRetry } from '../runtime/retry.ts';
-import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
 export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
@@ -40,22 +40,21 @@ async function cancelTask(deps: RelayDeps, account: string, taskId: string): Pro
 
 /** A function that tells the asker in a direct message, once: each retry looks for the post of the attempt before. */
 function createAskerNotifier(
-  { deps: { store }, workspace: { posting, readBack }, lease: guard }: ThreadWork,
+  { deps: { store }, workspace, lease }: ThreadWork,
   turn: Turn,
 ): () => Promise<void> {
-  const key = `${turn.id}/asker`;
-  const message = { text: strings.replyUnreachable(turn.channel) };
-  let attemptedAt: Date | undefined;
-  const beforeSend = async () => {
-    attemptedAt = new Date();
+  const message = async () => ({ text: strings.replyUnreachable(turn.channel) });
+  // An earlier process may have told them; its calls have ended with its lease.
+  let intendedAt = new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS));
+  const record = async () => {
+    intendedAt = new Date();
   };
   return async () => {
     // The turn may have been reassigned to another person's earlier message since it was read.
     const { asked_by } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
     if (isBotId(asked_by)) return;
-    const channel = await posting.openDm(asked_by, guard);
-    if (attemptedAt !== undefined) await waitUntilCallEnded(attemptedAt, SLACK_CALL_LIFETIME_MS, guard);
-    const found = await readBack.findOwnPost({ channel, key, intendedAt: turn.started_at, guard });
-    if (found === undefined) await posting.post({ channel, message, key, kind: 'notice', guard, beforeSend });
+    const channel = await workspace.posting.openDm(asked_by, lease);
+    const post = { channel, key: `${turn.id}/asker`, kind: 'notice', message } as const;
+    await postOnce(workspace, post, { at: intendedAt, record }, lease);
   };
 }

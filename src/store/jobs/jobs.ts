@@ -2,11 +2,28 @@ import { sql } from 'kysely';
 import { fromNow, isInstalled, isUnclaimed, millis, Queries, toPostgresJson } from '../queries.ts';
 import type { Job, SlackTs } from '../schema.ts';
 
-/**
- * The kind of jobs that delete a task at the service and tell its thread; their key is the task's id. They run even where
- * the app was removed: somebody has asked for it, and the service can still do it.
- */
-export const TASK_DELETION_JOB = 'task_deletion';
+/** The kinds of jobs. A key is '' where there is one job of the kind in each place. */
+export const JOB_KIND = {
+  /** Reads a thread, or the top level of a channel, back after a gap in receiving; the key is the ts of a single message. */
+  backfill: 'backfill',
+  /** Moves a channel to a new id, which is the job's; the key is the old one. */
+  channelMove: 'channel_move',
+  /** Tells a channel whose messages go to the agent from now on; each change has a key. */
+  channelNotice: 'channel_notice',
+  /** Checks a thread's task after its last turn has ended. */
+  followUp: 'follow_up',
+  /** Gives a project the name of its channel; the key is the account. */
+  projectName: 'project_name',
+  /**
+   * Deletes a task at the service and tells its thread; the key is the task's id. It runs even where the app was removed:
+   * somebody has asked for it, and the service can still do it.
+   */
+  taskDeletion: 'task_deletion',
+  /** Posts the question of a form into its channel; the key is the start's id. */
+  taskStart: 'task_start',
+  /** Completes a step of a workflow, once its turn has ended; the key is Slack's id of the run. */
+  workflowStep: 'workflow_step',
+} as const;
 
 /** In place of a thread's ts: the job is about the channel, or no thread of it yet. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';
@@ -38,7 +55,7 @@ const PAUSE_MS = { shortest: 1_000, longest: 600_000 };
 export class Jobs extends Queries {
   /** Asks for a job in `inMs`; of one that waits already, payload and time are replaced. */
   async want(job: NewJob, inMs = 0): Promise<void> {
-    await this.changes(sql`${jobInsert(job, inMs)} on conflict (${JOB_KEY}) do update set ${WANTED_AGAIN}`);
+    await this.changes(jobWanted(job, inMs));
   }
 
   /** Asks for a job unless it is known. With `holdMs` the caller has its claim. Undefined if it was known. */
@@ -165,10 +182,15 @@ export function jobInsert(job: NewJob, inMs = 0, holdMs = 0, only = sql`true`) {
     where ${only}`;
 }
 
-/** What changes where a job is known that is asked for again, after `on conflict … do update set`. */
-export const WANTED_AGAIN = sql.raw(
-  'version = jobs.version + 1, payload = excluded.payload, due_at = excluded.due_at, tried_since = null, done_at = null',
-);
+/** After an insertion into the table of jobs: of one that waits already, payload and time are replaced. */
+export const OR_WANT_AGAIN = sql.raw(`
+  on conflict (workspace, kind, channel, thread_ts, key) do update
+  set version = jobs.version + 1, payload = excluded.payload, due_at = excluded.due_at, tried_since = null, done_at = null`);
+
+/** A statement that asks for a job in `inMs`, as `Jobs.want` does. */
+export function jobWanted(job: NewJob, inMs: number) {
+  return sql`${jobInsert(job, inMs)} ${OR_WANT_AGAIN}`;
+}
 
 /** A statement that makes a waiting job due now: something it waits for has happened. */
 export function jobWake({ workspace, kind, channel, thread_ts }: Omit<JobKey, 'key'>) {
@@ -179,4 +201,4 @@ export function jobWake({ workspace, kind, channel, thread_ts }: Omit<JobKey, 'k
 
 /** Whether a job waits for a process. For the table of jobs. */
 export const isJobDue = sql<boolean>`jobs.done_at is null and jobs.due_at <= clock_timestamp()
-  and ${isUnclaimed('jobs.claimed_until')} and (jobs.kind = ${sql.lit(TASK_DELETION_JOB)} or ${isInstalled})`;
+  and ${isUnclaimed('jobs.claimed_until')} and (jobs.kind = ${sql.lit(JOB_KIND.taskDeletion)} or ${isInstalled})`;

@@ -1,10 +1,7 @@
 import { sql } from 'kysely';
-import { CHANNEL_LEVEL, Jobs } from '../jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND, Jobs } from '../jobs/jobs.ts';
 import { countChanges, fromNow, isWaiting, millis, Queries } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
-
-/** The kind of jobs that read a thread, or the top level of a channel, back after a gap in receiving. */
-export const BACKFILL_JOB = 'backfill';
 
 /** The longest that waiting messages are held until they are looked for in Slack after a gap (ms). */
 const FIRST_LOOK_MS = 60_000;
@@ -13,7 +10,7 @@ const FIRST_LOOK_MS = 60_000;
 export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) {
   return sql<boolean>`exists (
     select from jobs
-    where (workspace, kind, channel, thread_ts, key) = (${workspace}, ${BACKFILL_JOB}, ${channel}, ${thread_ts}, '')
+    where (workspace, kind, channel, thread_ts, key) = (${workspace}, ${JOB_KIND.backfill}, ${channel}, ${thread_ts}, '')
       and (payload #>> '{waiting,held_until}')::numeric > extract(epoch from clock_timestamp()))`;
 }
 
@@ -55,7 +52,7 @@ export class Backfills extends Queries {
         union
         select channel, thread_ts from waiting)
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
-      select workspace, ${BACKFILL_JOB}, channel, thread_ts, '', '',
+      select workspace, ${JOB_KIND.backfill}, channel, thread_ts, '', '',
         jsonb_strip_nulls(jsonb_build_object('since_ts', since_ts::text, 'waiting', waiting)),
         -- They are due in this order.
         now() + row_number() over (order by waiting is null, last_used_at desc, thread_ts desc) * interval '1 microsecond'
@@ -101,7 +98,7 @@ export class Backfills extends Queries {
     payload: { since_ts: SlackTs; mentions_only?: true; is_single?: true },
     key = '',
   ): Promise<boolean> {
-    const job = { workspace, kind: BACKFILL_JOB, channel, thread_ts, key, payload };
+    const job = { workspace, kind: JOB_KIND.backfill, channel, thread_ts, key, payload };
     return (await new Jobs(this.db).add(job)) !== undefined;
   }
 }

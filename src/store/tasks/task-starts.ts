@@ -1,10 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { CHANNEL_LEVEL, jobInsert } from '../jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND, jobInsert } from '../jobs/jobs.ts';
 import { Queries, toPostgresJson } from '../queries.ts';
 import type { Job, MessageContent, SlackTs, TaskStart } from '../schema.ts';
-
-/** The kind of jobs that post the question of a form into its channel; their key is the start's id. */
-export const TASK_START_JOB = 'task_start';
 
 /** Identifies a form. */
 export type TaskStartKey = Pick<TaskStart, 'workspace' | 'id'>;
@@ -39,7 +36,7 @@ export class TaskStarts extends Queries {
     { workspace, id, user_id, channel, content }: TaskStartQuestion,
     holdMs = 0,
   ): Promise<Job | undefined> {
-    const job = { workspace, kind: TASK_START_JOB, channel, thread_ts: CHANNEL_LEVEL, key: id };
+    const job = { workspace, kind: JOB_KIND.taskStart, channel, thread_ts: CHANNEL_LEVEL, key: id };
     const isSaved = sql`exists (select from saved)`;
     return this.first(sql<Job>`
       with saved as (

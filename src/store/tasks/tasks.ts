@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { Jobs, TASK_DELETION_JOB } from '../jobs/jobs.ts';
+import { JOB_KIND, Jobs } from '../jobs/jobs.ts';
 import { inThread, Queries } from '../queries.ts';
 import type { Job, Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
-import { BACKGROUND_PART, FOLLOW_UP_JOB } from './follow-up-schedule.ts';
+import { BACKGROUND_PART } from '../threads/posts.ts';
 
 /** A thread's task, as lists and details show it. */
 export interface TaskRow extends Thread {
@@ -187,9 +187,9 @@ export class TaskDeletions extends Queries {
         update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
           task_state_read_at = null, project_id = null, participant_ids = '{}', quotable_task_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
-      await sql`delete from jobs where ${inThread(thread)} and kind = ${FOLLOW_UP_JOB}`.execute(trx);
+      await sql`delete from jobs where ${inThread(thread)} and kind = ${JOB_KIND.followUp}`.execute(trx);
       const { workspace, channel, thread_ts } = thread;
-      const job = { workspace, kind: TASK_DELETION_JOB, channel, thread_ts, key: task, person };
+      const job = { workspace, kind: JOB_KIND.taskDeletion, channel, thread_ts, key: task, person };
       return (await new Jobs(trx).add({ ...job, payload: { account_id } }, { holdMs })) ?? 'over';
     });
   }

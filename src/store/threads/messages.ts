@@ -217,18 +217,4 @@ export class Messages extends Queries {
   ): Promise<boolean> {
     return this.changes(sql`update messages set ${change} where ${ofMessage(key)} and ${condition}`);
   }
-
-  /** How many tables the thread has kept for a message with a table of its own: they have the first numbers. */
-  async countKeptTables(
-    message: Pick<Message, 'workspace' | 'channel' | 'thread_ts' | 'ts'>,
-  ): Promise<number> {
-    const kept = await this.first(sql<{ tables: number }>`
-      select count(*)::int as tables from turns as kept, jsonb_array_elements(kept.file_notes) as note
-      where ${inThread(message)} and outcome = 'kept' and message_ts < ${message.ts}
-        and note ->> 'reason' is null and note ->> 'name' ~ '^table-[0-9]+[.]csv$'
-        and (files_sent_with_turn_id is null or exists (
-          select from turns as taker where taker.workspace = kept.workspace
-            and taker.id = kept.files_sent_with_turn_id and taker.message_ts = ${message.ts}))`);
-    return kept?.tables ?? 0;
-  }
 }

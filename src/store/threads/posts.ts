@@ -14,6 +14,10 @@ export function replyPart(index: number): string {
   return `reply:${index}`;
 }
 
+/** The part that says of a turn that its task still works; it gets the other name once the work has ended. */
+export const BACKGROUND_PART = 'background';
+export const ENDED_BACKGROUND_PART = 'background:ended';
+
 /** What identifies the first post of a part. */
 export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
   return `${id}/${part}`;

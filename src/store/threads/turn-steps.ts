@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { toPostgresJson } from '../queries.ts';
 import type { Turn, TurnLocation, TurnOutcome } from '../schema.ts';
-import type { FollowUpTimes } from '../tasks/follow-up-schedule.ts';
 import type { PostOutcome } from './posts.ts';
 
 type JsonColumn = 'attached_file_ids' | 'file_notes' | 'tool_counts';
@@ -10,6 +9,12 @@ type JsonColumn = 'attached_file_ids' | 'file_notes' | 'tool_counts';
 export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn>> & {
   [Column in JsonColumn]?: NonNullable<Turn[Column]>;
 };
+
+/** When an ended turn's thread is checked (ms from now). */
+export interface FollowUpTimes {
+  firstMs: number;
+  forMs: number;
+}
 
 /** What is recorded with the end of a turn. */
 export interface LastStep {

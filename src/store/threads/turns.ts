@@ -1,8 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { jobWake } from '../jobs/jobs.ts';
-import { inThread, isTurn, maySend, ofMessage, Queries, toPostgresJson } from '../queries.ts';
+import { JOB_KIND, jobWake, jobWanted } from '../jobs/jobs.ts';
+import { inThread, isTurn, maySend, ofMessage, Queries } from '../queries.ts';
 import type {
-  FileNote,
   Message,
   MessageKey,
   SlackTs,
@@ -15,11 +14,11 @@ import type {
   TurnOutcome,
 } from '../schema.ts';
 import { isHeldForBackfill } from '../slack/backfills.ts';
-import { followUpInsert } from '../tasks/follow-up-schedule.ts';
 import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
 import { type TaskIntent, taskBinding, taskIntentUpdate } from './threads.ts';
 import {
   endColumns,
+  type FollowUpTimes,
   type LastStep,
   type OnStep,
   recordedSteps,
@@ -28,12 +27,6 @@ import {
   type TurnUpdate,
   threadTaskId,
 } from './turn-steps.ts';
-
-/** The kind of jobs that complete a step of a workflow, once its turn has ended; their key is Slack's id of the run. */
-export const WORKFLOW_STEP_JOB = 'workflow_step';
-
-/** What the note on a file becomes when the thread leaves the project that the file is in. */
-const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
 
 /** A turn's location, without the rest of its row. */
 export function turnLocationOf({ workspace, id, channel, thread_ts }: TurnLocation): TurnLocation {
@@ -261,8 +254,8 @@ export class Turns extends Queries {
   ): Promise<boolean> {
     const also = [
       sql`shown as (${postsUpdate(turn, posts)})`,
-      sql`woken as (${jobWake({ ...turnLocationOf(turn), kind: WORKFLOW_STEP_JOB })})`,
-      ...(followUp === undefined ? [] : [sql`followed as (${followUpInsert(turn, followUp)})`]),
+      sql`woken as (${jobWake({ ...turnLocationOf(turn), kind: JOB_KIND.workflowStep })})`,
+      ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
     ];
     const end = { outcome: values.outcome ?? outcome, edits };
     const done = await this.#recordStep(turn, values, {
@@ -293,28 +286,6 @@ export class Turns extends Queries {
       where ${inThread(message)} and button_message_ts = ${message.ts}`);
   }
 
-  /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
-  async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached_file_ids' | 'file_notes'>[]> {
-    if (turn.message_ts === turn.thread_ts) return [];
-    const { rows } = await sql<Pick<Turn, 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
-      update turns as kept set files_sent_with_turn_id = ${turn.id}
-      where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
-        and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
-          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
-            and (taker.finished_at is null or taker.user_message_id is not null)))
-      returning attached_file_ids, file_notes, message_ts`.execute(this.db);
-    return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
-  }
-
-  /** The thread leaves its project: files in that project are no longer sent, and their notes say so. */
-  async leaveFilesBehind(thread: ThreadKey): Promise<void> {
-    await sql`
-      update turns set attached_file_ids = '[]', file_notes = (
-        select jsonb_agg(case when note ->> 'reason' is null then note || ${toPostgresJson(LEFT_BEHIND)}::jsonb else note end order by at)
-        from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
-      where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.db);
-  }
-
   /** Whether a message at the service belongs to a turn of the thread, whose task it is in. */
   async isUserMessageBound(thread: ThreadKey, userMessageId: string): Promise<boolean> {
     const bound = sql`select from turns where ${inThread(thread)} and user_message_id = ${userMessageId}`;
@@ -337,6 +308,13 @@ export class Turns extends Queries {
       select * from turns where ${inThread(thread)} and finished_at is null and ${condition}
       order by forwarded_by_turn_id is not null, id limit 1`);
   }
+}
+
+/** A statement that asks for the checks of a turn's thread, in place of those of the turn before. */
+export function followUpWanted(turn: TurnLocation, { firstMs, forMs }: FollowUpTimes) {
+  const { workspace, channel, thread_ts, id } = turn;
+  const payload = { turn_id: id, checks: 0, ends_at: new Date(Date.now() + forMs) };
+  return jobWanted({ workspace, kind: JOB_KIND.followUp, channel, thread_ts, key: '', payload }, firstMs);
 }
 
 function turnInsert(id: string, message: Message, forwardedBy: string | null) {

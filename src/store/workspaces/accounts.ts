@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { TASK_DELETION_JOB } from '../jobs/jobs.ts';
+import { JOB_KIND } from '../jobs/jobs.ts';
 import { changesRow, countChanges, Queries } from '../queries.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
@@ -124,7 +124,7 @@ export class Accounts extends Queries {
             where threads.workspace = accounts.workspace and threads.account_id = accounts.account_id
               and turns.finished_at is null) and not exists (
             select from jobs
-            where jobs.workspace = accounts.workspace and kind = ${sql.lit(TASK_DELETION_JOB)} and done_at is null
+            where jobs.workspace = accounts.workspace and kind = ${sql.lit(JOB_KIND.taskDeletion)} and done_at is null
               and payload ->> 'account_id' = accounts.account_id and payload -> 'is_deleted' is null))`;
     if ((await sql`select from accounts where ${isUnused} limit 1`.execute(this.db)).rows.length === 0)
       return 0;

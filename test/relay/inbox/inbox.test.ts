@@ -3,7 +3,7 @@ import { Inbox, type InboxDeps } from '../../../src/relay/inbox/inbox.ts';
 import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
 import { ofMessage } from '../../../src/store/queries.ts';
 import { Store } from '../../../src/store/store.ts';
-import { InboxWriter } from '../../../src/store/threads/inbox-writer.ts';
+import { InboxWriter } from '../../../src/store/threads/inbox.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase();

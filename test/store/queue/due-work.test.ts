@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readDueWork } from '../../../src/store/queue/due-work.ts';
 import { ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import { Store } from '../../../src/store/store.ts';
-import { followUpInsert } from '../../../src/store/tasks/follow-up-schedule.ts';
+import { followUpWanted } from '../../../src/store/threads/turns.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -36,7 +36,7 @@ test('work is due until a process has claimed it or it is done', async () => {
   expect(await dueKinds()).toEqual(['stops']);
   await store.turns.finish(turn, 'cancelled');
   expect(await dueKinds()).toEqual([]);
-  await followUpInsert(turn, { firstMs: -1, forMs: 60_000 }).execute(store.db);
+  await followUpWanted(turn, { firstMs: -1, forMs: 60_000 }).execute(store.db);
   expect(await dueKinds()).toEqual(['jobs']);
   await store.jobs.claim([{ kind: 'follow_up', room: 1, share: 1 }], [], 60_000);
   expect(await dueKinds()).toEqual([]);

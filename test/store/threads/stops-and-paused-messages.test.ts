@@ -320,7 +320,7 @@ test('files kept for a message are sent with it although its first turn was dele
   if (next === undefined) throw new Error('Nothing waits.');
   for (const _ of ['passed on', 'of its own']) {
     const turn = await store.turns.begin(crypto.randomUUID(), next);
-    expect(await store.turns.takeKeptFiles(turn)).toMatchObject([{ attached_file_ids: ['file-1'] }]);
+    expect(await store.keptFiles.take(turn)).toMatchObject([{ attached_file_ids: ['file-1'] }]);
     await store.turns.delete(turn);
   }
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CHANNEL_LEVEL } from '../../../src/store/jobs/jobs.ts';
-import { BACKFILL_JOB } from '../../../src/store/slack/backfills.ts';
+import { CHANNEL_LEVEL, JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
@@ -39,7 +38,7 @@ async function thread(channel: string, root: string, usedAgoMs: number): Promise
 /** The next place to read, of those of the test's workspace. */
 async function claim() {
   await database.pool.query('delete from jobs where workspace <> $1', [workspace]);
-  return (await store.jobs.claim([{ kind: BACKFILL_JOB, room: 1, share: 9 }], [], minute))[0];
+  return (await store.jobs.claim([{ kind: JOB_KIND.backfill, room: 1, share: 9 }], [], minute))[0];
 }
 
 describe('a gap in receiving', () => {

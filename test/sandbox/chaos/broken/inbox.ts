@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../../src/store/schema.ts';
 import { Store } from '../../../../src/store/store.ts';
-import { InboxWriter } from '../../../../src/store/threads/inbox-writer.ts';
+import { InboxWriter } from '../../../../src/store/threads/inbox.ts';
 import { startBroken } from './start.ts';
 
 /** Takes the second copy of a message for another message. */

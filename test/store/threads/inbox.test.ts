@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
-import type { InboxMessage } from '../../../src/store/threads/inbox-writer.ts';
+import type { InboxMessage } from '../../../src/store/threads/inbox.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase();

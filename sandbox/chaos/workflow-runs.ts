@@ -75,8 +75,8 @@ export class WorkflowRuns {
       await this.#slack.command({ person, channel, command: '/agent', text: 'settings' });
       await sleep(FORM_WAIT_MS);
       if (this.#slack.modal(person) === undefined) continue;
-      const isFilled = JSON.stringify(this.#slack.modal(person)?.blocks).includes('allows_steps');
-      const values = { channel_more: ['show_steps', 'allows_steps'] };
+      const isFilled = JSON.stringify(this.#slack.modal(person)?.blocks).includes('allow_workflow_steps');
+      const values = { channel_switches: ['show_steps', 'allow_workflow_steps'] };
       const saved = isFilled ? await this.#slack.submitView(person, values) : { acked: false };
       if (this.#slack.modal(person) !== undefined) await this.#slack.closeView(person);
       if (saved.acked && !JSON.stringify(saved).includes('"errors"')) return;

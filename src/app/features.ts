@@ -2,8 +2,8 @@ import type { Config } from '../config.ts';
 import { feedbackSection } from '../features/answer-feedback.ts';
 import { HomeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
-import { ChannelSettingsModal } from '../features/settings/channel-settings.ts';
-import { WorkspaceAccessSettings } from '../features/settings/workspace-settings.ts';
+import { ChannelSettings } from '../features/settings/channel-settings.ts';
+import { WorkspaceSettings } from '../features/settings/workspace-settings.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
 import { TaskDeleter } from '../features/task-details/task-deletion.ts';
@@ -33,16 +33,16 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
   const hasDefaultAccount = sharedCredentials(config) !== undefined;
   const workspaceAccount = new WorkspaceAccount({ ...deps, ...hooks.account, hasDefaultAccount, updateHome });
-  const channelSettings = new ChannelSettingsModal({
+  const channelSettings = new ChannelSettings({
     ...deps,
     ...hooks,
     isSharedAccount: (account) => isMultiWorkspace && account === SETTINGS_ACCOUNT,
   });
-  const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
+  const workspaceSettings = new WorkspaceSettings(deps, updateHome);
   const taskList = new TaskList(deps);
   const usageReport = new UsageReport(deps);
   const adminSections = [
-    workspaceAccess,
+    workspaceSettings,
     workspaceAccount,
     { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) },
     usageReport,
@@ -63,7 +63,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     jobKinds: [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs, channelNoticeJobs(deps)],
     channelSettings,
     workspaceAccount,
-    workspaceAccess,
+    workspaceSettings,
     taskList,
     home,
     usageReport,

@@ -11,9 +11,8 @@ import {
 } from '../listeners/commands-and-shortcuts.ts';
 import {
   registerAccountListeners,
-  registerChannelSettingsListener,
+  registerSettingsListeners,
   registerStartFormListeners,
-  registerWorkspaceAccessListeners,
 } from '../listeners/forms.ts';
 import { registerHomeListeners, registerTaskDetailsListeners } from '../listeners/home-and-task-details.ts';
 import {
@@ -91,11 +90,10 @@ export function registerListeners(
   registerStepsListener(context, (press) => showSteps(deps, press));
   registerFreshLinksListener(context, (press) => showFreshLinks(deps, press));
   registerAccountListeners(context, handlers.workspaceAccount);
-  registerWorkspaceAccessListeners(context, handlers.workspaceAccess);
   registerFeedbackListeners(context, new AnswerFeedback(deps));
   registerShortcutListeners(context, startModal, (actor, text) => sendDirectMessage(deps, actor, text));
   registerStartFormListeners(context, startFormHandler, startModal);
-  registerChannelSettingsListener(context, channelSettings);
+  registerSettingsListeners(context, channelSettings, handlers.workspaceSettings);
   registerHomeListeners(context, { ...handlers, taskModal });
   registerTaskDetailsListeners(context, taskModal, handlers);
 }

@@ -1,10 +1,7 @@
-import { z } from 'zod';
-import type { ChannelSettingsModal } from '../features/settings/channel-settings.ts';
-import type { ChannelSettingsValues } from '../features/settings/channel-settings-snapshot.ts';
-import { CHANNEL_SETTINGS_CALLBACK } from '../features/settings/channel-settings-view.ts';
+import { CHANNEL_SETTINGS_CALLBACK, type ChannelSettings } from '../features/settings/channel-settings.ts';
 import {
-  WORKSPACE_ACCESS_ACTION_IDS,
-  type WorkspaceAccessSettings,
+  WORKSPACE_SETTINGS_ACTION_IDS,
+  type WorkspaceSettings,
 } from '../features/settings/workspace-settings.ts';
 import type { StartForm } from '../features/start/start-form.ts';
 import type { StartFormSubmissions, StartFormValues } from '../features/start/start-form-submission.ts';
@@ -86,55 +83,18 @@ export function registerAccountListeners(context: ListenerContext, account: Work
   });
 }
 
-const usual = z.literal('usual').transform(() => null);
-const admitsSchema = usual.or(z.enum(['members', 'guests', 'everyone']));
-const listensSchema = usual.or(z.enum(['mentions', 'conversation', 'replies']));
-
-/** Handles the button and the form with which admins set who may use the agent in their workspace. */
-export function registerWorkspaceAccessListeners(
+/** Handles forms with settings: each is saved before it is acknowledged, or shows its errors. */
+export function registerSettingsListeners(
   context: ListenerContext,
-  accessSettings: WorkspaceAccessSettings,
+  ofChannel: ChannelSettings,
+  ofWorkspace: WorkspaceSettings,
 ): void {
-  const { change, form } = WORKSPACE_ACCESS_ACTION_IDS;
-  onPress(context, change, ({ actor, triggerId }) => accessSettings.open(actor, triggerId));
-  onForm(context, form, async ({ actor, input }) => {
-    const admits = admitsSchema.safeParse(input('door_admits')?.selected_option?.value);
-    const listens = listensSchema.safeParse(input('door_listens')?.selected_option?.value);
-    if (!admits.success || !listens.success) return undefined;
-    const bots = input('door_bots')?.value ?? '';
-    const errors = await accessSettings.save(actor, { admits: admits.data, bots, listens: listens.data });
-    return savedOrErrors(errors, strings.workspaceAccess.title);
-  });
-}
-
-/** Handles forms with a channel's settings: each is saved before it is acknowledged, or shows its errors. */
-export function registerChannelSettingsListener(
-  context: ListenerContext,
-  settings: Pick<ChannelSettingsModal, 'save'>,
-): void {
-  onForm(context, CHANNEL_SETTINGS_CALLBACK, async (form) => {
-    const { actor, metadata } = form;
-    const errors = await settings.save({ ...actor, metadata, values: settingsValues(form) });
-    return savedOrErrors(errors, strings.channelSettings.title);
-  });
-}
-
-/** A field that the form did not have is undefined, an empty one ''. */
-function settingsValues({ input }: FormSubmission): ChannelSettingsValues {
-  const text = (id: string) => {
-    const field = input(id);
-    return field && (field.value ?? '');
-  };
-  const option = (id: string) => input(id)?.selected_option?.value;
-  return {
-    project: text('channel_project') ?? '',
-    title: text('channel_title'),
-    description: text('channel_description'),
-    model: option('channel_model'),
-    listens: option('channel_listens'),
-    admits: option('channel_admits'),
-    bots: text('channel_bots'),
-    controls: option('channel_controls'),
-    more: (input('channel_more')?.selected_options ?? []).map(({ value }) => value),
-  };
+  const { change, form } = WORKSPACE_SETTINGS_ACTION_IDS;
+  onPress(context, change, ({ actor, triggerId }) => ofWorkspace.open(actor, triggerId));
+  onForm(context, form, async ({ actor, metadata, input }) =>
+    savedOrErrors(await ofWorkspace.save({ ...actor, metadata, input }), strings.workspaceSettings.title),
+  );
+  onForm(context, CHANNEL_SETTINGS_CALLBACK, async ({ actor, metadata, input }) =>
+    savedOrErrors(await ofChannel.save({ ...actor, metadata, input }), strings.channelSettings.title),
+  );
 }

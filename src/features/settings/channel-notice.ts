@@ -10,12 +10,13 @@ import * as strings from '../../render/strings/index.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
+import { SETTING_KEYS, SETTINGS } from './settings.ts';
 
-/** What the channel is told of; left out if it has not changed. */
-const noticeSchema = z.object({ everything: z.boolean().optional(), steps: z.boolean().optional() });
+/** The settings that were turned on or off. */
+const noticeSchema = z.record(z.string(), z.boolean());
 
-/** Jobs that tell a channel whose messages go to the agent from now on. */
+/** Jobs that tell a channel of settings that were turned on or off there: whose messages go to the agent from now on. */
 export function channelNoticeJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.channelNotice,
@@ -35,39 +36,35 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
   };
 
   async function noticeText(job: Job): Promise<string> {
-    const { everything, steps } = noticeSchema.parse(job.payload);
+    const turned = noticeSchema.parse(job.payload);
     const who = await actorName(deps, job);
-    const lines = [
-      ...(everything === undefined ? [] : [strings.everyMessageNotice(who, everything)]),
-      ...(steps === undefined ? [] : [strings.workflowStepsNotice(who, steps)]),
-    ];
-    return lines.join('\n');
+    const lines = SETTING_KEYS.map((key) => {
+      const isOn = turned[key];
+      return isOn === undefined ? undefined : SETTINGS[key].notice?.text(who, isOn);
+    });
+    return lines.filter((line) => line !== undefined).join('\n');
   }
 }
 
-/** Saves settings of a channel, and tells it if other messages go to the agent than before. */
-export async function saveSettings(
-  deps: RelayDeps,
+/** Saves settings of a channel, and tells it of those that were turned on or off. */
+export async function saveAndAnnounce(
   store: Store,
   { workspace, channel, person }: ChannelActor,
-  settings: Partial<Settings>,
+  change: Partial<Settings>,
 ): Promise<void> {
   const location = { workspace, channel, thread_ts: CHANNEL_LEVEL };
   // Of two people who save the same at once, only one has changed it.
   await store.threads.lock(location);
   const before = await store.settings.get(workspace, channel);
-  await store.settings.set(workspace, channel, person, settings);
+  await store.settings.set(workspace, channel, person, change);
   if (isDirectChannel(channel)) return;
-  const usual = (await store.settings.get(workspace, WHOLE_WORKSPACE)).listen_mode;
-  const readsAll = ({ listen_mode: mode }: Settings) =>
-    (mode ?? usual ?? deps.settings.listenMode) === 'everything';
-  const after = { ...before, ...settings };
-  const everything = readsAll(after);
-  const steps = after.allow_workflow_steps;
-  const payload = {
-    ...(everything !== readsAll(before) && { everything }),
-    ...(steps !== before.allow_workflow_steps && { steps }),
-  };
-  if (Object.keys(payload).length === 0) return;
+  const after = { ...before, ...change };
+  const turned = SETTING_KEYS.flatMap((key) => {
+    const { notice } = SETTINGS[key];
+    if (notice === undefined || notice.isOn(before[key]) === notice.isOn(after[key])) return [];
+    return [[key, notice.isOn(after[key])] as const];
+  });
+  if (turned.length === 0) return;
+  const payload = Object.fromEntries(turned);
   await store.jobs.add({ ...location, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload });
 }

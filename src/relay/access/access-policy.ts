@@ -9,7 +9,7 @@ export type AccessDenial = Exclude<PersonKind, 'member'>;
 
 /** What the access rules need; RelayDeps fits. */
 export interface AccessDeps {
-  readonly store: { readonly settings: Pick<SettingsStore, 'accessIn'> };
+  readonly store: { readonly settings: Pick<SettingsStore, 'inForce'> };
   readonly settings: { readonly admits: AllowedUsers; readonly admitsBots: readonly string[] };
 }
 
@@ -27,7 +27,7 @@ export async function accessPolicyFor(
   { store, settings }: AccessDeps,
   { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
 ): Promise<AccessPolicy> {
-  const set = await store.settings.accessIn(workspace, channel);
+  const set = await store.settings.inForce(workspace, channel);
   const bots = set.allowed_bots ?? settings.admitsBots;
   return {
     admits: set.allowed_users ?? settings.admits,

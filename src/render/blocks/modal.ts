@@ -25,6 +25,21 @@ export function createModal(title: string, blocks: ViewBlock[]): Modal {
   return { type: 'modal', title: plainText(title), close: plainText(strings.buttons.close), blocks };
 }
 
+/** A form; `metadata` comes back when it is sent. */
+export function formModal(
+  title: string,
+  blocks: ViewBlock[],
+  { callback, submit, metadata = '' }: { callback: string; submit: string; metadata?: string },
+): Modal {
+  return {
+    ...createModal(title, blocks),
+    callback_id: callback,
+    private_metadata: metadata,
+    submit: plainText(submit),
+    close: plainText(strings.buttons.cancel),
+  };
+}
+
 /** A modal with one sentence, while its content loads or instead of it. */
 export function noticeModal(title: string, sentence: string): Modal {
   return createModal(title, [sectionBlock(sentence)]);
@@ -66,7 +81,7 @@ export function textInput(
     initial,
     maxLength,
     multiline = false,
-  }: { initial?: string | null | undefined; maxLength: number; multiline?: boolean },
+  }: { initial?: string | null | undefined; maxLength: number; multiline?: boolean | undefined },
 ): InputBlock {
   const text = shorten(initial ?? '', maxLength);
   return inputBlock(
@@ -111,10 +126,4 @@ export function checkboxesInput(
 export function formOption(value: string, text: string, description?: string): FormOption {
   const option = { text: plainText(text), value };
   return description === undefined ? option : { ...option, description: plainText(description) };
-}
-
-/** The input for allowed bots and workflows; `set` is its value: ids between commas, "none", or ''. `note` follows the hint. */
-export function botsInput(id: string, set: string, note = ''): InputBlock {
-  const texts = { label: strings.botsLabel, hint: `${strings.botsHint} ${note}`.trim(), optional: true };
-  return textInput(id, texts, { initial: set, maxLength: 1_000 });
 }

@@ -2,132 +2,65 @@ import { quotedName } from '../text/shorten.ts';
 import { models } from './commands.ts';
 import { withReason } from './turn-errors.ts';
 
-export const channelSettings = {
-  title: 'Channel settings',
-  save: 'Save',
-  cancel: 'Cancel',
-  noProject: 'This channel has no project yet: its first task creates one.',
-  useProject: 'Use another project',
-  useProjectHint:
-    'The id of a project at the agent service. New threads use it; existing threads keep their project.',
-  projectTitle: "The project's name",
-  description: "The project's description",
-  descriptionHint: 'Leave empty for no description.',
-  unreadHint: 'Leave empty to keep it unchanged.',
-  model: 'Model for new tasks',
-  listens: "Which replies I read in people's threads",
-  admits: 'Who may use the agent',
-  controls: 'Who may stop and change tasks',
-  more: 'Channel-only settings',
-} as const;
-
-/** The options of a channel's settings (Slack: 75 characters each). */
-export const channelChoices = {
-  model: {
-    usual: ['Default', 'The agent service chooses'],
-    ...models,
+/**
+ * The words of each setting of channels and workspaces, by its column: `short` where all is about who may use the agent,
+ * options with their descriptions (Slack: 75 characters each).
+ */
+export const settings = {
+  model: { label: 'Model for new tasks', options: models },
+  listen_mode: {
+    label: "Which replies I read in people's threads",
+    short: "Replies in people's threads",
+    options: {
+      mentions: ['Replies that mention me'],
+      conversation: [
+        'Replies meant for me',
+        'You asked me there, and nobody else has written since I answered',
+      ],
+      replies: ['Every reply, once someone has mentioned me'],
+      everything: [
+        'Every message in the channel',
+        'Each one that is for nobody else starts a new thread with the agent',
+      ],
+    },
   },
-  listens: {
-    usual: ['Default', "The workspace's setting"],
-    mentions: ['Replies that mention me'],
-    conversation: [
-      'Replies meant for me',
-      'You asked me there, and nobody else has written since I answered',
-    ],
-    replies: ['Every reply, once someone has mentioned me'],
-    everything: [
-      'Every message in the channel',
-      'Each one that is for nobody else starts a new thread with the agent',
-    ],
+  allowed_users: {
+    label: 'Who may use the agent',
+    short: 'People',
+    options: {
+      members: ['Full members of this workspace'],
+      guests: ['Members and guests'],
+      everyone: ['Everyone in the channel, including other organisations'],
+    },
   },
-  admits: {
-    usual: ['Default', "The workspace's setting"],
-    members: ['Full members of this workspace'],
-    guests: ['Members and guests'],
-    everyone: ['Everyone in the channel, including other organisations'],
+  allowed_bots: {
+    label: 'Bots and workflows that may use the agent',
+    short: 'Bots and workflows',
+    hint: 'Their ids (B…), separated by commas, or the word none. Leave empty for the default. I answer them only when they mention me.',
+    invalid: "These aren't bot ids: each starts with B, as in B0123ABCD; at most 50. Or write none.",
   },
-  controls: {
-    usual: ['Default', "The app's setting"],
-    starter: ['The person who started the thread, and admins'],
-    channel: ['Every full member in the channel'],
-    admins: ['Workspace admins'],
+  task_control: {
+    label: 'Who may stop and change tasks',
+    options: {
+      starter: ['The person who started the thread, and admins'],
+      channel: ['Every full member in the channel'],
+      admins: ['Workspace admins'],
+    },
   },
-  more: {
-    show_steps: ['Show what the agent does while it works'],
-    follows_name: ["Keep the project's name and description the same as the channel's"],
-    allows_steps: [
-      'Let workflow steps ask the agent',
-      'Slack names no workflow: this lets in every workflow of the workspace',
-    ],
+  show_steps: { label: 'Show what the agent does while it works' },
+  sync_project_name: { label: "Keep the project's name and description the same as the channel's" },
+  allow_workflow_steps: {
+    label: 'Let workflow steps ask the agent',
+    description: 'Slack names no workflow: this lets in every workflow of the workspace',
   },
 } as const;
 
-export const botsLabel = 'Bots and workflows that may use the agent';
-export const botsHint =
-  'Their ids (B…), separated by commas, or the word none. Leave empty for the default. I answer them only when they mention me.';
-export const botsInvalid =
-  "These aren't bot ids: each starts with B, as in B0123ABCD; at most 50. Or write none.";
-
-export const channelSettingsRefused = {
-  guest: "Only full members of this workspace can change a channel's settings.",
-  admins: "Only workspace admins can change this channel's settings.",
-  outsider: 'Only people in the channel can change its settings.',
-  absent:
-    "I can't see who is in this channel, so I can't show its settings. If I'm not in it, invite me and try again.",
-  unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
-} as const;
-
-export const channelSettingsFailed = {
-  unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",
-  rejected: 'The agent service rejected this',
-  late: "The agent service didn't respond in time, so nothing was saved here. Press Save again in a moment.",
-  projectNotFound:
-    "This channel's project no longer exists at the agent service. Enter the id of another one.",
-} as const;
-
-/** Every message in the channel is read from now on, or no longer. `who` is a name, or '' if it is unknown. */
-export function everyMessageNotice(who: string, isOn: boolean): string {
-  return isOn
-    ? `${who || 'Someone'} asked me to read every message in this channel: each one that is for nobody else goes to the agent. To undo this, use /agent settings.`
-    : `${who || 'Someone'} asked me not to read every message in this channel. Mention me when you need me; I still read every reply in threads whose first message went to the agent.`;
-}
-
-/** Steps of workflows may ask in the channel from now on, or no longer. `who` is a name, or '' if it is unknown. */
-export function workflowStepsNotice(who: string, isOn: boolean): string {
-  return isOn
-    ? `${who || 'Someone'} let workflow steps ask the agent in this channel. To undo this, use /agent settings.`
-    : `${who || 'Someone'} no longer lets workflow steps ask the agent in this channel.`;
-}
-
-/** In a direct message, in mrkdwn: the channel could not be told of the settings that the reader changed there. */
-export function noticeNotPosted(channel: string, notice: string): string {
-  return `Slack didn't let me post this in <#${channel}> for a day, so people there may not know it. Please tell them:\n${notice}`;
-}
-
-/** In a channel: its threads and settings stay with its old id. */
-export const channelNotMoved =
-  "Slack gave this channel a new ID, and I couldn't take its threads, project and settings along. Mention me again in older threads, and check “/agent settings”.";
-
-/** The project of a channel, by its name where that is known. */
-export function projectOfChannel({ id, title = '' }: { id: string; title?: string | undefined }): string {
-  return `The project of this channel is ${title === '' ? id : `${quotedName(title, 150)} (${id})`}.`;
-}
-
-/** The service rejected a new name or description; `reason` is what the service said, or ''. */
-export function projectRejected(reason: string): string {
-  return `${channelSettingsFailed.rejected}${withReason(reason)}`;
-}
-
-/** Who may use the agent in a whole workspace, in App Home. */
-export const workspaceAccess = {
-  heading: 'Who may use the agent',
-  change: 'Change who may use it',
-  title: 'Who may use the agent',
-  about: "This applies to the whole workspace. A channel's own settings override it.",
-  admits: 'People',
-  listens: "Which replies I read in people's threads",
-  save: 'Save',
-  notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
+/** The option that leaves a setting to whoever has set it elsewhere. */
+export const settingDefault = 'Default';
+export const settingDefaults = {
+  workspace: "The workspace's setting",
+  operator: "The app's setting",
+  service: 'The agent service chooses',
 } as const;
 
 /** Who has set a value. */
@@ -149,19 +82,88 @@ export function settingInForce(value: ValueInForce): string {
   return `Now: ${withOrigin(value)}.`;
 }
 
-/** The settings as App Home shows them; `bots` are ids, or "none"; `replies` those that go to the agent. */
-export function workspaceAccessSummary(values: Record<'people' | 'bots' | 'replies', ValueInForce>): string {
-  const [people, bots, replies] = [values.people, values.bots, values.replies].map(withOrigin);
-  return `People: ${people}. Bots and workflows: ${bots}. Replies in people's threads: ${replies}. A channel's own settings override this.`;
+/** The button below a form with settings. */
+export const saveSettings = 'Save';
+
+export const channelSettings = {
+  title: 'Channel settings',
+  noProject: 'This channel has no project yet: its first task creates one.',
+  useProject: 'Use another project',
+  useProjectHint:
+    'The id of a project at the agent service. New threads use it; existing threads keep their project.',
+  projectTitle: "The project's name",
+  description: "The project's description",
+  descriptionHint: 'Leave empty for no description.',
+  unreadHint: 'Leave empty to keep it unchanged.',
+  switches: 'Channel-only settings',
+} as const;
+
+/** Who may use the agent in a whole workspace, in App Home. */
+export const workspaceSettings = {
+  title: 'Who may use the agent',
+  change: 'Change who may use it',
+  about: "This applies to the whole workspace. A channel's own settings override it.",
+  notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
+} as const;
+
+/** A workspace's settings as App Home shows them, by their labels. */
+export function workspaceSettingsSummary(values: readonly (readonly [string, ValueInForce])[]): string {
+  const sentences = values.map(([label, value]) => `${label}: ${withOrigin(value)}.`);
+  return [...sentences, "A channel's own settings override this."].join(' ');
 }
 
 function withOrigin({ text, from }: ValueInForce): string {
   return `${text} (${settingOrigins[from]})`;
 }
 
-/** The option that leaves the choice to the app's configuration. */
-export function appDefault(people: string): string {
-  return `Default: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
+export const channelSettingsRefused = {
+  guest: "Only full members of this workspace can change a channel's settings.",
+  admins: "Only workspace admins can change this channel's settings.",
+  outsider: 'Only people in the channel can change its settings.',
+  absent:
+    "I can't see who is in this channel, so I can't show its settings. If I'm not in it, invite me and try again.",
+  unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
+} as const;
+
+export const channelSettingsFailed = {
+  unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",
+  rejected: 'The agent service rejected this',
+  late: "The agent service didn't respond in time, so nothing was saved here. Press Save again in a moment.",
+  projectNotFound:
+    "This channel's project no longer exists at the agent service. Enter the id of another one.",
+} as const;
+
+/** What a channel is told when a setting is turned on or off there. `who` is a name, or '' if it is unknown. */
+export const settingNotices = {
+  /** Every message in the channel is read from now on, or no longer. */
+  listen_mode: (who: string, isOn: boolean) =>
+    isOn
+      ? `${who || 'Someone'} asked me to read every message in this channel: each one that is for nobody else goes to the agent. To undo this, use /agent settings.`
+      : `${who || 'Someone'} asked me not to read every message in this channel. Mention me when you need me; I still read every reply in threads whose first message went to the agent.`,
+  /** Steps of workflows may ask in the channel from now on, or no longer. */
+  allow_workflow_steps: (who: string, isOn: boolean) =>
+    isOn
+      ? `${who || 'Someone'} let workflow steps ask the agent in this channel. To undo this, use /agent settings.`
+      : `${who || 'Someone'} no longer lets workflow steps ask the agent in this channel.`,
+} as const;
+
+/** In a direct message, in mrkdwn: the channel could not be told of the settings that the reader changed there. */
+export function noticeNotPosted(channel: string, notice: string): string {
+  return `Slack didn't let me post this in <#${channel}> for a day, so people there may not know it. Please tell them:\n${notice}`;
+}
+
+/** In a channel: its threads and settings stay with its old id. */
+export const channelNotMoved =
+  "Slack gave this channel a new ID, and I couldn't take its threads, project and settings along. Mention me again in older threads, and check “/agent settings”.";
+
+/** The project of a channel, by its name where that is known. */
+export function projectOfChannel({ id, title = '' }: { id: string; title?: string | undefined }): string {
+  return `The project of this channel is ${title === '' ? id : `${quotedName(title, 150)} (${id})`}.`;
+}
+
+/** The service rejected a new name or description; `reason` is what the service said, or ''. */
+export function projectRejected(reason: string): string {
+  return `${channelSettingsFailed.rejected}${withReason(reason)}`;
 }
 
 /** The workspace's own account at the service: its section in App Home, and the modal that sets it. */

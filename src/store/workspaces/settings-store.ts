@@ -5,9 +5,6 @@ import type { SettingsRow } from '../schema.ts';
 /** The settings of a channel, or of a whole workspace. */
 export type Settings = Omit<SettingsRow, 'workspace' | 'channel' | 'changed_by' | 'changed_at'>;
 
-/** Who may use the agent; null: not set. */
-export type AccessSettings = Pick<Settings, 'allowed_users' | 'allowed_bots' | 'allow_workflow_steps'>;
-
 /** In place of a channel: what holds in the channels of the workspace that set nothing else. */
 export const WHOLE_WORKSPACE = '';
 
@@ -27,11 +24,14 @@ export const DEFAULT_SETTINGS: Settings = {
 export class SettingsStore extends Queries {
   /** What is set for the channel itself, or the defaults. */
   async get(workspace: string, channel: string): Promise<Settings> {
-    const row = await this.first(sql<Settings>`
-      select model, listen_mode, allowed_users, allowed_bots, task_control, show_steps, sync_project_name,
-        allow_workflow_steps
-      from settings where (workspace, channel) = (${workspace}, ${channel})`);
-    return row ?? DEFAULT_SETTINGS;
+    return (await this.#ofChannels(workspace, [channel]))[0] ?? DEFAULT_SETTINGS;
+  }
+
+  /** What people have set for a channel: its own settings, else the workspace's, else the defaults. */
+  async inForce(workspace: string, channel: string): Promise<Settings> {
+    const set = await this.#ofChannels(workspace, [WHOLE_WORKSPACE, channel]);
+    const values = set.flatMap((settings) => Object.entries(settings)).filter(([, value]) => value !== null);
+    return { ...DEFAULT_SETTINGS, ...Object.fromEntries(values) };
   }
 
   /** Sets the given values; the others stay. */
@@ -44,15 +44,11 @@ export class SettingsStore extends Queries {
       .execute();
   }
 
-  /** Who may use the agent in a channel: the channel's settings, else the workspace's. */
-  async accessIn(workspace: string, channel: string): Promise<AccessSettings> {
-    const row = await this.first(sql<AccessSettings>`
-      select coalesce(own.allowed_users, usual.allowed_users) as allowed_users,
-        coalesce(own.allowed_bots, usual.allowed_bots) as allowed_bots,
-        coalesce(own.allow_workflow_steps, false) as allow_workflow_steps
-      from (select) as one
-      left join settings as usual on (usual.workspace, usual.channel) = (${workspace}, ${WHOLE_WORKSPACE})
-      left join settings as own on (own.workspace, own.channel) = (${workspace}, ${channel})`);
-    return row ?? DEFAULT_SETTINGS;
+  /** What is set for some channels, the whole workspace first. */
+  async #ofChannels(workspace: string, channels: readonly string[]): Promise<Settings[]> {
+    const columns = sql.join(Object.keys(DEFAULT_SETTINGS).map((column) => sql.ref(column)));
+    return this.rows(sql<Settings>`
+      select ${columns} from settings
+      where workspace = ${workspace} and channel = any(${channels}::text[]) order by channel`);
   }
 }

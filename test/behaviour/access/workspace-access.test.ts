@@ -40,13 +40,16 @@ async function works(person: Person, channel: Channel): Promise<boolean | undefi
 }
 
 /** An admin opens the Home tab, presses the button and sends the form; the answer is what is said below its fields. */
-async function saveAccess(values: { door_admits: string; door_bots: string }): Promise<string> {
+async function saveAccess(values: {
+  workspace_allowed_users: string;
+  workspace_allowed_bots: string;
+}): Promise<string> {
   slack.openHome(boss);
   await scene.until('the Home tab is there', () =>
-    JSON.stringify(slack.home(boss)?.blocks ?? []).includes('door_change'),
+    JSON.stringify(slack.home(boss)?.blocks ?? []).includes('workspace_settings_change'),
   );
-  await slack.click({ person: boss, view: 'home', actionId: 'door_change' });
-  await scene.until('the form is there', () => tenants.modal(boss).includes('door_admits'));
+  await slack.click({ person: boss, view: 'home', actionId: 'workspace_settings_change' });
+  await scene.until('the form is there', () => tenants.modal(boss).includes('workspace_allowed_users'));
   // Who that is, Slack is asked anew each time, within its own limits.
   return scene.until('the form is taken or refused', async () => {
     const said = JSON.stringify((await slack.submitView(boss, values)).body ?? '');
@@ -59,10 +62,14 @@ describe("a workspace's access setting", () => {
   test("replaces the operator's from the moment an admin saves it, in that workspace alone", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     expect(await works(ours.guest, ours.channel)).toBe(true);
-    expect(await saveAccess({ door_admits: 'members', door_bots: '' })).toBe('saved');
+    expect(await saveAccess({ workspace_allowed_users: 'members', workspace_allowed_bots: '' })).toBe(
+      'saved',
+    );
     expect(await works(ours.guest, ours.channel)).toBe(false);
     expect(await works(theirs.guest, theirs.channel)).toBe(true);
-    expect(await saveAccess({ door_admits: 'everyone', door_bots: '' })).toBe('saved');
+    expect(await saveAccess({ workspace_allowed_users: 'everyone', workspace_allowed_bots: '' })).toBe(
+      'saved',
+    );
     expect(await works(ours.stranger, ours.channel)).toBe(true);
     expect(await works(theirs.stranger, theirs.channel)).toBe(false);
     await scene.until('the Home tab says so', () =>
@@ -80,12 +87,12 @@ describe("a workspace's access setting", () => {
       {
         workspace: 'T1',
         user_id: boss.id,
-        details: { setting: 'workspace', allowed_users: 'members', allowed_bots: null, listen_mode: null },
+        details: { setting: 'workspace', allowed_users: 'members' },
       },
       {
         workspace: 'T1',
         user_id: boss.id,
-        details: { setting: 'workspace', allowed_users: 'everyone', allowed_bots: null, listen_mode: null },
+        details: { setting: 'workspace', allowed_users: 'everyone' },
       },
     ]);
   });
@@ -95,14 +102,16 @@ describe("a workspace's access setting", () => {
     for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';
     await store.settings.set('T1', WHOLE_WORKSPACE, boss.id, { allowed_users: null, allowed_bots: null });
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await saveAccess({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('saved');
+    expect(await saveAccess({ workspace_allowed_users: 'usual', workspace_allowed_bots: 'B0OTHER' })).toBe(
+      'saved',
+    );
     expect(await works(ours.bot, ours.channel)).toBeUndefined();
     expect(await works(theirs.bot, theirs.channel)).toBe(true);
     ours.bot.botId = 'B0OTHER';
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await saveAccess({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(
-      strings.botsInvalid,
-    );
+    expect(
+      await saveAccess({ workspace_allowed_users: 'usual', workspace_allowed_bots: 'the other bot' }),
+    ).toContain(strings.settings.allowed_bots.invalid);
     await slack.closeView(boss);
     expect((await store.settings.get('T1', WHOLE_WORKSPACE)).allowed_bots).toEqual(['B0OTHER']);
   });
@@ -111,7 +120,7 @@ describe("a workspace's access setting", () => {
     const { person } = tenants.personAndChannel('T2');
     slack.openHome(person);
     await scene.until('the Home tab is there', () => slack.home(person));
-    expect(JSON.stringify(slack.home(person)?.blocks)).not.toContain('door_change');
+    expect(JSON.stringify(slack.home(person)?.blocks)).not.toContain('workspace_settings_change');
     const before = await store.settings.get('T2', WHOLE_WORKSPACE);
     const option = { text: { type: 'plain_text', text: 'x' }, value: 'everyone' };
     const forged = {
@@ -121,12 +130,14 @@ describe("a workspace's access setting", () => {
       view: {
         id: 'V1',
         type: 'modal',
-        callback_id: 'door_form',
+        callback_id: 'workspace_settings',
         state: {
           values: {
-            door_admits: { door_admits: { selected_option: option } },
-            door_bots: { door_bots: { value: 'B0OTHER' } },
-            door_listens: { door_listens: { selected_option: { ...option, value: 'usual' } } },
+            workspace_allowed_users: { workspace_allowed_users: { selected_option: option } },
+            workspace_allowed_bots: { workspace_allowed_bots: { value: 'B0OTHER' } },
+            workspace_listen_mode: {
+              workspace_listen_mode: { selected_option: { ...option, value: 'usual' } },
+            },
           },
         },
       },

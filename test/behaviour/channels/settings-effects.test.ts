@@ -28,7 +28,7 @@ describe('a channel that sends every message to the agent', () => {
     const channel = scene.channel();
     const early = scene.slack.say({ person: ada, channel, text: 'before the change' });
     await scene.slack.settled();
-    await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
+    await saveChannelSettings(scene, channel, { channel_listen_mode: 'everything' });
     const asked = scene.slack.say({ person: grace, channel, text: 'heard without a mention' });
     await scene.finished(channel, asked);
     expect(scene.shown(channel, asked)).toContain('Here is the answer.');
@@ -36,7 +36,7 @@ describe('a channel that sends every message to the agent', () => {
     scene.slack.edit(channel, early.ts, 'changed after the change');
     scene.slack.say({ person: ada, channel, thread: early.ts, text: 'a reply among people' });
     await scene.slack.settled();
-    await saveChannelSettings(scene, channel, { channel_listens: 'mentions' });
+    await saveChannelSettings(scene, channel, { channel_listen_mode: 'mentions' });
     const after = scene.slack.say({ person: ada, channel, text: 'not heard any more' });
     await pause(500);
     for (const root of [early, toOther, after]) expect(scene.replies(channel, root)).toEqual([]);
@@ -46,7 +46,7 @@ describe('a channel that sends every message to the agent', () => {
 
   test("ignores other bots and Slack's own messages", async () => {
     const channel = scene.channel();
-    await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
+    await saveChannelSettings(scene, channel, { channel_listen_mode: 'everything' });
     const robot = scene.slack.createPerson({ name: 'robot', kind: 'bot' });
     scene.slack.invite(channel, robot);
     scene.slack.say({ person: robot, channel, text: 'beep' });
@@ -67,7 +67,7 @@ test("a channel's model applies to its new tasks", async () => {
 
 test('a channel that hides steps shows only the time taken', async () => {
   const channel = scene.channel();
-  await saveChannelSettings(scene, channel, { channel_more: [] });
+  await saveChannelSettings(scene, channel, { channel_switches: [] });
   const root = scene.ask(channel, 'quietly');
   const seen: string[] = [];
   const stop = setInterval(() => seen.push(scene.shown(channel, root)), 50);
@@ -88,7 +88,7 @@ describe("a project that follows its channel's name", () => {
     for (const channel of [open, closed, alone])
       await scene.finished(channel, scene.ask(channel, `hello ${channel.name}`));
     const [one, two, three] = [open, closed, alone].map((channel) => projectOf(scene, channel)?.id ?? '');
-    await saveChannelSettings(scene, alone, { channel_more: ['show_steps'] });
+    await saveChannelSettings(scene, alone, { channel_switches: ['show_steps'] });
     scene.slack.rename(open, 'second-name');
     scene.slack.setPurpose(open, 'Another purpose');
     scene.slack.rename(closed, 'closed-again');
@@ -110,7 +110,7 @@ describe("a project that follows its channel's name", () => {
     await scene.slack.settled();
     await saveChannelSettings(scene, channel, { channel_model: 'max' });
     expect(projectUpdates(scene, id)).toEqual([]);
-    await saveChannelSettings(scene, channel, { channel_more: ['show_steps', 'follows_name'] });
+    await saveChannelSettings(scene, channel, { channel_switches: ['show_steps', 'sync_project_name'] });
     await scene.until('it has the name', () => projectOf(scene, channel)?.id === id);
     expect(projectOf(scene, channel)?.description).toBe('Where things are tried');
   });

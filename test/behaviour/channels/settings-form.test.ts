@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
-import {
-  everyMessageNotice,
-  noticeNotPosted,
-  settingsSaved,
-  workflowStepsNotice,
-} from '../../../src/render/strings/index.ts';
+import { noticeNotPosted, settingNotices, settingsSaved } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   auditRows,
@@ -32,18 +27,20 @@ describe("the form of a channel's settings", () => {
     expect(modal.fields).toEqual([
       'channel_project',
       'channel_model',
-      'channel_listens',
-      'channel_admits',
-      'channel_bots',
-      'channel_controls',
-      'channel_more',
+      'channel_listen_mode',
+      'channel_allowed_users',
+      'channel_allowed_bots',
+      'channel_task_control',
+      'channel_switches',
     ]);
-    expect(JSON.stringify(await modal.save({ channel_bots: 'a bot' }))).toContain('channel_bots');
+    expect(JSON.stringify(await modal.save({ channel_allowed_bots: 'a bot' }))).toContain(
+      'channel_allowed_bots',
+    );
     const values = {
       channel_model: 'max',
-      channel_admits: 'guests',
-      channel_bots: 'B012, B034',
-      channel_more: ['follows_name', 'allows_steps'],
+      channel_allowed_users: 'guests',
+      channel_allowed_bots: 'B012, B034',
+      channel_switches: ['sync_project_name', 'allow_workflow_steps'],
     };
     expect(await modal.save(values)).toBeUndefined();
     expect(modal.shown).toContain(settingsSaved);
@@ -83,19 +80,19 @@ describe("the form of a channel's settings", () => {
     ];
     const lost = { call: 'chat.postMessage', about: channel.id, fault: { kind: 'lost' }, times: 1 } as const;
     scene.slack.faults.add(lost);
-    const on = { channel_listens: 'everything', channel_more: ['allows_steps'] };
+    const on = { channel_listen_mode: 'everything', channel_switches: ['allow_workflow_steps'] };
     await Promise.all(forms.map((form) => form.save(on)));
     const told = await scene.until('the channel is told', () => notices().length > 0 && notices());
     const names = [ada.name, grace.name];
     const linesOf = (who: string, isOn: boolean) =>
-      [everyMessageNotice(who, isOn), workflowStepsNotice(who, isOn)].join('\n');
+      [settingNotices.listen_mode(who, isOn), settingNotices.allow_workflow_steps(who, isOn)].join('\n');
     expect(names.map((who) => linesOf(who, true))).toContain(told[0]);
     await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
     await (await openChannelSettings(scene, ada, channel)).save(on);
     await (await openChannelSettings(scene, ada, channel)).save({ channel_model: 'fast', ...on });
     await (await openChannelSettings(scene, ada, channel)).save({
-      channel_listens: 'usual',
-      channel_more: [],
+      channel_listen_mode: 'usual',
+      channel_switches: [],
     });
     await scene.until('the channel is told again', () => notices().length > 1);
     await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
@@ -109,9 +106,9 @@ describe("the form of a channel's settings", () => {
       about: `"channel":"${channel.id}"`,
       fault: { kind: 'status', status: 200, body: { ok: false, error: 'internal_error' } },
     });
-    await (await openChannelSettings(scene, ada, channel)).save({ channel_listens: 'everything' });
+    await (await openChannelSettings(scene, ada, channel)).save({ channel_listen_mode: 'everything' });
     await letJobBeGivenUp(scene, 'channel_notice', channel.id);
-    const notice = noticeNotPosted(channel.id, everyMessageNotice(ada.name, true));
+    const notice = noticeNotPosted(channel.id, settingNotices.listen_mode(ada.name, true));
     const direct = () => scene.slack.messages(scene.slack.openDm(ada)).map(({ text }) => text);
     await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
     expect(direct().filter((text) => text === notice)).toHaveLength(1);
@@ -132,8 +129,8 @@ describe("the form of a channel's settings", () => {
       await openChannelSettings(scene, grace, channel),
     ];
     await Promise.all([
-      first.save({ channel_model: 'fast', channel_admits: 'everyone' }),
-      second.save({ channel_listens: 'everything', channel_more: [] }),
+      first.save({ channel_model: 'fast', channel_allowed_users: 'everyone' }),
+      second.save({ channel_listen_mode: 'everything', channel_switches: [] }),
     ]);
     const both = { model: 'fast', allowed_users: 'everyone', listen_mode: 'everything', show_steps: false };
     const { settings: channels } = scene.sandbox.bot.store;
@@ -150,7 +147,7 @@ describe("the form of a channel's settings", () => {
   test('offers only the model and the steps in direct messages', async () => {
     const dm = scene.slack.openDm(ada);
     const modal = await openChannelSettings(scene, ada, dm);
-    expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_more']);
+    expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_switches']);
     expect(await modal.save({ channel_model: 'fast' })).toBeUndefined();
     const kept = await scene.sandbox.bot.store.settings.get(scene.slack.team.id, dm.id);
     expect(kept).toMatchObject({ model: 'fast', listen_mode: null, show_steps: true });
@@ -190,7 +187,7 @@ describe("the form of a channel's settings", () => {
     const admin = scene.slack.createPerson({ name: 'admin', admin: true });
     scene.slack.invite(channel, admin);
     const late = await openChannelSettings(scene, grace, channel);
-    await saveChannelSettings(scene, channel, { channel_controls: 'admins' });
+    await saveChannelSettings(scene, channel, { channel_task_control: 'admins' });
     const said = { channel_model: "Only workspace admins can change this channel's settings." };
     expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
     expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only workspace admins');

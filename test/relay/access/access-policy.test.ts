@@ -8,21 +8,16 @@ import {
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { AllowedUsers } from '../../../src/store/schema.ts';
-import type { AccessSettings } from '../../../src/store/workspaces/settings-store.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
 
 const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 
 /** The operator admits `usual`; channel and workspace have set what is given. */
-function access(usual: AllowedUsers, set: Partial<AccessSettings> = {}): AccessDeps {
+function access(usual: AllowedUsers, set: Partial<Settings> = {}): AccessDeps {
   return {
     store: {
       settings: {
-        accessIn: async () => ({
-          allowed_users: null,
-          allowed_bots: null,
-          allow_workflow_steps: false,
-          ...set,
-        }),
+        inForce: async () => ({ ...DEFAULT_SETTINGS, ...set }),
       },
     },
     settings: { admits: usual, admitsBots: ['B0USUAL'] },

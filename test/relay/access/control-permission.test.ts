@@ -48,7 +48,7 @@ function house(
   const deps: ControlPermissionDeps = {
     store: {
       settings: {
-        accessIn: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
+        inForce: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
         get: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
       },
       threads: { get: async () => (more.starter === undefined ? undefined : { started_by: more.starter }) },

@@ -10,7 +10,7 @@ const limits = {
 };
 
 test('the choice that lets steps of workflows ask says whom it lets in', () => {
-  const [, hint] = strings.channelChoices.more.allows_steps;
+  const hint = strings.settings.allow_workflow_steps.description;
   expect(hint).toContain('every workflow of the workspace');
   // The longest description of an option (https://docs.slack.dev/reference/block-kit/composition-objects/option-object).
   expect(hint.length).toBeLessThanOrEqual(75);

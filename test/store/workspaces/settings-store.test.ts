@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
 import {
-  type AccessSettings,
   DEFAULT_SETTINGS,
+  type Settings,
   WHOLE_WORKSPACE,
 } from '../../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -10,8 +10,7 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 const { kysely } = await freshDatabase();
 const { settings } = new Store(kysely);
 
-/** Who may ask, without what only a channel sets. */
-type UserAccess = Omit<AccessSettings, 'allow_workflow_steps'>;
+type UserAccess = Pick<Settings, 'allowed_users' | 'allowed_bots'>;
 
 let count = 0;
 
@@ -19,12 +18,12 @@ let count = 0;
 async function accessWhere(
   workspaceSet: UserAccess | undefined,
   channelSet: UserAccess | undefined,
-): Promise<AccessSettings> {
+): Promise<Settings> {
   count += 1;
   const [workspace, channel] = [`T${count}`, `C${count}`];
   if (workspaceSet !== undefined) await settings.set(workspace, WHOLE_WORKSPACE, 'U1', workspaceSet);
   if (channelSet !== undefined) await settings.set(workspace, channel, 'U1', channelSet);
-  return settings.accessIn(workspace, channel);
+  return settings.inForce(workspace, channel);
 }
 
 const unset = { allowed_users: null, allowed_bots: null };
@@ -63,13 +62,13 @@ describe('the access that is configured for a channel', () => {
       { allowed_users: 'guests', allowed_bots: ['B2'] },
     ],
   ])('is %s', async (_which, workspaceSet, channelSet, access) => {
-    expect(await accessWhere(workspaceSet, channelSet)).toEqual({ ...access, allow_workflow_steps: false });
+    expect(await accessWhere(workspaceSet, channelSet)).toEqual({ ...DEFAULT_SETTINGS, ...access });
   });
 
   test('is never that of another workspace or channel', async () => {
     await settings.set('T-other', WHOLE_WORKSPACE, 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
     await settings.set('T-here', 'C-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
-    expect(await settings.accessIn('T-here', 'C-here')).toMatchObject(unset);
+    expect(await settings.inForce('T-here', 'C-here')).toMatchObject(unset);
   });
 });
 

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { formatBotList, parseBotList } from '../../../src/features/settings/bot-list.ts';
+import {
+  formatBotList,
+  parseBotList,
+  SETTING_KEYS,
+  SETTINGS,
+} from '../../../src/features/settings/settings.ts';
+import { readPages } from '../../repository/docs-checks.ts';
 
 test.each([
   ['', null],
@@ -17,4 +23,9 @@ test.each([
 
 test.each([[null], [[]], [['B012']], [['B012', 'B034']]])('the list %j reads back as it is shown', (bots) => {
   expect(parseBotList(formatBotList(bots))).toEqual(bots);
+});
+
+test('the guide for scientists explains each setting', () => {
+  const guide = readPages().get('docs/for-scientists.md');
+  for (const key of SETTING_KEYS) expect(guide).toContain(`| **${SETTINGS[key].words.label}** |`);
 });

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { parseJson } from '../../calls/json.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
+import { checkboxesInput, formOption } from '../../render/blocks/modal.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
+import type { FormErrors } from '../modals.ts';
+import { type OperatorSettings, type Scope, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
+
+/** What is set; `channel` is left out in a workspace's form. */
+export interface SettingsInPlace {
+  channel?: Settings;
+  workspace: Settings;
+}
+
+/** What a form holds in the input of an id; undefined if it had none, null if it is empty. */
+export type FormInput = (id: string) =>
+  | {
+      value?: string | null | undefined;
+      selected_option?: { value: string } | null | undefined;
+      selected_options?: readonly { value: string }[] | null | undefined;
+    }
+  | undefined;
+
+const snapshotSchema = z.object({
+  /** '' for a workspace. */
+  channel: z.string(),
+  /** Digests of the texts that the form showed, by field. */
+  shown: z.record(z.string(), z.string()),
+});
+
+/** What a form showed when it opened, to tell what was changed in it. Travels in its metadata (3,000 characters). */
+export type Snapshot = z.output<typeof snapshotSchema>;
+
+/** The metadata of a form with these settings; `texts` are those of its other fields, if they are known. */
+export function encodeSnapshot(
+  scope: Scope,
+  channel: string,
+  settings: Settings,
+  texts: Readonly<Record<string, string>> = {},
+): string {
+  const ofSettings = keysIn(scope).map((key) => [key, SETTINGS[key].format(settings[key])] as const);
+  const shown = [...ofSettings, ...Object.entries(texts)].map(([field, text]) => [field, digest(text)]);
+  return JSON.stringify({ channel, shown: Object.fromEntries(shown) } satisfies Snapshot);
+}
+
+/** Reads a form's metadata; undefined for anything else. */
+export function parseSnapshot(metadata: string): Snapshot | undefined {
+  return snapshotSchema.safeParse(parseJson(metadata)).data;
+}
+
+/** Whether a field holds another text than it showed. One that was not shown can be replaced, but not cleared. */
+export function isChanged({ shown }: Snapshot, field: string, text: string): boolean {
+  const before = shown[field];
+  return before === undefined ? text !== '' : digest(text) !== before;
+}
+
+/** The settings that were changed in a form, and what it says below values that it did not offer. */
+export function changesSince(
+  snapshot: Snapshot,
+  scope: Scope,
+  input: FormInput,
+): { settings: Partial<Settings>; errors: FormErrors } {
+  const settings: Partial<Settings> = {};
+  const errors: Record<string, string> = {};
+  for (const key of keysIn(scope)) {
+    const typed = typedText(scope, key, input);
+    if (typed === undefined) continue;
+    const value = SETTINGS[key].parse(typed, scope);
+    if (value === undefined) errors[inputId(scope, key)] = SETTINGS[key].invalid ?? strings.modalUnavailable;
+    else if (isChanged(snapshot, key, SETTINGS[key].format(value))) Object.assign(settings, { [key]: value });
+  }
+  return { settings, errors };
+}
+
+/** Changed settings as the audit trail keeps them. */
+export function auditedSettings(change: Partial<Settings>): Record<string, unknown> {
+  const changed = SETTING_KEYS.filter((key) => key in change);
+  return Object.fromEntries(changed.map((key) => [key, SETTINGS[key].audited(change[key])]));
+}
+
+/** The id of a setting's input. */
+export function inputId(scope: Scope, field: string): string {
+  return `${scope === 'workspace' ? 'workspace' : 'channel'}_${field}`;
+}
+
+/** The inputs of a form with all settings of its scope. */
+export function settingInputs(scope: Scope, set: SettingsInPlace, operator: OperatorSettings): ViewBlock[] {
+  const keys = keysIn(scope);
+  const settings = set.channel ?? set.workspace;
+  const inputs = keys.flatMap((key) => {
+    const setting = SETTINGS[key];
+    const { words, scopes } = setting;
+    const now = inForce(key, set, operator);
+    const isWorkspaces = scope !== 'workspace' && scopes.includes('workspace');
+    const shown = {
+      id: inputId(scope, key),
+      label: (scope === 'workspace' ? words.short : undefined) ?? words.label,
+      text: SETTINGS[key].format(settings[key]),
+      scope,
+      inForce: now && strings.settingInForce(now),
+      usualFrom: isWorkspaces ? ('workspace' as const) : setting.usual?.(operator).from,
+    };
+    return setting.input?.(shown) ?? [];
+  });
+  const switches = keys.filter((key) => SETTINGS[key].input === undefined);
+  if (switches.length === 0) return inputs;
+  const options = switches.map((key) => {
+    const { label, description } = SETTINGS[key].words;
+    return formOption(key, label, description);
+  });
+  const ticked = switches.filter((key) => SETTINGS[key].format(settings[key]) !== '');
+  return [
+    ...inputs,
+    checkboxesInput(inputId(scope, SWITCHES), strings.channelSettings.switches, options, ticked),
+  ];
+}
+
+/** What the settings of a workspace are, by their labels. */
+export function workspaceSummary(workspace: Settings, operator: OperatorSettings): string {
+  const values = keysIn('workspace').flatMap((key) => {
+    const now = inForce(key, { workspace }, operator);
+    const { short, label } = SETTINGS[key].words;
+    return now === undefined ? [] : [[short ?? label, now] as const];
+  });
+  return strings.workspaceSettingsSummary(values);
+}
+
+/** The input with all switches. */
+const SWITCHES = 'switches';
+
+function keysIn(scope: Scope): SettingKey[] {
+  return SETTING_KEYS.filter((key) => SETTINGS[key].scopes.includes(scope));
+}
+
+/** The text that a form held for a setting; undefined if it had no such field. */
+function typedText(scope: Scope, key: SettingKey, input: FormInput): string | undefined {
+  if (SETTINGS[key].input === undefined) {
+    const ticked = input(inputId(scope, SWITCHES))?.selected_options ?? undefined;
+    return ticked && (ticked.some(({ value }) => value === key) ? 'on' : '');
+  }
+  const field = input(inputId(scope, key));
+  return field && (field.selected_option?.value ?? field.value ?? '');
+}
+
+/** What holds, and who has set it; undefined for a setting without a default elsewhere. */
+function inForce(
+  key: SettingKey,
+  { channel, workspace }: SettingsInPlace,
+  operator: OperatorSettings,
+): strings.ValueInForce | undefined {
+  const setting = SETTINGS[key];
+  const usual = setting.usual?.(operator);
+  if (usual === undefined) return undefined;
+  const { value, from } =
+    [
+      { value: channel?.[key] ?? null, from: 'channel' as const },
+      { value: workspace[key], from: 'workspace' as const },
+    ].find((set) => set.value !== null) ?? usual;
+  return { text: setting.nameOf(value), from };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}

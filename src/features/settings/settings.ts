@@ -1,0 +1,183 @@
+import type { RelaySettings } from '../../relay/runtime/deps.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
+import { choiceInput, formOption, textInput } from '../../render/blocks/modal.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
+
+/** Where a setting can be set: in a channel, in a direct conversation, for a whole workspace. */
+export type Scope = 'channel' | 'direct' | 'workspace';
+
+/** What the operator has set, for where neither the channel nor the workspace has. */
+export type OperatorSettings = Pick<RelaySettings, 'listenMode' | 'admits' | 'admitsBots' | 'controlsBy'>;
+
+/**
+ * All that is known of one setting of channels and workspaces. A new one is an entry of `SETTINGS`, its words in
+ * `strings.settings` and its column.
+ */
+interface Setting<Value> extends SettingKind<Value> {
+  readonly words: { readonly label: string; readonly short?: string; readonly description?: string };
+  readonly scopes: readonly Scope[];
+  /** What holds where neither the channel nor the workspace has set anything; left out if the column has a default. */
+  usual?(operator: OperatorSettings): { value: Value; from: 'operator' | 'service' };
+  /** For a setting of which the channel is told when it is turned on or off. */
+  readonly notice?: { isOn(value: Value): boolean; text(who: string, isOn: boolean): string };
+}
+
+/** How values of one kind are shown, read and kept. */
+interface SettingKind<Value> {
+  /** A value as a form holds it: '' or `DEFAULT_CHOICE` if it is not set. */
+  format(value: Value): string;
+  /** Reads what a form holds; undefined for what it did not offer. */
+  parse(text: string, scope: Scope): Value | undefined;
+  /** What the form says below the input then. */
+  readonly invalid?: string;
+  /** A value as people read it. */
+  nameOf(value: Value): string;
+  /** A value as the audit trail keeps it. */
+  audited(value: Value): unknown;
+  /** Its input; a switch has none: it is one of the form's checkboxes. */
+  input?(shown: ShownSetting): ViewBlock;
+}
+
+/** What an input shows. */
+interface ShownSetting {
+  id: string;
+  label: string;
+  /** As `format` gives it. */
+  text: string;
+  scope: Scope;
+  /** What holds now, and who has set it. */
+  inForce: string | undefined;
+  /** Who decides where nothing is set here. */
+  usualFrom: keyof typeof strings.settingDefaults | undefined;
+}
+
+/** What a list holds where nothing is chosen. */
+const DEFAULT_CHOICE = 'usual';
+
+export type SettingKey = keyof Settings;
+
+/** Every setting, in the order of the forms. */
+export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
+  model: {
+    ...choiceSetting(strings.settings.model),
+    scopes: ['channel', 'direct'],
+    usual: () => ({ value: null, from: 'service' }),
+  },
+  listen_mode: {
+    ...choiceSetting(strings.settings.listen_mode, { channelOnly: 'everything', type: 'radio_buttons' }),
+    scopes: ['channel', 'workspace'],
+    usual: ({ listenMode: value }) => ({ value, from: 'operator' }),
+    notice: { isOn: (mode) => mode === 'everything', text: strings.settingNotices.listen_mode },
+  },
+  allowed_users: {
+    ...choiceSetting(strings.settings.allowed_users),
+    scopes: ['channel', 'workspace'],
+    usual: ({ admits: value }) => ({ value, from: 'operator' }),
+  },
+  allowed_bots: {
+    ...textSetting(strings.settings.allowed_bots, { maxLength: 1_000 }),
+    scopes: ['channel', 'workspace'],
+    usual: ({ admitsBots }) => ({ value: [...admitsBots], from: 'operator' }),
+    format: formatBotList,
+    parse: parseBotList,
+    nameOf: formatBotList,
+    audited: (bots) => bots && formatBotList(bots),
+  },
+  task_control: {
+    ...choiceSetting(strings.settings.task_control),
+    scopes: ['channel'],
+    usual: ({ controlsBy: value }) => ({ value, from: 'operator' }),
+  },
+  show_steps: { ...switchSetting(strings.settings.show_steps), scopes: ['channel', 'direct'] },
+  sync_project_name: { ...switchSetting(strings.settings.sync_project_name), scopes: ['channel'] },
+  allow_workflow_steps: {
+    ...switchSetting(strings.settings.allow_workflow_steps),
+    scopes: ['channel'],
+    notice: { isOn: (value) => value, text: strings.settingNotices.allow_workflow_steps },
+  },
+} satisfies { [Key in SettingKey]: Setting<Settings[Key]> };
+
+export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS).filter(
+  (key): key is SettingKey => key in SETTINGS,
+);
+
+/** One of a few options, or null for the default. */
+function choiceSetting<Value extends string>(
+  words: { label: string; options: Readonly<Record<Value, readonly [string, string?]>> },
+  { channelOnly, type }: { channelOnly?: Value; type?: 'radio_buttons' } = {},
+) {
+  const names = new Map(Object.entries<readonly [string, string?]>(words.options));
+  const isOption = (text: string): text is Value => names.has(text);
+  return {
+    words,
+    format: (value: string | null) => value ?? DEFAULT_CHOICE,
+    parse: (text: string, scope: Scope) => {
+      if (text === DEFAULT_CHOICE) return null;
+      return isOption(text) && (scope !== 'workspace' || text !== channelOnly) ? text : undefined;
+    },
+    nameOf: (value: string | null) =>
+      value === null ? strings.settingDefault : (names.get(value)?.[0] ?? value),
+    audited: (value: unknown) => value,
+    input: ({ id, label, text, scope, inForce: hint, usualFrom }: ShownSetting) => {
+      const usual = formOption(
+        DEFAULT_CHOICE,
+        strings.settingDefault,
+        usualFrom && strings.settingDefaults[usualFrom],
+      );
+      const options = [...names]
+        .filter(([value]) => scope !== 'workspace' || value !== channelOnly)
+        .map(([value, [name, description]]) => formOption(value, name, description));
+      return choiceInput(id, { label, hint }, [usual, ...options], text, type);
+    },
+  };
+}
+
+/** A text of at most `maxLength` (up to 3,000) characters, trimmed; null for none. */
+function textSetting(
+  words: { label: string; hint: string; invalid?: string },
+  { maxLength, multiline }: { maxLength: number; multiline?: boolean },
+) {
+  return {
+    words,
+    ...(words.invalid !== undefined && { invalid: words.invalid }),
+    format: (value: string | null) => value ?? '',
+    parse: (text: string) => text.trim() || null,
+    nameOf: (value: string | null) => value ?? '',
+    audited: (value: string | null) => value && { characters: value.length },
+    input: ({ id, label, text: initial, inForce = '' }: ShownSetting) => {
+      const hint = `${words.hint} ${inForce}`.trim();
+      return textInput(id, { label, hint, optional: true }, { initial, maxLength, multiline });
+    },
+  };
+}
+
+/** One of the form's checkboxes. */
+function switchSetting(words: { label: string; description?: string }) {
+  return {
+    words,
+    format: (value: boolean | null) => (value === true ? 'on' : ''),
+    parse: (text: string) => text === 'on',
+    nameOf: (value: boolean | null) => String(value),
+    audited: (value: boolean | null) => value,
+  };
+}
+
+/** The most ids in one setting. */
+const MAX_BOTS = 50;
+const NO_BOTS = 'none';
+
+/** Bots and workflows as a form shows them: empty for the default, "none" for an empty list. */
+export function formatBotList(bots: readonly string[] | null): string {
+  if (bots === null) return '';
+  return bots.length === 0 ? NO_BOTS : bots.join(', ');
+}
+
+/** Reads a list as `formatBotList` writes it: null for the default, undefined for text that is not a list of ids. */
+export function parseBotList(typed: string): string[] | null | undefined {
+  const entries = typed.split(/[,\s]+/).filter((entry) => entry !== '');
+  if (entries.length === 0) return null;
+  if (entries.length === 1 && entries[0]?.toLowerCase() === NO_BOTS) return [];
+  const ids = [...new Set(entries)];
+  return ids.length <= MAX_BOTS && ids.every((id) => /^B[A-Z0-9]{1,30}$/.test(id)) ? ids : undefined;
+}

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { type Scope, SETTING_KEYS, SETTINGS } from '../../../src/features/settings/settings.ts';
+import {
+  auditedSettings,
+  changesSince,
+  encodeSnapshot,
+  type FormInput,
+  isChanged,
+  parseSnapshot,
+  settingInputs,
+  workspaceSummary,
+} from '../../../src/features/settings/settings-form.ts';
+import { createModal, noticeModal } from '../../../src/render/blocks/modal.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
+
+const operator = {
+  listenMode: 'conversation',
+  admits: 'members',
+  admitsBots: [],
+  controlsBy: 'admins',
+} as const;
+const settings = { ...DEFAULT_SETTINGS, sync_project_name: false };
+
+/** A form's inputs as Slack sends them; a list of values is that of the switches. */
+function filled(values: Record<string, string | string[]>): FormInput {
+  return (id) => {
+    const value = values[id];
+    if (Array.isArray(value)) return { selected_options: value.map((one) => ({ value: one })) };
+    return value === undefined ? undefined : { value };
+  };
+}
+
+const untouched = {
+  channel_model: 'usual',
+  channel_listen_mode: 'usual',
+  channel_allowed_users: 'usual',
+  channel_allowed_bots: '',
+  channel_task_control: 'usual',
+  channel_switches: ['show_steps'],
+};
+
+/** What a form changes that opened with these settings. */
+function change(
+  values: Record<string, string | string[]>,
+  from: Settings = settings,
+  scope: Scope = 'channel',
+) {
+  const snapshot = parseSnapshot(encodeSnapshot(scope, 'C1', from));
+  if (snapshot === undefined) throw new Error('The form cannot be read.');
+  return changesSince(snapshot, scope, filled(values));
+}
+
+describe('a submitted form with settings', () => {
+  test('changes nothing if nothing was changed', () => {
+    expect(change(untouched)).toEqual({ settings: {}, errors: {} });
+    expect(change({})).toEqual({ settings: {}, errors: {} });
+  });
+
+  test('changes only the fields that were changed', () => {
+    const values = { ...untouched, channel_model: 'max', channel_switches: [] };
+    expect(change(values).settings).toEqual({ model: 'max', show_steps: false });
+  });
+
+  test('names bots, no bots, or the default', () => {
+    const bots = (typed: string, from?: Settings) =>
+      change({ ...untouched, channel_allowed_bots: typed }, from);
+    expect(bots('B012, B034  B012').settings).toEqual({ allowed_bots: ['B012', 'B034'] });
+    expect(bots(' None ').settings).toEqual({ allowed_bots: [] });
+    const { invalid } = strings.settings.allowed_bots;
+    expect(bots('U012')).toEqual({ settings: {}, errors: { channel_allowed_bots: invalid } });
+    const named = { ...settings, allowed_bots: ['B012', 'B034'] };
+    expect(bots('B012 B034', named).settings).toEqual({});
+    expect(bots('', named).settings).toEqual({ allowed_bots: null });
+  });
+
+  test('is rejected with a value that it did not offer', () => {
+    const said = strings.modalUnavailable;
+    expect(change({ channel_listen_mode: 'nothing' }).errors).toEqual({ channel_listen_mode: said });
+    expect(change({ channel_task_control: 'everybody' }).errors).toEqual({ channel_task_control: said });
+    const all = { workspace_listen_mode: 'everything' };
+    expect(change(all, settings, 'workspace').errors).toEqual({ workspace_listen_mode: said });
+    expect(change({ channel_listen_mode: 'everything' }).settings).toEqual({ listen_mode: 'everything' });
+  });
+
+  test('is rejected with metadata that is not ours', () => {
+    expect(['', '{}', '['].map(parseSnapshot)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('can replace a text that was not shown, but not clear it', () => {
+    const metadata = encodeSnapshot('channel', 'C1', settings, { title: 'Lab' });
+    const snapshot = parseSnapshot(metadata) ?? { channel: '', shown: {} };
+    expect(isChanged(snapshot, 'title', 'Lab')).toBe(false);
+    expect(isChanged(snapshot, 'title', '')).toBe(true);
+    expect(isChanged(snapshot, 'description', '')).toBe(false);
+    expect(isChanged(snapshot, 'description', 'What for')).toBe(true);
+  });
+});
+
+const setting = fc.record<Settings>({
+  model: fc.constantFrom(null, 'standard', 'fast', 'max', 'one of another time'),
+  listen_mode: fc.constantFrom(null, 'mentions', 'conversation', 'replies', 'everything'),
+  allowed_users: fc.constantFrom(null, 'members', 'guests', 'everyone'),
+  allowed_bots: fc.constantFrom(null, [], ['B012', 'B034']),
+  task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
+  show_steps: fc.boolean(),
+  sync_project_name: fc.boolean(),
+  allow_workflow_steps: fc.boolean(),
+});
+
+describe('the form with settings', () => {
+  test('fits Slack, whatever is set and wherever', () => {
+    const scopes = fc.constantFrom<Scope>('channel', 'direct', 'workspace');
+    fc.assert(
+      fc.property(setting, setting, scopes, (channel, workspace, scope) => {
+        const set = scope === 'workspace' ? { workspace } : { channel, workspace };
+        const blocks = settingInputs(scope, set, operator);
+        checkBlocks(createModal('Settings', blocks).blocks, 'modal');
+        expect(blocks).toHaveLength({ channel: 6, direct: 2, workspace: 3 }[scope]);
+        expect(encodeSnapshot(scope, 'C0123456789', workspace).length).toBeLessThan(1_000);
+      }),
+      { numRuns: 60 },
+    );
+    for (const { title } of [strings.channelSettings, strings.workspaceSettings])
+      expect(title.length).toBeLessThanOrEqual(24);
+  });
+
+  test('says of each value whether the channel, the workspace or the operator has set it', () => {
+    const channel: Settings = { ...settings, model: 'max', listen_mode: 'everything' };
+    const workspace: Settings = { ...settings, allowed_users: 'guests', allowed_bots: [] };
+    const blocks = settingInputs('channel', { channel, workspace }, operator);
+    const hints = blocks.flatMap((block) => (block.type === 'input' ? [block.hint?.text] : []));
+    expect(hints.slice(0, 5)).toEqual([
+      'Now: Max (set for this channel).',
+      'Now: Every message in the channel (set for this channel).',
+      'Now: Members and guests (set for this workspace).',
+      expect.stringContaining('Now: none (set for this workspace).'),
+      "Now: Workspace admins (the operator's setting).",
+    ]);
+    expect(workspaceSummary(workspace, operator)).toBe(
+      "Replies in people's threads: Replies meant for me (the operator's setting). People: Members and guests (set for this workspace). Bots and workflows: none (set for this workspace). A channel's own settings override this.",
+    );
+  });
+
+  test('is replaced by a notice for every refusal', () => {
+    for (const sentence of Object.values(strings.channelSettingsRefused))
+      expect(checkBlocks(noticeModal(strings.channelSettings.title, sentence).blocks, 'modal')).toHaveLength(
+        1,
+      );
+  });
+});
+
+test('the audit trail gets settings in a form that can be read', () => {
+  expect(auditedSettings({ allowed_bots: ['B1', 'B2'], model: 'max', show_steps: false })).toEqual({
+    model: 'max',
+    allowed_bots: 'B1, B2',
+    show_steps: false,
+  });
+  expect(SETTING_KEYS.every((key) => SETTINGS[key].scopes.length > 0)).toBe(true);
+});

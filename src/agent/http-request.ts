@@ -67,9 +67,8 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
   }
 }
 
-/** Bytes of the blocks that a body is copied into. */
-const MIN_BLOCK_BYTES = 4_096;
-const MAX_BLOCK_BYTES = 1024 * 1024;
+/** Bytes of the buffer that a body is copied into, at first. */
+const MIN_BUFFER_BYTES = 4_096;
 
 /** A body's text, `maxBytes` of it at most; `isWhole` is false if it was longer. `onBytes` may hold the reading up. */
 export async function readText(
@@ -77,31 +76,23 @@ export async function readText(
   maxBytes: number,
   onBytes?: (size: number) => Promise<void>,
 ): Promise<{ text: string; isWhole: boolean }> {
-  // Copied into blocks: of a body that comes byte by byte, the chunks would take a hundred times its size.
-  const full: Buffer[] = [];
-  let block = Buffer.alloc(0);
-  let used = 0;
+  // Copied: of a body that comes byte by byte, the chunks would take a hundred times its size.
+  let read = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of body) {
-    let left: Uint8Array = chunk;
-    await onBytes?.(left.length);
-    left = left.subarray(0, maxBytes - size + 1);
-    size += left.length;
-    while (left.length > 0) {
-      if (used === block.length) {
-        full.push(block);
-        block = Buffer.allocUnsafeSlow(Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, size)));
-        used = 0;
-      }
-      const part = left.subarray(0, block.length - used);
-      block.set(part, used);
-      used += part.length;
-      left = left.subarray(part.length);
+    await onBytes?.(chunk.length);
+    const added = chunk.subarray(0, maxBytes - size + 1);
+    if (size + added.length > read.length) {
+      const larger = Math.max(MIN_BUFFER_BYTES, size + added.length, Math.min(maxBytes + 1, 2 * read.length));
+      const copied = read.subarray(0, size);
+      read = Buffer.allocUnsafeSlow(larger);
+      read.set(copied);
     }
+    read.set(added, size);
+    size += added.length;
     if (size > maxBytes) break;
   }
-  const read = Buffer.concat([...full, block.subarray(0, used)]);
-  return { text: read.toString('utf8', 0, maxBytes), isWhole: size <= maxBytes };
+  return { text: read.toString('utf8', 0, Math.min(size, maxBytes)), isWhole: size <= maxBytes };
 }
 
 /** Only undici's handler knows when a request is about to be written. */

@@ -20,7 +20,7 @@ export class MultipartUpload {
   readonly #client: AgentClient;
   readonly #request: AgentUploadRequest;
   readonly #upload: MultipartState;
-  readonly #plan: PartPlan;
+  readonly #parts: readonly Part[];
   readonly #concurrency: number;
   readonly #etags: Map<number, string>;
   /** Aborted with the first failure, which ends all other parts. */
@@ -33,13 +33,15 @@ export class MultipartUpload {
     this.#client = client;
     this.#request = request;
     this.#concurrency = request.concurrency ?? DEFAULT_CONCURRENCY;
-    this.#plan = planParts(
-      request.sizeBytes,
-      upload.partBytes,
-      client.serviceOptions,
-      client.uploadMemory.maxPartBytes,
-    );
-    this.#upload = { ...upload, partBytes: this.#plan.partBytes };
+    const { serviceOptions, uploadMemory } = client;
+    const { sizeBytes } = request;
+    const plan = planParts(sizeBytes, upload.partBytes, serviceOptions, uploadMemory.maxPartBytes);
+    this.#parts = Array.from({ length: plan.count }, (_, index) => ({
+      number: index + serviceOptions.firstPartNumber,
+      offset: index * plan.partBytes,
+      size: partSize(plan, sizeBytes, index),
+    }));
+    this.#upload = { ...upload, partBytes: plan.partBytes };
     this.#etags = new Map(upload.parts.map(({ number, etag }) => [number, etag]));
     this.#signal = anySignal([request.signal, this.#failure.signal]);
   }
@@ -48,21 +50,23 @@ export class MultipartUpload {
   async run(): Promise<UploadedPart[]> {
     if (this.#request.resume?.uploadId !== this.#upload.uploadId) await this.#request.onStart?.(this.#upload);
     this.#reportProgress();
-    const missing = this.#missingNumbers();
-    if (missing[0] !== undefined) await this.#sendMissing(missing[0]);
-    return this.#uploadedParts();
+    const first = this.#parts.find((part) => this.#isMissing(part));
+    if (first !== undefined) await this.#sendMissing(first);
+    return [...this.#etags]
+      .map(([number, etag]) => ({ number, etag }))
+      .toSorted((one, other) => one.number - other.number);
   }
 
   /** Reads the file once from the first missing part on, and sends a few parts at the same time. */
-  async #sendMissing(first: number): Promise<void> {
-    const reader = await this.#openReader(first);
+  async #sendMissing({ number: first, offset }: Part): Promise<void> {
+    const source = await openSource(this.#request, offset);
+    const reader = new PartReader(source, offset, this.#request.sizeBytes, this.#signal);
     const inProgress = new Set<Promise<void>>();
     try {
-      for (let index = this.#indexOf(first); index < this.#plan.count; index += 1) {
-        const number = this.#numberOf(index);
-        const size = partSize(this.#plan, this.#request.sizeBytes, index);
-        if (this.#etags.has(number)) await reader.skip(size);
-        else await this.#startPart(number, size, reader, inProgress);
+      for (const part of this.#parts) {
+        if (part.number < first) continue;
+        if (this.#isMissing(part)) await this.#startPart(part, reader, inProgress);
+        else await reader.skip(part.size);
       }
       await reader.expectEnd();
     } catch (error) {
@@ -77,8 +81,7 @@ export class MultipartUpload {
 
   /** Reads a part and starts sending it when fewer than `concurrency` are in progress. Does not wait for its end. */
   async #startPart(
-    number: number,
-    size: number,
+    { number, size }: Part,
     reader: PartReader,
     inProgress: Set<Promise<void>>,
   ): Promise<void> {
@@ -101,13 +104,6 @@ export class MultipartUpload {
   /** The first failure ends the other parts, and the caller gets it. */
   #fail(error: unknown): void {
     if (!this.#failure.signal.aborted) this.#failure.abort(error);
-  }
-
-  async #openReader(first: number): Promise<PartReader> {
-    const { sizeBytes } = this.#request;
-    const offset = this.#indexOf(first) * this.#plan.partBytes;
-    const source = await openSource(this.#request, offset);
-    return new PartReader(source, offset, sizeBytes, this.#signal);
   }
 
   async #sendPart(number: number, url: string, buffer: PartBuffer): Promise<void> {
@@ -152,8 +148,8 @@ export class MultipartUpload {
   /** The part's URL. URLs expire, so they are requested in small batches. */
   async #urlOf(number: number): Promise<string> {
     if (!this.#urls.has(number)) {
-      const missing = this.#missingNumbers().filter((other) => other >= number);
-      const batch = missing.slice(0, 2 * this.#concurrency);
+      const missing = this.#parts.filter((part) => part.number >= number && this.#isMissing(part));
+      const batch = missing.slice(0, 2 * this.#concurrency).map((part) => part.number);
       for (const [part, url] of await this.#requestUrls(batch)) this.#urls.set(part, url);
     }
     return this.#requireUrl(this.#urls, number);
@@ -174,35 +170,24 @@ export class MultipartUpload {
   }
 
   #reportProgress(): void {
-    let doneBytes = 0;
-    for (const number of this.#etags.keys()) {
-      doneBytes += partSize(this.#plan, this.#request.sizeBytes, this.#indexOf(number));
-    }
-    this.#request.onProgress?.(doneBytes);
+    const done = this.#parts.filter((part) => !this.#isMissing(part));
+    this.#request.onProgress?.(done.reduce((sum, { size }) => sum + size, 0));
   }
 
-  #uploadedParts(): UploadedPart[] {
-    return [...this.#etags]
-      .map(([number, etag]) => ({ number, etag }))
-      .toSorted((one, other) => one.number - other.number);
-  }
-
-  #missingNumbers(): number[] {
-    const all = Array.from({ length: this.#plan.count }, (_, index) => this.#numberOf(index));
-    return all.filter((number) => !this.#etags.has(number));
-  }
-
-  #numberOf(index: number): number {
-    return index + this.#client.serviceOptions.firstPartNumber;
-  }
-
-  #indexOf(number: number): number {
-    return number - this.#client.serviceOptions.firstPartNumber;
+  #isMissing({ number }: Part): boolean {
+    return !this.#etags.has(number);
   }
 }
 
 function* slices(piece: Buffer): Generator<Buffer, void, undefined> {
   for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
+}
+
+/** One part: its number at the service, and its bytes in the file. */
+interface Part {
+  readonly number: number;
+  readonly offset: number;
+  readonly size: number;
 }
 
 interface PartPlan {

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../calls/waits.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
 import type { AgentUploadRequest } from './request-bodies.ts';
@@ -22,9 +23,6 @@ export class PartReader {
   #unread: Uint8Array = new Uint8Array(0);
   #readBytes: number;
   #ended = false;
-  /** Stops waiting for the source. */
-  #stop: ((reason: unknown) => void) | undefined;
-  readonly #onAbort = () => this.#stop?.(this.#signal.reason);
 
   /** `offset` is where the source starts in the file of `sizeBytes` bytes. */
   constructor(source: AsyncIterable<Uint8Array>, offset: number, sizeBytes: number, signal: AbortSignal) {
@@ -32,13 +30,11 @@ export class PartReader {
     this.#readBytes = offset;
     this.#sizeBytes = sizeBytes;
     this.#signal = signal;
-    signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   /** Fills `piece` with the next bytes. Throws an AgentError (`wrong_size`) if the source ends too early. */
   async fill(piece: Buffer): Promise<void> {
-    let filled = 0;
-    while (filled < piece.length) {
+    for (let filled = 0; filled < piece.length; ) {
       const taken = await this.#take(piece.length - filled);
       piece.set(taken, filled);
       filled += taken.length;
@@ -53,8 +49,7 @@ export class PartReader {
 
   /** Throws an AgentError (`wrong_size`) if the source has more bytes. */
   async expectEnd(): Promise<void> {
-    if (this.#unread.length > 0 || (await this.#more()))
-      throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
+    if (await this.#hasMore()) throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
   }
 
   /** All other bytes as a stream. The last ones wait for the source's end, so that one that is too long never completes. */
@@ -70,7 +65,6 @@ export class PartReader {
 
   /** Closes the source without waiting for it. */
   close(): void {
-    this.#signal.removeEventListener('abort', this.#onAbort);
     if (this.#ended) return;
     this.#ended = true;
     void this.#source.return?.()?.catch(() => undefined);
@@ -78,41 +72,24 @@ export class PartReader {
 
   /** The next bytes, `maxBytes` at most. */
   async #take(maxBytes: number): Promise<Uint8Array> {
-    if (this.#unread.length === 0 && !(await this.#more()))
-      throw wrongSizeError(this.#sizeBytes, this.#readBytes, 'fewer');
+    if (!(await this.#hasMore())) throw wrongSizeError(this.#sizeBytes, this.#readBytes, 'fewer');
     const taken = this.#unread.subarray(0, maxBytes);
     this.#unread = this.#unread.subarray(taken.length);
     this.#readBytes += taken.length;
     return taken;
   }
 
-  async #more(): Promise<boolean> {
-    while (!this.#ended) {
-      const next = await this.#next();
-      if (next.done === true) {
-        this.#ended = true;
-        return false;
-      }
-      if (next.value.length > 0) {
-        this.#unread = next.value;
-        return true;
-      }
+  /** Reads on until there are unread bytes or the source ends. */
+  async #hasMore(): Promise<boolean> {
+    while (!this.#ended && this.#unread.length === 0) {
+      this.#signal.throwIfAborted();
+      const next = await unlessAborted(this.#source.next(), this.#signal).catch((error: unknown) => {
+        throw new RequestBodyError(error);
+      });
+      if (next.done === true) this.#ended = true;
+      else this.#unread = next.value;
     }
-    return false;
-  }
-
-  async #next(): Promise<IteratorResult<Uint8Array>> {
-    this.#signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array>>();
-    this.#stop = reject;
-    try {
-      this.#source.next().then(resolve, reject);
-      return await promise;
-    } catch (error) {
-      throw new RequestBodyError(error);
-    } finally {
-      this.#stop = undefined;
-    }
+    return this.#unread.length > 0;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
+import type { z } from 'zod';
 import {
   type AgentCallOptions,
   type AgentClientOptions,
@@ -109,24 +110,17 @@ export class AgentClient {
     { title, description }: { readonly title: string; readonly description?: string | undefined },
     options: GuardedCallOptions = {},
   ): Promise<schemas.Project> {
-    const body = { title, description };
-    return await this.#http.call('POST', PROJECTS_PATH, schemas.projectSchema, {
-      body,
-      timeoutMs: this.#timeouts.createMs,
-      ...options,
-    });
+    return await this.#create(PROJECTS_PATH, schemas.projectSchema, { title, description }, options);
   }
 
   /** Changes only the given fields; '' clears one. Without fields, it reads the project, but for its time of change. */
   async updateProject(
-    projectId: string,
-    {
-      title,
-      description,
-    }: { readonly title?: string | undefined; readonly description?: string | undefined },
-    { signal }: AgentCallOptions = {},
+    project_id: string,
+    fields: { readonly title?: string | undefined; readonly description?: string | undefined },
+    options: AgentCallOptions = {},
   ): Promise<schemas.Project> {
-    const details = { ids: { project_id: projectId }, body: { title, description }, signal };
+    const { title, description } = fields;
+    const details = { ids: { project_id }, body: { title, description }, ...options };
     return await this.#http.call('PUT', `${PROJECTS_PATH}/{project_id}`, schemas.projectSchema, details);
   }
 
@@ -138,11 +132,7 @@ export class AgentClient {
   /** Starts a task. Never retried: after outcome `unknown`, look for the task in the project's list. */
   async startTask(task: NewTask, options: GuardedCallOptions = {}): Promise<schemas.Task> {
     const body = newTaskBody(task, this.serviceOptions);
-    return await this.#http.call('POST', TASKS_PATH, schemas.taskSchema, {
-      body,
-      timeoutMs: this.#timeouts.createMs,
-      ...options,
-    });
+    return await this.#create(TASKS_PATH, schemas.taskSchema, body, options);
   }
 
   /** One page of a project's tasks, newest first; `limit` is 1 to 100. */
@@ -150,24 +140,21 @@ export class AgentClient {
     projectId: string,
     options: AgentCallOptions & { readonly limit?: number; readonly after?: string | undefined } = {},
   ): Promise<CursorPage<schemas.Task>> {
-    const query = {
-      [this.serviceOptions.listTasksProjectParam]: projectId,
-      limit: options.limit,
-      [this.serviceOptions.cursorParam]: options.after,
-    };
-    return await this.#http.list(TASKS_PATH, schemas.taskListSchema, { query, signal: options.signal });
+    const { limit, after, signal } = options;
+    const { listTasksProjectParam, cursorParam } = this.serviceOptions;
+    const query = { [listTasksProjectParam]: projectId, limit, [cursorParam]: after };
+    return await this.#http.list(TASKS_PATH, schemas.taskListSchema, { query, signal });
   }
 
   /** A task with its reviews. */
-  async getTask(taskId: string, { signal }: AgentCallOptions = {}): Promise<schemas.Task> {
-    return await this.#http.call('GET', TASK_PATH, schemas.taskSchema, { ids: { task_id: taskId }, signal });
+  async getTask(task_id: string, options: AgentCallOptions = {}): Promise<schemas.Task> {
+    return await this.#http.call('GET', TASK_PATH, schemas.taskSchema, { ids: { task_id }, ...options });
   }
 
   /** Deletes a task and its messages. If a retry finds the task gone, the deletion has succeeded. */
-  async deleteTask(taskId: string, { signal }: AgentCallOptions = {}): Promise<void> {
-    const ids = { task_id: taskId };
+  async deleteTask(task_id: string, options: AgentCallOptions = {}): Promise<void> {
     try {
-      await this.#http.call('DELETE', TASK_PATH, schemas.doneSchema, { ids, signal });
+      await this.#http.call('DELETE', TASK_PATH, schemas.doneSchema, { ids: { task_id }, ...options });
     } catch (error) {
       if (!(error instanceof AgentNotFoundError && error.attempts > 1)) throw error;
     }
@@ -184,21 +171,13 @@ export class AgentClient {
 
   /** One page of a task's results. `limit` is 1 to 100; the service defaults `reconcile` and `withUrls` to true. */
   async listResults(
-    taskId: string,
+    task_id: string,
     options: AgentCallOptions & ResultCursor & { readonly withUrls?: boolean } = {},
   ): Promise<CursorPage<schemas.ResultFile>> {
-    const query = {
-      limit: options.limit,
-      reconcile: options.reconcile,
-      with_urls: options.withUrls,
-      [this.serviceOptions.cursorParam]: options.after,
-    };
-    return await this.#http.list(`${TASK_PATH}/results`, schemas.resultListSchema, {
-      ids: { task_id: taskId },
-      query,
-      timeoutMs: this.#timeouts.resultsMs,
-      signal: options.signal,
-    });
+    const { limit, reconcile, withUrls, after, signal } = options;
+    const query = { limit, reconcile, with_urls: withUrls, [this.serviceOptions.cursorParam]: after };
+    const details = { ids: { task_id }, query, timeoutMs: this.#timeouts.resultsMs, signal };
+    return await this.#http.list(`${TASK_PATH}/results`, schemas.resultListSchema, details);
   }
 
   /** All results of a task that the service's cursor reaches, inclusive or exclusive; with allowed links only. */
@@ -217,16 +196,15 @@ export class AgentClient {
 
   /** Sends a message; the call may stay open until the reply is complete. Never retried: after `unknown`, look. */
   async sendMessage(
-    taskId: string,
+    task_id: string,
     message: NewMessage,
     options: GuardedCallOptions & { readonly timeoutMs?: number } = {},
   ): Promise<schemas.SendResult> {
     return await this.#http.call('POST', this.serviceOptions.sendMessagePath, schemas.sendResultSchema, {
-      ids: { task_id: taskId },
+      ids: { task_id },
       body: newMessageBody(message),
-      timeoutMs: options.timeoutMs ?? this.#timeouts.sendMs,
-      guard: options.guard,
-      signal: options.signal,
+      timeoutMs: this.#timeouts.sendMs,
+      ...options,
     });
   }
 
@@ -264,23 +242,23 @@ export class AgentClient {
 
   /** The current state of a message. A reply grows, so callers read it repeatedly. */
   async getMessage(
-    taskId: string,
-    messageId: string,
-    { signal }: AgentCallOptions = {},
+    task_id: string,
+    message_id: string,
+    options: AgentCallOptions = {},
   ): Promise<schemas.Message> {
-    const ids = { task_id: taskId, message_id: messageId };
-    return await this.#http.call('GET', MESSAGE_PATH, schemas.messageSchema, { ids, signal });
+    const details = { ids: { task_id, message_id }, ...options };
+    return await this.#http.call('GET', MESSAGE_PATH, schemas.messageSchema, details);
   }
 
   /** Stops the agent while it writes this reply, and cancels its task. Never retried, like `cancelTask`. */
-  async cancelMessage(taskId: string, messageId: string, { signal }: AgentCallOptions = {}): Promise<void> {
-    const ids = { task_id: taskId, message_id: messageId };
-    await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.doneSchema, { ids, signal });
+  async cancelMessage(task_id: string, message_id: string, options: AgentCallOptions = {}): Promise<void> {
+    const details = { ids: { task_id, message_id }, ...options };
+    await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.doneSchema, details);
   }
 
   /** A file's metadata. */
-  async getFile(fileId: string, { signal }: AgentCallOptions = {}): Promise<schemas.FileRecord> {
-    return await this.#http.call('GET', FILE_PATH, schemas.fileSchema, { ids: { file_id: fileId }, signal });
+  async getFile(file_id: string, options: AgentCallOptions = {}): Promise<schemas.FileRecord> {
+    return await this.#http.call('GET', FILE_PATH, schemas.fileSchema, { ids: { file_id }, ...options });
   }
 
   /** Opens a file's contents. The caller reads `body` to its end or destroys it. */
@@ -288,7 +266,7 @@ export class AgentClient {
     fileId: string,
     options: AgentCallOptions = {},
   ): Promise<{ readonly body: Readable }> {
-    const details = { ids: { file_id: fileId }, signal: options.signal };
+    const details = { ids: { file_id: fileId }, ...options };
     return await openContent(() => this.#http.openStream(`${FILE_PATH}/content`, details), {
       serviceOptions: this.serviceOptions,
       links: this.links,
@@ -301,36 +279,43 @@ export class AgentClient {
   /** Starts an upload; `uploadFile` does the whole upload. Never retried. */
   async startUpload(file: NewFile, options: GuardedCallOptions = {}): Promise<StartedUpload> {
     const body = newFileBody(file, this.serviceOptions);
-    const schema = startedUploadSchema(this.serviceOptions);
-    const timeoutMs = this.#timeouts.createMs;
-    return await this.#http.call('POST', FILES_PATH, schema, { body, timeoutMs, ...options });
+    return await this.#create(FILES_PATH, startedUploadSchema(this.serviceOptions), body, options);
   }
 
   /** The upload links of these parts, by part number. Retried. */
   async partUrls(
-    fileId: string,
-    uploadId: string,
-    partNumbers: readonly number[],
-    { signal }: AgentCallOptions = {},
+    file_id: string,
+    upload_id: string,
+    part_numbers: readonly number[],
+    options: AgentCallOptions = {},
   ): Promise<Map<number, string>> {
-    const body = { upload_id: uploadId, part_numbers: partNumbers };
-    const details = { ids: { file_id: fileId }, body, mayRepeat: true, signal };
+    const details = { ids: { file_id }, body: { upload_id, part_numbers }, mayRepeat: true, ...options };
     return await this.#http.call('POST', `${FILE_PATH}/parts`, schemas.partUrlsSchema, details);
   }
 
   /** Finalizes an upload; null without a file in the response. Retried; if that is refused, `getFile` decides. */
   async finalizeUpload(
-    fileId: string,
+    file_id: string,
     multipart: { readonly uploadId: string; readonly parts: readonly UploadedPart[] } | null,
-    { signal }: AgentCallOptions = {},
+    options: AgentCallOptions = {},
   ): Promise<schemas.FileRecord | null> {
     return await this.#http.call('POST', `${FILE_PATH}/finalize`, schemas.fileSchema.nullable().catch(null), {
-      ids: { file_id: fileId },
+      ids: { file_id },
       body: finalizeBody(multipart, this.serviceOptions),
       mayRepeat: true,
       timeoutMs: this.#timeouts.finalizeMs,
-      signal,
+      ...options,
     });
+  }
+
+  async #create<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    body: Readonly<Record<string, unknown>>,
+    options: GuardedCallOptions,
+  ): Promise<z.output<Schema>> {
+    const details = { body, timeoutMs: this.#timeouts.createMs, ...options };
+    return await this.#http.call('POST', path, schema, details);
   }
 
   /** Reads the pages of one walk through a task's messages. */

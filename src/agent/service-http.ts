@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { parseJson } from '../calls/json.ts';
+import { countLeftOut, parseJson } from '../calls/json.ts';
 import { anySignal, type LeaseGuard } from '../calls/waits.ts';
 import type { AgentClientOptions, AgentTimeouts, CallAttempt, CursorPage } from './client-options.ts';
 import {
@@ -24,7 +24,7 @@ import { KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { countLeftOut, describeIssue, type Page } from './service-schema.ts';
+import { describeIssue, type Page } from './service-schema.ts';
 
 export interface CallDetails {
   /** Values for the `{name}`s of the path. */

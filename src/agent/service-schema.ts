@@ -1,6 +1,6 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
-import { firstTextAt } from '../calls/json.ts';
+import { firstTextAt, listOf } from '../calls/json.ts';
 import { contentSchema, truncatedCopy } from './content-blocks.ts';
 
 /*
@@ -88,35 +88,6 @@ function errorText(error: unknown): string | null {
 /** An object with our names for the service's fields: `created_at` becomes `createdAt`. */
 function record<Fields extends z.ZodRawShape>(fields: Fields) {
   return z.object(fields).transform((wire) => camelcaseKeys(wire));
-}
-
-let leftOutItems = 0;
-
-/** A list with more unreadable items is refused: each takes about 10 µs. */
-const MAX_UNREADABLE_ITEMS = 1_000;
-
-/** A list without the items that cannot be read. */
-function listOf<Item extends z.ZodType>(item: Item) {
-  return z.array(z.unknown()).transform((wire, context): z.output<Item>[] => {
-    const items: z.output<Item>[] = [];
-    let unreadable = 0;
-    for (const input of wire) {
-      const { data, error } = item.safeParse(input);
-      if (error === undefined) items.push(data);
-      else if (++unreadable > MAX_UNREADABLE_ITEMS) {
-        context.issues.push({ code: 'custom', input: '', message: 'too many unreadable items' });
-        return z.NEVER;
-      }
-    }
-    leftOutItems += unreadable;
-    return items;
-  });
-}
-
-/** What `parse` returns, and how many items the lists in it have left out. */
-export function countLeftOut<T>(parse: () => T): { result: T; leftOut: number } {
-  const before = leftOutItems;
-  return { result: parse(), leftOut: leftOutItems - before };
 }
 
 /** The problem: a code, or our own words. Never a value from the response. */

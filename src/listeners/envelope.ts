@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
-import { listOf, optional } from '../slack/field-schemas.ts';
+import { optional } from '../slack/field-schemas.ts';
 import { parseActor } from './press.ts';
 
 /** The fields that are read of an event's envelope. */

@@ -1,6 +1,7 @@
 import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import type { FormErrors, ModalOutcome } from '../features/modals.ts';
 import { shownMessageSchema } from '../relay/controls/continue-and-retry.ts';
 import type { ControlOutcome, PressAnswer, WorkspaceActor } from '../relay/runtime/control-request.ts';
@@ -9,7 +10,7 @@ import { noticeModal } from '../render/blocks/modal.ts';
 import { type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import type { ShownMessage } from '../render/messages/button-notes.ts';
 import * as strings from '../render/strings/index.ts';
-import { listOf, optional } from '../slack/field-schemas.ts';
+import { optional } from '../slack/field-schemas.ts';
 import { StoreError } from '../store/errors.ts';
 
 /** What every listener works with. */

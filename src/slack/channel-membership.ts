@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import { ttlCache } from '../calls/shared-calls.ts';
 import { ChannelGoneError, isPermanentRefusal } from './errors.ts';
-import { listOf, nextPageSchema, pagesOf } from './field-schemas.ts';
+import { nextPageSchema, pagesOf } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 
 /** Whether a person is in a channel; `unknown` if Slack does not say, because the bot cannot see the channel. */

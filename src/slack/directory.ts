@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import { ttlCache } from '../calls/shared-calls.ts';
 import { unlessAborted } from '../calls/waits.ts';
 import {
@@ -9,7 +10,7 @@ import {
   SlackError,
   SlackRefusedError,
 } from './errors.ts';
-import { listOf, nextPageSchema, optional, pagesOf } from './field-schemas.ts';
+import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { isSlackItself } from './slack-message.ts';
 

@@ -1,5 +1,6 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRequestError } from '@slack/web-api';
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
 import {
   ChannelGoneError,
@@ -13,7 +14,7 @@ import {
   SlackRefusedError,
   SlackUnavailableError,
 } from './errors.ts';
-import { listOf, optional } from './field-schemas.ts';
+import { optional } from './field-schemas.ts';
 
 export interface InFlightRequest {
   method: string;

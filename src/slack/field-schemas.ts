@@ -11,23 +11,6 @@ export function optional<S extends z.ZodType>(schema: S) {
   return schema.optional().catch(undefined);
 }
 
-/** A list without the items that do not match, such as messages of old integrations. */
-export function listOf<S extends z.ZodType>(item: S) {
-  return z.array(optional(item)).transform((items) => {
-    const readable = items.filter((one) => one !== undefined);
-    leftOutItems += items.length - readable.length;
-    return readable;
-  });
-}
-
-let leftOutItems = 0;
-
-/** What `parse` returns, and how many items the lists in it have left out. */
-export function countLeftOut<T>(parse: () => T): { result: T; leftOut: number } {
-  const before = leftOutItems;
-  return { result: parse(), leftOut: leftOutItems - before };
-}
-
 /** Where the next page of a list begins; undefined on the last page. Another form refuses the page: it may not be the last. */
 export const nextPageSchema = z
   .looseObject({ next_cursor: z.string().nullish() })

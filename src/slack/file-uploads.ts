@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
 import {
   assertLeaseHeld,
@@ -12,7 +13,7 @@ import {
   SlackRefusedError,
   SlackUnavailableError,
 } from './errors.ts';
-import { listOf, optional } from './field-schemas.ts';
+import { optional } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { slackFileSchema } from './shared-file.ts';
 import { mayReceiveToken } from './slack-client.ts';

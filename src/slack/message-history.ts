@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
 import { unreadableResponse } from './error-mapping.ts';
-import { listOf, nextPageSchema, optional, pagesOf, slackId, slackTs } from './field-schemas.ts';
+import { nextPageSchema, optional, pagesOf, slackId, slackTs } from './field-schemas.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { attachmentsSchema, METADATA_TYPE } from './slack-message.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import { SlackError, SlackUnavailableError } from './errors.ts';
-import { listOf, optional, slackId } from './field-schemas.ts';
+import { optional, slackId } from './field-schemas.ts';
 
 /** The fields of Slack's file object that we read. https://docs.slack.dev/reference/objects/file-object */
 export const slackFileSchema = z.looseObject({

@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 import { fetch } from 'undici';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
+import { countLeftOut } from '../calls/json.ts';
 import { parseRetryAfter } from '../calls/retry.ts';
 import { SharedQuestion } from '../calls/shared-calls.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
 import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
-import { countLeftOut } from './field-schemas.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
 

@@ -1,6 +1,7 @@
 import { v5 as uuidV5 } from 'uuid';
 import { z } from 'zod';
-import { listOf, optional, slackId, slackTs } from './field-schemas.ts';
+import { listOf } from '../calls/json.ts';
+import { optional, slackId, slackTs } from './field-schemas.ts';
 import { slackFileSchema } from './shared-file.ts';
 
 const text = optional(z.string());

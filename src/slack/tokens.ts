@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { listOf } from '../calls/json.ts';
 import { retryTransient, SlackAuthError } from './errors.ts';
-import { listOf, nextPageSchema, optional, pagesOf } from './field-schemas.ts';
+import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
 import {
   anyResponseSchema,
   type Installation,

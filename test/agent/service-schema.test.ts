@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { contentBlockSchema } from '../../src/agent/content-blocks.ts';
 import {
-  countLeftOut,
   doneSchema,
   ESSENTIAL_FIELDS,
   fileSchema,
@@ -18,6 +17,7 @@ import {
   taskListSchema,
   taskSchema,
 } from '../../src/agent/service-schema.ts';
+import { countLeftOut } from '../../src/calls/json.ts';
 
 const least = { id: 'm', role: 'assistant', content: [] };
 

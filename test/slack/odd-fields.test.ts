@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { countLeftOut } from '../../src/calls/json.ts';
 import { envelopeSchema, uninstallEventSchema } from '../../src/listeners/envelope.ts';
 import { eventSchema } from '../../src/listeners/event-parser.ts';
 import { actorSchema, locationSchema, pressSchema } from '../../src/listeners/press.ts';
 import { ChannelMembership } from '../../src/slack/channel-membership.ts';
 import { SlackDirectory } from '../../src/slack/directory.ts';
 import { SlackRefusedError } from '../../src/slack/errors.ts';
-import { countLeftOut, slackId, slackTs } from '../../src/slack/field-schemas.ts';
+import { slackId, slackTs } from '../../src/slack/field-schemas.ts';
 import { FileDownloads } from '../../src/slack/file-downloads.ts';
 import { FileUploads } from '../../src/slack/file-uploads.ts';
 import { MessageHistory } from '../../src/slack/message-history.ts';

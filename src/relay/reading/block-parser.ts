@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { listOf, optional } from '../../slack/field-schemas.ts';
+import { listOf } from '../../calls/json.ts';
+import { optional } from '../../slack/field-schemas.ts';
 import { decodeEntities, parseMrkdwn } from './mrkdwn-parser.ts';
 import { MAX_ROWS_IN_TEXT, type ParsedBlock, type ParsedInline, type ParsedTable } from './parsed-blocks.ts';
 import { NO_LABELS, parseInline, parseRichText } from './rich-text-parser.ts';

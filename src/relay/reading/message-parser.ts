@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { listOf, optional } from '../../slack/field-schemas.ts';
+import { listOf } from '../../calls/json.ts';
+import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';

@@ -6,6 +6,7 @@ import { parseTable } from '../../relay/reading/block-parser.ts';
 import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
+import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
 import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
@@ -217,8 +218,7 @@ function choicesOf({ title, model, skill, noFallback, mode }: StartFormValues): 
 /** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */
 function verbatimContent(text: string): MessageContent {
   if (text === '') return { text };
-  const elements = [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }];
-  return { text: escapeMrkdwnText(text), blocks: [{ type: 'rich_text', elements }] };
+  return { text: escapeMrkdwnText(text), blocks: [verbatimBlock(text)] };
 }
 
 /** https://docs.slack.dev/messaging/formatting-message-text#escaping */

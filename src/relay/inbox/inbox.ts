@@ -1,5 +1,5 @@
 import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
-import type { ListenMode, MessageContent, SlackTs } from '../../store/schema.ts';
+import type { ListenMode, MessageContent } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
@@ -14,7 +14,7 @@ import {
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
-import { isStopWord } from './stop-word.ts';
+import { acceptStopWord, isStopWord } from './stop-word.ts';
 
 /** A mention from so long before the bot joined its channel (ms) is answered. */
 const MENTIONED_BEFORE_MS = 10 * 60_000;
@@ -102,7 +102,7 @@ export class Inbox {
       const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
-        ? await this.#acceptStopWord({ ...message, content }, isAddressed, earlyEdit)
+        ? await acceptStopWord(this.#deps, { ...message, content }, isAddressed, earlyEdit)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;
       const { decision, is_paused: isPaused } = await store.inbox.write({
@@ -206,51 +206,6 @@ export class Inbox {
     if (listening === undefined) return addressee === 'others' ? undefined : null;
     if (isReplyForBot(listening, addressee, settings.listenMode)) return 'waiting';
     return listening.isBetweenPeople ? 'unsent' : undefined;
-  }
-
-  /**
-   * Takes in the word stop as a whole message: it is not sent to the agent, and it never waits behind other messages.
-   * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
-   * harm. Returns undefined if an edit other than `appliedEdit` has replaced the text.
-   */
-  async #acceptStopWord(
-    message: IncomingMessage,
-    isAddressed: boolean,
-    appliedEdit: EarlyEdit | undefined,
-  ): Promise<InboxOutcome | undefined> {
-    const { store } = this.#deps;
-    const { workspace, channel, thread_ts, ts, person } = message;
-    const thread = { workspace, channel, thread_ts };
-    const key = { workspace, channel, ts };
-    // At once: a stop must be recorded and acknowledged in 3 s, also by a database that is far away.
-    const [earlyEdit, known, isOurs] = await Promise.all([
-      store.earlyEdits.get(key),
-      store.messages.get(key),
-      isAddressed || store.threads.isOursSince(thread, ts),
-    ]);
-    if (earlyEdit?.is_deletion === true) return { kind: 'withdrawn' };
-    if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
-    if (known !== undefined) return { kind: 'known' };
-    if (!isOurs && (await this.#isStray(thread, ts))) return { kind: 'stray' };
-    const outcome = await this.#deps.onStopMessage(message);
-    const row = {
-      thread_ts,
-      user_id: person,
-      state: 'closed',
-      content: { text: '' },
-      edited_ts: null,
-    } as const;
-    return { kind: 'stop_said', thread, outcome, isFirst: await store.messages.add(key, row) };
-  }
-
-  /** Under the thread's lock: it must not depend on a mention that is being written at the same time. */
-  #isStray(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
-    return this.#deps.store.transaction(async (store) => {
-      await store.threads.lock(thread);
-      if (await store.threads.isOursSince(thread, ts)) return false;
-      await store.orphanReplies.add(thread, ts);
-      return true;
-    });
   }
 
   async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {

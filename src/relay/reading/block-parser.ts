@@ -50,7 +50,7 @@ export async function cellsOf({ rows, columns }: ParsedTable): Promise<ParsedInl
 }
 
 /** A cell's content, of plain or of rich text; a number as it is written. */
-function parseCell(raw: unknown): ParsedInline[] {
+export function parseCell(raw: unknown): ParsedInline[] {
   const plain = plainCellSchema.safeParse(raw).data;
   if (plain !== undefined) return [piece(plain.text ?? String(plain.value ?? ''))];
   const lines = parseRichText([raw], NO_LABELS)?.flatMap(linesOf);

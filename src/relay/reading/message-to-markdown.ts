@@ -13,7 +13,7 @@ import {
 } from './parsed-blocks.ts';
 
 /** Parsed blocks as Markdown. Text is not escaped: the agent reads it as people do. */
-export function toMarkdown(blocks: readonly ParsedBlock[], names: DisplayNames): string {
+function toMarkdown(blocks: readonly ParsedBlock[], names: DisplayNames): string {
   let markdown = '';
   let markers: number[] = [];
   let previous: ParsedBlock | undefined;
@@ -113,7 +113,8 @@ interface StyledText {
   readonly style: TextStyle;
 }
 
-function inlinesToMarkdown(content: readonly ParsedInline[], names: DisplayNames): string {
+/** Inline elements as Markdown. */
+export function inlinesToMarkdown(content: readonly ParsedInline[], names: DisplayNames): string {
   return withEmphasis(
     content.flatMap((inline) => styledTexts(inline, names)),
     ['bold', 'italic', 'strike'],

@@ -202,3 +202,8 @@ export function timeOfTs(ts: string): string {
   const date = new Date(Number(ts) * 1000);
   return ts === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 16).replace('T', ' ');
 }
+
+/** A block whose text is read exactly as it stands: Slack's markup in it has no effect. */
+export function verbatimBlock(text: string) {
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }] };
+}

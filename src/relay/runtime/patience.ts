@@ -95,11 +95,11 @@ const MAX_PAUSE_MS = 15_000;
  * outage is given up after `badThingMs` in which other calls succeed.
  */
 export class RefusalDoubt {
-  readonly #limits: RelayLimits;
+  readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;
   #failing = new FailingTime();
   #unavailable = new FailingTime();
 
-  constructor(limits: RelayLimits) {
+  constructor(limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>) {
     this.#limits = limits;
   }
 

@@ -1,24 +1,15 @@
 import { Readable } from 'node:stream';
-import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import { anySignal } from '../../calls/waits.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
-import {
-  externalLink,
-  FileRefusedError,
-  FileUnavailableError,
-  type SlackFile,
-  slackFileName,
-} from '../../slack/shared-file.ts';
+import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { maySeeFile } from '../access/linked-content-access.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { FailingTime } from '../runtime/patience.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { projectExists } from './channel-project.ts';
-import { isTypeAllowed, UNNAMED_FILE } from './file-refusals.ts';
+import { FileOmitted, FilePatience, isTypeAllowed, refusalIn, UNNAMED_FILE } from './file-refusals.ts';
 import { serviceFileName, type UploadSource, uploadSharedFile } from './file-upload.ts';
 import type { SharedItem } from './shared-items.ts';
 
@@ -45,8 +36,8 @@ export interface AttachmentsUploadRequest extends ThreadWork {
   turn: Turn;
   projectId: string;
   items: readonly SharedItem[];
-  /** How long each file could not be fetched, by id, over the attempts of one run. */
-  failing: Map<string, FailingTime>;
+  /** How long each file has failed, by id, over the attempts of one run. */
+  failing: Map<string, FilePatience>;
   /** Ends the upload. Its reason is thrown. */
   stopSignal: AbortSignal;
   onProgress: UploadProgressListener;
@@ -86,11 +77,10 @@ async function throwIfUnwanted({ deps, turn }: AttachmentsUploadRequest): Promis
   if (message?.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
 }
 
-interface AttachmentItem {
-  shared: SharedItem;
-  progress: FileProgress;
+interface Outcome {
+  note: FileNote;
   fileId?: string;
-  note?: FileNote;
+  sentBytes: number;
 }
 
 /** The upload of one message's files. */
@@ -98,135 +88,117 @@ class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #limits: FileLimits;
   readonly #signal: AbortSignal;
-  readonly #items: AttachmentItem[];
+  /** The state of each item, in the message's order. */
+  readonly #progress: FileProgress[];
   #promisedBytes = 0;
-  #uploadedBytes = 0;
-  #hasFailed = false;
 
   constructor(request: AttachmentsUploadRequest, signal: AbortSignal) {
     this.#request = request;
     this.#limits = request.deps.settings.fileLimits;
     this.#signal = signal;
-    this.#items = request.items.map((shared) => ({
-      shared,
-      progress: { state: 'waiting', name: displayName(shared), ...declaredSize(shared) },
-    }));
+    this.#progress = request.items.map((shared) => ({ state: 'waiting', ...nameAndSize(shared) }));
   }
 
   async run(): Promise<Attachments> {
-    this.#reportProgress();
-    const queue = [...this.#items.entries()];
+    const { items, onProgress } = this.#request;
+    onProgress(this.#progress);
+    const outcomes: Outcome[] = [];
+    const queue = [...items.entries()];
     const worker = async () => {
-      for (let next = queue.shift(); next !== undefined && !this.#hasFailed; next = queue.shift()) {
-        const [index, item] = next;
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const [index, shared] = next;
         try {
-          await this.#process(item, index);
+          outcomes[index] = await this.#process({ shared }, index);
         } catch (error) {
-          this.#hasFailed = true;
+          queue.length = 0;
           throw error;
         }
       }
     };
     await allSettledOrThrow(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker));
     return {
-      attached_file_ids: this.#items.flatMap(({ fileId }) => fileId ?? []),
-      notes: this.#items.flatMap(({ note }) => note ?? []),
-      uploadedBytes: this.#uploadedBytes,
+      attached_file_ids: outcomes.flatMap(({ fileId }) => fileId ?? []),
+      notes: outcomes.map(({ note }) => note),
+      uploadedBytes: outcomes.reduce((sum, { sentBytes }) => sum + sentBytes, 0),
     };
   }
 
-  /** Uploads one file, or notes why it is omitted. */
-  async #process(item: AttachmentItem, index: number): Promise<void> {
+  /** Uploads one file, or notes why it is omitted. `item` gets the file as Slack describes it in full. */
+  async #process(item: { shared: SharedItem }, index: number): Promise<Outcome> {
+    const { turn, deps } = this.#request;
+    let outcome: Outcome;
     try {
-      if (index >= this.#limits.maxMessageFiles) return this.#omit(item, { reason: 'too_many' });
-      await this.#upload(item);
+      if (index >= this.#limits.maxMessageFiles) throw new FileOmitted('too_many');
+      outcome = await this.#upload(item, index);
     } catch (error) {
-      const reason = omissionReason(error) ?? (await this.#reasonToGiveUp(item, error));
-      if (reason === undefined) throw error;
+      const refusal = refusalIn(error) ?? (await this.#reasonToGiveUp(item.shared, error));
+      if (refusal === undefined) throw error;
       const { shared } = item;
-      const link =
-        reason.reason === 'external' && shared.kind === 'file' ? externalLink(shared.file) : undefined;
-      this.#omit(item, { ...reason, ...(link === undefined ? {} : { link }) });
+      const file = shared.kind === 'file' ? shared.file.id : shared.kind;
+      deps.log.info({ turn: turn.id, file, reason: refusal.reason }, 'file omitted');
+      const url =
+        refusal.reason === 'external' && shared.kind === 'file' ? externalLink(shared.file) : undefined;
+      const link = url === undefined ? {} : { link: url };
+      outcome = { note: { ...nameAndSize(shared), ...refusal, ...link }, sentBytes: 0 };
     }
+    this.#setProgress(index, { state: 'over', outcome: outcome.note });
+    return outcome;
   }
 
-  /**
-   * Leaves out a file that cannot be fetched for `badThingMs` while Slack's other calls succeed, or whose upload the service
-   * answers unreadably, or does not know although it knows the project, for half of `refusalMs`, or cannot carry out for
-   * half of `badThingMs` while other calls succeed: after the whole time, the message itself would be given up.
-   */
-  async #reasonToGiveUp(
-    { shared }: AttachmentItem,
-    error: unknown,
-  ): Promise<{ reason: FileReason } | undefined> {
-    const isUnknown = error instanceof AgentNotFoundError;
-    const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
-    const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
-    const isOfService = isUnknown || isUnavailable || isUnreadable;
-    if (!isOfService && !(error instanceof FileUnavailableError)) return undefined;
-    if (shared.kind !== 'file') return undefined;
-    const { failing, workspace, deps, thread, projectId } = this.#request;
-    if ((isUnknown || isUnavailable) && !(await projectExists(deps.agent(thread.account_id), projectId)))
-      return undefined;
-    const { refusalMs, badThingMs } = deps.settings;
-    const time = failing.get(shared.file.id) ?? new FailingTime();
-    failing.set(shared.file.id, time);
-    if (isOfService) {
-      const { presence } = deps.agent(thread.account_id);
-      const failedMs = await time.count((at) =>
-        isUnavailable ? presence.hasSucceededAfter(at) : presence.wasThereAfter(at),
-      );
-      const limitMs = isUnavailable ? badThingMs : refusalMs;
-      return failedMs < limitMs / 2 ? undefined : { reason: 'service_failed' };
-    }
-    const failedMs = await time.count((at) => workspace.wasThereAfter(at));
-    return failedMs < badThingMs ? undefined : { reason: 'broken_off' };
+  /** Why a file is left out that has failed for long. */
+  async #reasonToGiveUp(shared: SharedItem, error: unknown): Promise<{ reason: FileReason } | undefined> {
+    const { failing, projectId, workspace, deps, thread } = this.#request;
+    const id = shared.kind === 'file' ? shared.file.id : shared.id;
+    const patience = failing.get(id) ?? new FilePatience(deps.settings);
+    failing.set(id, patience);
+    const agent = deps.agent(thread.account_id);
+    const reason = await patience.reasonToGiveUp(error, { workspace, agent, projectId });
+    return reason && { reason };
   }
 
-  async #upload(item: AttachmentItem): Promise<void> {
+  async #upload(item: { shared: SharedItem }, index: number): Promise<Outcome> {
     const { turn, thread, projectId } = this.#request;
-    const source = await this.#sourceOf(item);
-    if (typeof source === 'string') return this.#omit(item, { reason: source });
-    if (!isTypeAllowed(source, this.#limits)) return this.#omit(item, { reason: 'type_refused' });
+    const source = await this.#sourceOf(item, index);
     const { sizeBytes } = source;
-    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes)
-      return this.#omit(item, { reason: 'message_full' });
+    if (!isTypeAllowed(source, this.#limits)) throw new FileOmitted('type_refused');
+    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
     this.#promisedBytes += sizeBytes;
-    const name = displayName(item.shared);
-    const { fileId, sentBytes } = await uploadSharedFile(this.#request, {
+    const { name } = nameAndSize(item.shared);
+    const uploaded = await uploadSharedFile(this.#request, {
       account_id: thread.account_id,
       turn,
       projectId,
       source,
       signal: this.#signal,
-      onUploadedElsewhere: () => this.#setProgress(item, { state: 'elsewhere', name, sizeBytes }),
-      onProgress: (sentBytes) => this.#setProgress(item, { state: 'moving', name, sizeBytes, sentBytes }),
+      onUploadedElsewhere: () => this.#setProgress(index, { state: 'elsewhere', name, sizeBytes }),
+      onProgress: (sentBytes) => this.#setProgress(index, { state: 'moving', name, sizeBytes, sentBytes }),
     });
-    item.fileId = fileId;
-    this.#uploadedBytes += sentBytes;
-    this.#finish(item, { name, reason: null, sizeBytes });
+    return { ...uploaded, note: { name, reason: null, sizeBytes } };
   }
 
-  /** An item's bytes, or why it is not sent. */
-  async #sourceOf(item: AttachmentItem): Promise<UploadSource | FileReason> {
+  /** An item's bytes. Throws FileOmitted or FileRefusedError if it is not sent. */
+  async #sourceOf(item: { shared: SharedItem }, index: number): Promise<UploadSource> {
     const { shared } = item;
-    if (shared.kind === 'left_out') return shared.reason;
+    if (shared.kind === 'left_out') throw new FileOmitted(shared.reason);
     if (shared.kind === 'table') {
       const { id, name, csv } = shared;
-      if (csv === undefined) return 'too_many_cells';
+      if (csv === undefined) throw new FileOmitted('too_many_cells');
       const open = async (offset: number) => Readable.from([csv.subarray(offset)]);
       return { id, name, mime: 'text/csv', sizeBytes: csv.byteLength, open };
     }
     const { workspace, turn } = this.#request;
+    const { downloads } = workspace;
+    let found = shared.file;
     if (shared.isForwarded) {
-      const found = await workspace.downloads.lookUp(shared.file.id, this.#signal);
-      if (typeof found === 'string') return found;
-      if (!(await maySeeFile(workspace, turn.asked_by, found))) return 'not_visible';
-      shared.file = found;
+      const looked = await downloads.lookUp(shared.file.id, this.#signal);
+      if (typeof looked === 'string') throw new FileOmitted(looked);
+      if (!(await maySeeFile(workspace, turn.asked_by, looked))) throw new FileOmitted('not_visible');
+      found = looked;
+      item.shared = { ...shared, file: found };
     }
-    const { file, decision } = await workspace.downloads.resolve(shared.file, {
+    const { file, decision } = await downloads.resolve(found, {
       signal: this.#signal,
-      onWait: () => this.#setProgress(item, { state: 'processing', name: displayName(shared) }),
+      onWait: () => this.#setProgress(index, { state: 'processing', name: nameAndSize(item.shared).name }),
     });
     item.shared = { ...shared, file };
     if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
@@ -236,7 +208,7 @@ class AttachmentBatch {
       name: serviceFileName(slackFileName(file), file.id),
       mime: decision.mime ?? '',
       sizeBytes: decision.sizeBytes ?? (await this.#probeSize(file)),
-      open: async (offset, signal) => (await workspace.downloads.read(file, { offset, signal })).stream,
+      open: async (offset, signal) => (await downloads.read(file, { offset, signal })).stream,
     };
   }
 
@@ -248,44 +220,15 @@ class AttachmentBatch {
     return opened.sizeBytes;
   }
 
-  #omit(item: AttachmentItem, outcome: { reason: FileReason; detail?: string; link?: string }): void {
-    const { turn, deps } = this.#request;
-    const { shared } = item;
-    const file = shared.kind === 'file' ? shared.file.id : shared.kind;
-    deps.log.info({ turn: turn.id, file, reason: outcome.reason }, 'file omitted');
-    this.#finish(item, { name: displayName(shared), ...outcome, ...declaredSize(shared) });
-  }
-
-  #finish(item: AttachmentItem, note: FileNote): void {
-    item.note = note;
-    this.#setProgress(item, { state: 'over', outcome: note });
-  }
-
-  #setProgress(item: AttachmentItem, progress: FileProgress): void {
-    item.progress = progress;
-    this.#reportProgress();
-  }
-
-  #reportProgress(): void {
-    this.#request.onProgress(this.#items.map(({ progress }) => progress));
+  #setProgress(index: number, progress: FileProgress): void {
+    this.#progress[index] = progress;
+    this.#request.onProgress([...this.#progress]);
   }
 }
 
-/** Why a file is omitted; undefined for an error that is not about the file. */
-function omissionReason(error: unknown): { reason: FileReason; detail?: string } | undefined {
-  if (error instanceof FileRefusedError) return { reason: error.reason };
-  if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
-  if (error instanceof AgentError && error.code === 'wrong_size') return { reason: 'changed' };
-  if (error instanceof AgentError && error.cause instanceof FileRefusedError)
-    return { reason: error.cause.reason };
-  return undefined;
-}
-
-function displayName(shared: SharedItem): string {
-  return (shared.kind === 'file' ? slackFileName(shared.file) : shared.name) ?? UNNAMED_FILE;
-}
-
-function declaredSize(shared: SharedItem): { sizeBytes?: number } {
-  const sizeBytes = shared.kind === 'file' ? shared.file.size : undefined;
-  return typeof sizeBytes === 'number' ? { sizeBytes } : {};
+function nameAndSize(shared: SharedItem): { name: string; sizeBytes?: number } {
+  if (shared.kind !== 'file') return { name: shared.name };
+  const { size: sizeBytes } = shared.file;
+  const name = slackFileName(shared.file) ?? UNNAMED_FILE;
+  return sizeBytes === undefined ? { name } : { name, sizeBytes };
 }

@@ -6,7 +6,7 @@ import { misspeltFlagIn, parseFlags } from '../reading/message-flags.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/parsed-blocks.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
@@ -22,13 +22,10 @@ export class EmptyMessage extends TurnEnded {
   }
 }
 
+type Work = Pick<ThreadWork, 'deps' | 'workspace'>;
+
 /** Ends the turn of a message without text, or whose first flag is misspelt: throws EmptyMessage with the help text. */
-export async function endTurnIfEmpty(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
-  turn: Turn,
-  message: Message,
-): Promise<void> {
+export async function endTurnIfEmpty({ deps, workspace }: Work, turn: Turn, message: Message): Promise<void> {
   const { content } = message;
   if (turn.prompt !== null || content === null) return;
   const botUserId = workspace.bot.userId;
@@ -43,8 +40,7 @@ export async function endTurnIfEmpty(
 
 /** Ends the turn of a message of files alone, which are kept for the thread's next message: throws EmptyMessage. */
 export async function endTurnIfFilesOnly(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace }: Work,
   turn: Turn,
   message: Message,
   sender: { keepFiles(): Promise<Attachments> },
@@ -54,14 +50,10 @@ export async function endTurnIfFilesOnly(
   if ((await findResentMessage(deps.store, message)) !== undefined) return;
   const { attached_file_ids, notes } = await sender.keepFiles();
   await deps.store.turns.record(turn, { attached_file_ids, file_notes: notes });
-  const keptNames = notes
-    .filter(({ reason }) => reason === null || reason === 'external')
-    .map(({ name }) => name);
-  throw new EmptyMessage(
-    'kept',
-    keptNames.length === 0 ? strings.noUsableFiles : strings.filesReceived(keptNames),
-    message,
-  );
+  const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
+  const names = kept.map(({ name }) => name);
+  const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
+  throw new EmptyMessage('kept', sentence, message);
 }
 
 const ALL_FLAGS = { noFallback: true, autoMode: true, planMode: true };

@@ -1,6 +1,15 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
+import { FileRefusedError, FileUnavailableError } from '../../slack/shared-file.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
+import type { RelayLimits, WorkspaceClient } from '../runtime/deps.ts';
+import { FailingTime, RefusalDoubt } from '../runtime/patience.ts';
+import { projectExists } from './channel-project.ts';
+
+/** The service's answers to an upload that may be about the file, or about all its calls. */
+const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 
 /** The name of a file without one. */
 export const UNNAMED_FILE = 'unnamed file';
@@ -66,4 +75,55 @@ function matchesType(file: { name: string; mime: string }, pattern: string): boo
   if (pattern.startsWith('.')) return file.name.toLowerCase().endsWith(pattern);
   const mime = file.mime.toLowerCase().split(';')[0]?.trim() ?? '';
   return pattern.endsWith('/*') ? mime.startsWith(pattern.slice(0, -1)) : mime === pattern;
+}
+
+/** A file of a message that is not sent, and why. */
+export class FileOmitted extends Error {
+  readonly reason: FileReason;
+
+  constructor(reason: FileReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Why a file is not sent, if the error says so; undefined for one that is not about the file, or may pass. */
+export function refusalIn(error: unknown): { reason: FileReason; detail?: string } | undefined {
+  if (error instanceof FileOmitted || error instanceof FileRefusedError) return { reason: error.reason };
+  if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
+  if (!(error instanceof AgentError)) return undefined;
+  if (error.code === 'wrong_size') return { reason: 'changed' };
+  return error.cause instanceof FileRefusedError ? { reason: error.cause.reason } : undefined;
+}
+
+/**
+ * How long one file may fail before its message goes without it: `badThingMs` where Slack does not deliver it although
+ * other calls succeed; half as long as the message itself where the service fails at it, or denies to know it although it
+ * knows the project.
+ */
+export class FilePatience {
+  readonly #badThingMs: number;
+  readonly #failing = new FailingTime();
+  readonly #doubt: RefusalDoubt;
+
+  constructor({ refusalMs, badThingMs }: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>) {
+    this.#badThingMs = badThingMs;
+    this.#doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
+  }
+
+  /** Why the file is left out after this error; undefined if it is tried again, or the error is not about the file. */
+  async reasonToGiveUp(
+    error: unknown,
+    { workspace, agent, projectId }: { workspace: WorkspaceClient; agent: AgentClient; projectId: string },
+  ): Promise<FileReason | undefined> {
+    if (error instanceof FileUnavailableError) {
+      const failedMs = await this.#failing.count((at) => workspace.wasThereAfter(at));
+      return failedMs < this.#badThingMs ? undefined : 'broken_off';
+    }
+    if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
+    const mayBeOfProject = error.code !== 'not_understood';
+    if (mayBeOfProject && !(await projectExists(agent, projectId))) return undefined;
+    const wait = await this.#doubt.waitAfter(error, () => agent, undefined);
+    return wait === undefined ? 'service_failed' : undefined;
+  }
 }

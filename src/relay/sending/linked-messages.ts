@@ -15,7 +15,6 @@ import { authoredBlocksOf, type ParsedMessage, parseMessage } from '../reading/m
 import { inlinesOf } from '../reading/parsed-blocks.ts';
 import type { LinkedMessage } from '../reading/transcript.ts';
 import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
 import { throwIfInterrupted } from '../runtime/retry.ts';
 
 /** How many links of one message are followed. */
@@ -30,41 +29,23 @@ export interface LinkedMessages {
 
 export const NO_LINKS: LinkedMessages = { read: [], notes: [] };
 
-/** What the holder of a lease has read, and until when it counts: the steps of one turn share it. */
-const knownLinks = new WeakMap<Lease, Map<string, { linked: LinkedMessages; until: number }>>();
+/** How long what was read of a linked message counts (ms): longer in an app that may read once a minute. */
+export function linkAgeMs({ deps, workspace }: ThreadWork): number {
+  return workspace.readBack.isDistributed ? 4 * deps.settings.linkAgeMs : deps.settings.linkAgeMs;
+}
 
 /**
- * The Slack messages that a waiting message links to, each with its thread if it begins one, as it was `linkAgeMs` ago at
- * most (an app that may read once a minute: four times that). Only the words of the person count: not what a quotation or
- * the agent says. Throws no SlackError: what cannot be read in time gets a note.
+ * The Slack messages that a waiting message links to, each with its thread if it begins one. Only the words of the person
+ * count: not what a quotation or the agent says. Throws no SlackError: what cannot be read in time gets a note.
  * Throws the reason of `stopSignal`, and what interrupts the turn.
  */
 export async function readLinkedMessages(
   work: ThreadWork,
   message: Message,
-  stopSignal?: AbortSignal,
+  stopSignal: AbortSignal,
 ): Promise<LinkedMessages> {
-  if (message.content === null) return NO_LINKS;
-  const links = messageLinksIn(parseMessage(message.content));
+  const links = message.content === null ? [] : messageLinksIn(parseMessage(message.content));
   if (links.length === 0) return NO_LINKS;
-  const known = knownLinks.get(work.lease) ?? new Map<string, { linked: LinkedMessages; until: number }>();
-  knownLinks.set(work.lease, known);
-  const key = `${message.ts} ${message.edited_ts}`;
-  const read = known.get(key);
-  if (read !== undefined && performance.now() < read.until) return read.linked;
-  const linked = await followLinks(work, message, links, stopSignal);
-  const { linkAgeMs } = work.deps.settings;
-  const ageMs = work.workspace.readBack.isDistributed ? 4 * linkAgeMs : linkAgeMs;
-  known.set(key, { linked, until: performance.now() + ageMs });
-  return linked;
-}
-
-async function followLinks(
-  work: ThreadWork,
-  message: Message,
-  links: readonly MessageLink[],
-  stopSignal: AbortSignal | undefined,
-): Promise<LinkedMessages> {
   const interrupt = anySignal([work.lease.signal, work.lease.draining, stopSignal]);
   const outcomes = await Promise.all(
     links.map(async (link, index) =>

@@ -6,7 +6,7 @@ import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
-import { withRetry } from '../runtime/retry.ts';
+import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isEmptyMessage } from './empty-message.ts';
 import { closeMessage, requeueMessage } from './message-requeue.ts';
@@ -33,9 +33,9 @@ export class MidRunForwarding {
   /** The pauses in which no further message is forwarded. */
   readonly #exhaustedPauses = new Set<string>();
   #forwarding: Promise<void> | undefined;
-  /** Ends the forwarding because the run was stopped or has ended: an unsent message waits again. */
-  #cancel: (() => void) | undefined;
-  #isStopped = false;
+  /** Aborted once the run was stopped or has ended: an unsent message waits again. */
+  readonly #over = new AbortController();
+  #hasEnded = false;
   /** How many messages the run was given. */
   forwardedCount = 0;
 
@@ -43,6 +43,8 @@ export class MidRunForwarding {
     this.#work = work;
     this.#turn = turn;
     this.#options = options;
+    options.stopSignal.addEventListener('abort', () => this.#cancel());
+    if (options.stopSignal.aborted) this.#cancel();
   }
 
   /**
@@ -50,19 +52,9 @@ export class MidRunForwarding {
    * nothing more is forwarded now.
    */
   offer(pause: string): boolean {
-    const { stopSignal } = this.#options;
-    if (
-      this.#isStopped ||
-      this.#forwarding !== undefined ||
-      this.#exhaustedPauses.has(pause) ||
-      stopSignal.aborted
-    )
-      return false;
-    const ended = new AbortController();
-    const cancel = () => ended.abort(new RunNotAccepting('The run is over, or is being stopped.'));
-    stopSignal.addEventListener('abort', cancel);
-    this.#cancel = cancel;
-    this.#forwarding = this.#forward(ended.signal)
+    const isOver = this.#over.signal.aborted || this.#exhaustedPauses.has(pause);
+    if (isOver || this.#forwarding !== undefined) return false;
+    this.#forwarding = this.#forward()
       .then((wasOffered) => {
         if (wasOffered) this.#exhaust(pause);
       })
@@ -76,8 +68,6 @@ export class MidRunForwarding {
         return this.#tellAskers().catch(() => undefined);
       })
       .finally(() => {
-        stopSignal.removeEventListener('abort', cancel);
-        this.#cancel = undefined;
         this.#forwarding = undefined;
       });
     return true;
@@ -85,28 +75,26 @@ export class MidRunForwarding {
 
   /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#cancel?.();
+    this.#hasEnded = true;
+    this.#cancel();
     await this.#forwarding;
   }
 
+  #cancel(): void {
+    this.#over.abort(new RunNotAccepting('The run is over, or is being stopped.'));
+  }
+
   /** Forwards one message; true if it was sent or waits again: the agent gets no other in the same pause. */
-  async #forward(ended: AbortSignal): Promise<boolean> {
+  async #forward(): Promise<boolean> {
     const turn = await this.#nextTurn();
     if (turn === undefined) return false;
     const { store, log } = this.#work.deps;
-    let notes: readonly FileNote[] = [];
-    const sender = new Sender(this.#work, turn, {
-      ...this.#senderOptions(turn, ended),
-      onFileNotes: (all) => {
-        notes = all;
-      },
-    });
     try {
-      await sender.send();
+      const sent = await new Sender(this.#work, turn, this.#senderOptions(turn)).send();
       this.forwardedCount += 1;
       log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
-      this.#options.onForwarded(await this.#work.workspace.people.personName(turn.asked_by), notes);
+      const writer = await this.#work.workspace.people.personName(turn.asked_by);
+      this.#options.onForwarded(writer, sent.turn.file_notes ?? []);
     } catch (error) {
       // Without the lease the turn may belong to the process that has the thread now.
       if (this.#work.lease.remainingMs() <= 0) throw error;
@@ -124,7 +112,7 @@ export class MidRunForwarding {
 
   async #requeueMessage(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
-    if (!isWaiting || this.#isStopped) return;
+    if (!isWaiting || this.#hasEnded) return;
     this.#options.onRequeued();
     await this.#tellAskers();
   }
@@ -156,24 +144,18 @@ export class MidRunForwarding {
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
-  #senderOptions(turn: Turn, ended: AbortSignal): Omit<SenderOptions, 'onFileNotes'> {
+  #senderOptions(turn: Turn): SenderOptions {
+    const { deps, lease } = this.#work;
+    const wake = this.#over.signal;
+    const onWait = (cause?: WaitCause, error?: unknown) => {
+      if (cause !== undefined) deps.log.warn({ err: error, turn: turn.id, cause }, 'waiting to retry a step');
+    };
     return {
       // The task exists.
       channelModel: null,
-      onStep: () => undefined,
-      stopSignal: ended,
-      recordTaskIntent: (intent) => this.#work.deps.store.threads.intendTask(turn, intent),
-      onUploadProgress: () => undefined,
-      withRetry: (step) =>
-        withRetry(
-          this.#work.lease,
-          () => step().catch(rethrowAsNotAccepting),
-          (cause, error) => {
-            if (cause !== undefined)
-              this.#work.deps.log.warn({ err: error, turn: turn.id, cause }, 'waiting to retry a step');
-          },
-          { wake: ended },
-        ),
+      stopSignal: wake,
+      recordTaskIntent: (intent) => deps.store.threads.intendTask(turn, intent),
+      withRetry: (step) => withRetry(lease, () => step().catch(rethrowAsNotAccepting), onWait, { wake }),
     };
   }
 }

@@ -1,10 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { addresseeOf, readMentions } from '../reading/addressing.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { isMessagePreview } from '../reading/message-attachments.ts';
 import { parseFlags } from '../reading/message-flags.ts';
@@ -17,38 +16,42 @@ import {
 } from '../reading/message-parser.ts';
 import { readableText, withLeadIn } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/parsed-blocks.ts';
-import {
-  buildTranscript,
-  isCutShort,
-  type LinkedMessage,
-  quoteLinkedMessage,
-  withTranscript,
-} from '../reading/transcript.ts';
+import { buildTranscript, isCutShort, quoteLinkedMessage, withTranscript } from '../reading/transcript.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';
 import { isNoteResent } from './file-refusals.ts';
-import { type LinkedMessages, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
+import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
+import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 import { taskTitle } from './thread-task.ts';
 
-/** A person's message as the agent gets it. */
+/** Most files from before the first message that go along with it. */
+const MAX_EARLIER_FILES = 5;
+const NOTHING_EARLIER: EarlierMessages = { messages: [], missing: undefined, quoted: [], isBeginning: false };
+
+/** A person's message as the agent gets it: what is known of it, from its first reading until it is sent. */
 export interface OutgoingMessage {
+  /** What it was made of. */
+  message: Message;
+  /** What it repeats instead, word for word. */
+  resent: ResentMessage | undefined;
   /** As people read it; where it is the first of a thread between people, with a transcript of that thread. */
   text: string;
   /** The task's title: the chosen one, or one made from the text. */
   title: string;
+  /** The choices made in a form, or with flags at the beginning of the text. */
+  choices: TaskChoices;
   /** The unsent messages that it quotes. */
   quoted: readonly SlackTs[];
   /** Whose words it quotes, by id. */
   quotedIds: readonly string[];
-  /** What its links lead to. */
-  links: LinkedMessages;
-  /** The choices made in a form, or with flags at the beginning of the text. */
-  choices: TaskChoices;
-  /** The messages whose files and tables go with it: its own, and those that it quotes or links to. */
-  withFiles: readonly ParsedMessage[];
+  /** The files and tables that go with it: its own, and those of messages that it quotes or links to. */
+  items: readonly SharedItem[];
   /** The links that were not followed, the files left out and the messages cut short, with the reasons. */
   notes: readonly FileNote[];
+  links: LinkedMessages;
+  /** Until when (`performance.now()`) what its links led to counts. */
+  freshUntil: number;
 }
 
 /** The message that a turn is about. Throws TurnEnded if it is gone. */
@@ -58,25 +61,41 @@ export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Messag
   return message;
 }
 
-/** Reads a waiting message as people read it. */
+/**
+ * Reads a waiting message as people read it. Of what is `known` of it, what still holds is kept: all until the message is
+ * edited, unless what it links to reads otherwise now.
+ */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
   message: Message,
-  stopSignal?: AbortSignal,
+  stopSignal: AbortSignal,
+  known?: OutgoingMessage,
 ): Promise<OutgoingMessage> {
+  const same =
+    known?.message.ts === message.ts && known.message.edited_ts === message.edited_ts ? known : undefined;
+  if (same !== undefined && performance.now() < same.freshUntil) return { ...same, message };
+  const resent = await findResentMessage(work.deps.store, message);
+  const links = resent === undefined ? await readLinkedMessages(work, message, stopSignal) : NO_LINKS;
+  const freshUntil = links === NO_LINKS ? Number.POSITIVE_INFINITY : performance.now() + linkAgeMs(work);
+  if (same !== undefined && isDeepStrictEqual(links, same.links)) return { ...same, message, freshUntil };
+  return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
+}
+
+async function composeMessage(
+  work: ThreadWork,
+  thread: Thread,
+  read: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
+): Promise<Omit<OutgoingMessage, 'freshUntil'>> {
   const { deps, workspace } = work;
-  const content = message.content ?? { text: '' };
-  const { own, before, linked, missing, quoted, ...pointed } = await readPointedMessages(
-    work,
-    thread,
-    message,
-    stopSignal,
-  );
-  const about = content.about === undefined ? undefined : before[0];
   const botUserId = workspace.bot.userId;
+  const scope = { people: workspace.people, channel: read.message.channel };
+  const content = read.message.content ?? { text: '' };
+  const pointed = await readPointedMessages(work, thread, read);
+  const { own, before, linked, quoted } = pointed;
+  const about = content.about === undefined ? undefined : before[0];
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
-  const names = await lookUpNames({ people: workspace.people, channel: message.channel }, own, ...others);
+  const names = await lookUpNames(scope, own, ...others);
   const flagged = parseFlags(readableText(own, names, botUserId), deps.settings.supportedTaskOptions);
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
@@ -84,12 +103,17 @@ export async function readOutgoingMessage(
   const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
   const title = choices.title ?? taskTitle(text, fileNamesOf(own));
   const quotedIds = [...new Set([own, ...others].flatMap(writersOf))];
-  const { withFiles, links, maxMessages } = pointed;
-  const read = { title, choices, quoted, quotedIds, withFiles, links };
-  if (others.length === 0 || isBare) return { text, ...read, notes: pointed.notes };
+  const items = await sharedItemsOf(scope, pointed.withFiles);
+  const composed = { ...read, title, choices, quoted, quotedIds, items };
+  if (others.length === 0 || isBare) return { ...composed, text, notes: pointed.notes };
   const { maxTranscriptCharacters: maxCharacters } = deps.settings;
-  const options = { names, botUserId, maxMessages };
-  const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
+  const options = { names, botUserId, maxMessages: pointed.maxMessages };
+  const transcript = buildTranscript({
+    messages: before,
+    missing: pointed.missing,
+    maxCharacters,
+    ...options,
+  });
   const share = Math.floor(maxCharacters / Math.max(1, linked.length));
   const quotations = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
   const cut = linked.flatMap(({ url }, index) => (quotations[index]?.isCut === true ? [url] : []));
@@ -98,140 +122,39 @@ export async function readOutgoingMessage(
   const quotation = [transcript, ...quotations.map((one) => one.text)]
     .filter((part) => part !== '')
     .join('\n\n');
-  return { ...read, text: withTranscript(quotation, text), notes };
+  return { ...composed, text: withTranscript(quotation, text), notes };
 }
-
-/**
- * When a message was first written: one that is resent or asked again stands for the message that it repeats. A
- * correction stands for itself, because the service has the message that it corrects.
- */
-export async function originalTs({ store }: RelayDeps, message: Message): Promise<string> {
-  for (let current = message; ; ) {
-    const repeatedTurn = current.resends_turn_id ?? current.revises_turn_id;
-    const turn = repeatedTurn === null ? undefined : await store.turns.get(message.workspace, repeatedTurn);
-    if (turn === undefined || (current.resends_turn_id === null && turn.user_message_id !== null))
-      return current.ts;
-    const earlier = await store.messages.get(messageKeyOf(turn));
-    if (earlier === undefined) return turn.message_ts;
-    current = earlier;
-  }
-}
-
-/** What people said before a message that the agent has not got. */
-interface EarlierMessages {
-  messages: readonly ParsedMessage[];
-  missing: NewestMessages['missing'];
-  /** Those of them that were not sent because people spoke to each other. */
-  quoted: readonly SlackTs[];
-  /** They are what people said before the agent got its first message. */
-  isBeginning: boolean;
-}
-
-/** What the holder of a lease has read: the steps of one turn share it. */
-const earlierMessages = new WeakMap<Lease, Map<SlackTs, EarlierMessages>>();
-
-/**
- * The newest messages of a thread between people that come before one for the agent, read from Slack once: all before the
- * first that is sent, but for what the bot posted and mentions without a question; then those that were not sent since,
- * unless they are addressed to somebody else.
- */
-async function readEarlierMessages(
-  { deps, workspace, lease }: ThreadWork,
-  thread: Thread,
-  message: Message,
-): Promise<EarlierMessages> {
-  const known = earlierMessages.get(lease) ?? new Map<SlackTs, EarlierMessages>();
-  earlierMessages.set(lease, known);
-  const ts = await originalTs(deps, message);
-  const read = known.get(ts);
-  if (read !== undefined) return read;
-  const isBeginning =
-    thread.adopted_ts !== thread.thread_ts &&
-    (ts === thread.adopted_ts || !(await deps.store.messages.isAnotherSent({ ...message, ts })));
-  const quoted = message.resends_turn_id === null ? await deps.store.messages.unquoted(message) : [];
-  const oldest = isBeginning ? message.thread_ts : quoted[0];
-  let earlier: EarlierMessages = { messages: [], missing: undefined, quoted, isBeginning };
-  if (oldest !== undefined) {
-    const unsent = new Set(quoted);
-    const isTold = (read: ThreadMessage) => {
-      const place = { ...message, ts: read.ts, person: read.user ?? '' };
-      return unsent.has(read.ts) && addresseeOf(place, parseMessage(read), workspace.bot.userId) !== 'others';
-    };
-    const isSaid = (read: ThreadMessage) => {
-      const parsed = parseMessage(read);
-      const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, workspace.bot.userId);
-      const isBare = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
-      return read.user !== workspace.bot.userId && !isBare;
-    };
-    const isWanted = isBeginning ? isSaid : isTold;
-    const { messages, missing } = await workspace.readBack.newestBefore({
-      channel: message.channel,
-      threadTs: message.thread_ts,
-      oldest,
-      before: ts,
-      count: Math.max(1, deps.settings.maxTranscriptMessages),
-      isWanted,
-      signal: lease.signal,
-    });
-    earlier = { messages: messages.filter(isWanted).map(parseMessage), missing, quoted, isBeginning };
-  }
-  known.set(ts, earlier);
-  return earlier;
-}
-
-/** Most files from before the first message that go along with it. */
-const MAX_EARLIER_FILES = 5;
 
 /** A message with those that it quotes: the one that it is about, or earlier ones of its thread; and those it links to. */
-interface PointedMessages extends Omit<EarlierMessages, 'messages'> {
-  own: ParsedMessage;
-  before: readonly ParsedMessage[];
-  /** Of how many earlier messages the words are quoted at most. */
-  maxMessages: number;
-  linked: readonly LinkedMessage[];
-  links: LinkedMessages;
-  /** The links that were not followed and the files left out, with the reasons. */
-  notes: readonly FileNote[];
-  /** The messages among these whose files and tables go with it. */
-  withFiles: readonly ParsedMessage[];
-}
-
 async function readPointedMessages(
   work: ThreadWork,
   thread: Thread,
-  message: Message,
-  stopSignal: AbortSignal | undefined,
-): Promise<PointedMessages> {
+  { message, resent, links }: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
+) {
   const { maxTranscriptMessages } = work.deps.settings;
-  const { about, ...content } = message.content ?? { text: '' };
-  const { messages, ...earlier } =
-    about === undefined
-      ? await readEarlierMessages(work, thread, message)
-      : { messages: [parseMessage(about)], missing: undefined, quoted: [], isBeginning: false };
-  const isResent = (await findResentMessage(work.deps.store, message)) !== undefined;
-  const links = isResent ? NO_LINKS : await readLinkedMessages(work, message, stopSignal);
-  const withFiles: ParsedMessage[] = [];
+  const content = message.content ?? { text: '' };
+  const { about } = content;
   const parsed = parseMessage(content);
-  const hasTables = tablesAmong(blocksOf(parsed)).length > 0;
-  const isInThread = message.ts !== message.thread_ts;
-  let firstTable = 1 + (hasTables && isInThread ? await work.deps.store.keptFiles.countTables(message) : 0);
+  let earlier = NOTHING_EARLIER;
+  if (about !== undefined) earlier = { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
+  else if (resent === undefined) earlier = await readEarlierMessages(work, thread, message);
+  const { messages, isBeginning, missing, quoted } = earlier;
+  const mayHaveTables = message.ts !== message.thread_ts && tablesAmong(blocksOf(parsed)).length > 0;
+  let firstTable = 1 + (mayHaveTables ? await work.deps.store.keptFiles.countTables(message) : 0);
+  const withFiles: ParsedMessage[] = [];
   const keepFiles = (one: ParsedMessage, files = one.files): ParsedMessage => {
     const numbered = { ...one, firstTable };
     firstTable += tablesAmong(blocksOf(one)).length;
     withFiles.push({ ...numbered, files });
     return numbered;
   };
-  const keepNewest = (
-    some: readonly ParsedMessage[],
-    max: number,
-    filesOfOne = ({ files }: ParsedMessage) => files,
-  ): ParsedMessage[] => {
-    const start = Math.max(0, some.length - Math.max(0, max));
-    return some.map((one, index) => (index < start ? one : keepFiles(one, filesOfOne(one))));
-  };
+  const keepNewest = (some: readonly ParsedMessage[], max: number, filesOf = keepAll) =>
+    some.map((one, index) => (index < some.length - max ? one : keepFiles(one, filesOf(one))));
   const own = keepFiles(parsed);
-  const isLimited = earlier.isBeginning && maxTranscriptMessages > 0;
-  const earlierFiles = isLimited ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf) : [];
+  const earlierFiles =
+    isBeginning && maxTranscriptMessages > 0
+      ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf)
+      : [];
   const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
   let leftToDrop = leftOut.length;
   const maxMessages = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
@@ -247,7 +170,11 @@ async function readPointedMessages(
   }));
   const leftOutNotes = leftOut.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
-  return { own, before, maxMessages, linked, links, notes, withFiles, ...earlier };
+  return { own, before, maxMessages, missing, quoted, linked, notes, withFiles };
+}
+
+function keepAll({ files }: ParsedMessage): ParsedMessage['files'] {
+  return files;
 }
 
 /** Notes on the messages of which there is only Slack's preview: no link to them was followed. */

@@ -1,32 +1,22 @@
-import {
-  AgentBusyError,
-  AgentForbiddenError,
-  AgentNotFoundError,
-  AgentRejectedError,
-  undefinedIfNotFound,
-} from '../../agent/errors.ts';
+import { AgentBusyError, AgentNotFoundError, undefinedIfNotFound } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
-import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import type { FailingTime } from '../runtime/patience.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
-import { NO_LINKS } from './linked-messages.ts';
-import { findResentMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
-import { recordSentContent, type SentAlong } from './sent-content.ts';
-import { type SharedItem, sharedItemsOf } from './shared-items.ts';
-import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
-
-/** The service's status for a value that it does not know. */
-const HTTP_UNPROCESSABLE = 422;
+import type { FilePatience } from './file-refusals.ts';
+import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
+import { recordSentContent } from './sent-content.ts';
+import type { SharedItem } from './shared-items.ts';
+import { ensureThreadTask, newTaskOptions } from './thread-task.ts';
 
 /** What the thread shows while a message is sent, and how steps are retried. */
 export interface SenderOptions {
@@ -34,15 +24,22 @@ export interface SenderOptions {
   thread?: Thread | undefined;
   /** The channel's model for new tasks. */
   channelModel: string | null;
-  onUploadProgress: UploadProgressListener;
-  onFileNotes(notes: readonly FileNote[]): void;
-  onStep(step: 'uploading' | 'working'): void;
+  onUploadProgress?: UploadProgressListener;
+  onFileNotes?(notes: readonly FileNote[]): void;
+  onStep?(step: 'uploading' | 'working'): void;
   /** Records that the thread's task is about to be started. */
   recordTaskIntent(intent: TaskIntent): Promise<void>;
   /** Aborted if the message must not be sent. Its reason is thrown. */
   stopSignal: AbortSignal;
   /** Runs a step, and retries it after transient errors. */
   withRetry: <T>(step: () => Promise<T>) => Promise<T>;
+}
+
+/** A turn whose message is frozen, as an attempt to deliver it finds it. */
+interface FrozenTurn {
+  turn: Turn;
+  /** The intent to send was recorded just now, and nothing was sent since. */
+  isIntended: boolean;
 }
 
 /** Sends one turn's message to the service in recorded steps: project, task, files, message. */
@@ -52,19 +49,14 @@ export class Sender {
   #turn: Turn;
   /** The thread and the message as this run knows them; read again after an error, because a wait follows. */
   #thread: Thread | undefined;
-  /** Whether the turn has been read since the last attempt to deliver it. */
-  #isTurnRead = true;
   #message: Message | undefined;
+  /** The message as it was last read for the agent. */
+  #outgoing: OutgoingMessage | undefined;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;
-  /** Whether this run has recorded, or may have recorded, that it starts a task, and has not called the service. */
-  #hasUnusedTaskIntent = false;
-  /** Whether the intent to send was recorded just now, and nothing was sent since. */
-  #isIntended = false;
-  /** Set once this run has left the thread's task or project, so that a service that contradicts itself causes no loop. */
-  #hasLeftTask = false;
-  #hasForgottenProject = false;
-  readonly #failingFiles = new Map<string, FailingTime>();
+  /** What this run has left of the thread's, once each, so that a service that contradicts itself causes no loop. */
+  readonly #left = new Set<'task' | 'project'>();
+  readonly #failingFiles = new Map<string, FilePatience>();
 
   constructor(work: ThreadWork, turn: Turn, options: SenderOptions) {
     this.#work = work;
@@ -76,19 +68,25 @@ export class Sender {
   /** Takes the remaining steps. Throws TurnEnded if the message must not be sent. */
   async send(): Promise<DeliveredMessage & { account_id: string }> {
     const wasTaskStarted = await this.#beforeSending(async (thread) => isTaskStarted(thread));
-    const isFresh = this.#turn.prompt === null;
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
-      while (this.#turn.prompt === null) {
-        const attachments = await this.#uploadFiles();
-        await this.#beforeSending((thread) => this.#freeze(thread, taskId, attachments));
+      let frozen: FrozenTurn = { turn: this.#turn, isIntended: false };
+      if (this.#turn.prompt === null) {
+        const { outgoing, turn } = await this.#freeze(taskId);
+        frozen = { turn, isIntended: turn.send_intended_at !== null };
+        await this.#recordTask();
+        if (wasTaskStarted) this.#notifyFixedOptions(outgoing);
       }
-      await this.#recordTask();
-      if (isFresh && wasTaskStarted) await this.#notifyFixedOptions();
-      this.#options.onStep('working');
-      const delivered = await this.#options.withRetry(() => this.#deliver(taskId));
+      this.#options.onStep?.('working');
+      const delivered = await this.#deliver(taskId, frozen);
       return { ...delivered, account_id: (await this.#threadUnderAccount(delivered.turn)).account_id };
     });
+  }
+
+  /** Uploads files that were shared without text. They are kept for the thread's next message. */
+  async keepFiles(): Promise<Attachments> {
+    const read = () => this.#beforeSending((thread) => this.#read(thread));
+    return this.#withProject(async () => this.#uploadFiles(await read()));
   }
 
   /** Takes steps that need the thread's project. Repeats them all if the thread gets another project meanwhile. */
@@ -101,6 +99,8 @@ export class Sender {
         this.#forget();
         if (!(error instanceof RestartSending) && !(await this.#leaveLost(projectId, error))) throw error;
         this.#forget();
+        // What is sent again may have lost its files with the project.
+        this.#outgoing = undefined;
       }
     }
   }
@@ -119,120 +119,92 @@ export class Sender {
     });
   }
 
+  #forget(): void {
+    this.#thread = undefined;
+    this.#message = undefined;
+  }
+
   async #recordTask(): Promise<void> {
     if (this.#startedTaskId === null) return;
     await this.#work.deps.store.threads.bindTask(this.#turn, this.#startedTaskId);
     this.#startedTaskId = null;
   }
 
-  async #freeze(thread: Thread, taskId: string, attachments: SentAlong): Promise<void> {
-    // Delivery reads it again where it cannot be read now.
-    const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId).catch(() => undefined);
-    this.#turn = await recordSentContent(this.#work, thread, this.#turn, {
-      attachments,
-      known: this.#message,
-      lastMessageId: this.#startedTaskId === null ? await read() : '',
-      taskId,
-      startedTaskId: this.#startedTaskId,
-      stopSignal: this.#options.stopSignal,
-    });
-    if (this.#turn.prompt === null) return this.#forget();
-    this.#startedTaskId = null;
-    this.#isIntended = this.#turn.send_intended_at !== null;
-  }
-
-  #forget(): void {
-    this.#thread = undefined;
-    this.#message = undefined;
-  }
-
-  async #currentMessage(): Promise<Message> {
+  /** The message as the agent gets it. */
+  async #read(thread: Thread): Promise<OutgoingMessage> {
     this.#message ??= await messageOfTurn(this.#work.deps, this.#turn);
-    return this.#message;
+    const { stopSignal } = this.#options;
+    this.#outgoing = await readOutgoingMessage(this.#work, thread, this.#message, stopSignal, this.#outgoing);
+    return this.#outgoing;
+  }
+
+  /** Uploads the message's files and freezes it, and both again where it has changed meanwhile. */
+  async #freeze(taskId: string): Promise<{ outgoing: OutgoingMessage; turn: Turn }> {
+    let uploaded: { items: readonly SharedItem[]; attachments: Attachments } | undefined;
+    for (;;) {
+      const outgoing = await this.#beforeSending((thread) => this.#read(thread));
+      if (uploaded?.items !== outgoing.items) {
+        uploaded = { items: outgoing.items, attachments: await this.#uploadFiles(outgoing) };
+        // That may have taken long.
+        continue;
+      }
+      const { attachments } = uploaded;
+      const turn = await this.#beforeSending(async (thread) => {
+        const lastMessageId = await this.#lastMessageId(thread, taskId);
+        const startedTaskId = this.#startedTaskId;
+        const frozen = { outgoing, attachments, lastMessageId, taskId, startedTaskId };
+        return recordSentContent(this.#work, thread, this.#turn, frozen);
+      });
+      this.#turn = turn;
+      if (turn.prompt !== null) {
+        this.#startedTaskId = null;
+        return { outgoing, turn };
+      }
+      this.#forget();
+    }
+  }
+
+  /** The task's last message; undefined where it cannot be read now: then delivery reads it. */
+  async #lastMessageId({ account_id }: Thread, taskId: string): Promise<string | undefined> {
+    if (this.#startedTaskId !== null) return '';
+    return lastMessageId(this.#work.deps.agent(account_id), taskId).catch(() => undefined);
   }
 
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new RestartSending();
-    const message = await this.#currentMessage();
-    const outgoing = await readOutgoingMessage(this.#work, thread, message, this.#options.stopSignal);
-    const taskOptions = this.#newTaskOptions(outgoing);
-    try {
-      const record = async (intent: TaskIntent) => {
-        this.#hasUnusedTaskIntent = true;
-        await this.#options.recordTaskIntent(intent);
-        this.#hasUnusedTaskIntent = false;
-      };
-      const known = this.#hasUnusedTaskIntent ? { ...thread, task_intended_at: null } : thread;
-      const task = await ensureThreadTask(this.#work, known, projectId, taskOptions, record);
-      const { taskId: task_id, isRecorded } = task;
-      if (!isRecorded) this.#startedTaskId = task_id;
-      this.#thread = { ...thread, project_id: projectId, task_id, task_intended_at: null };
-      return task_id;
-    } catch (error) {
-      if (error instanceof AgentForbiddenError)
-        throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
-      if (
-        error instanceof AgentRejectedError &&
-        error.status === HTTP_UNPROCESSABLE &&
-        taskOptions.model !== undefined
-      )
-        throw new TurnEnded(
-          'refused',
-          strings.unknownModel(taskOptions.model, error.reason),
-          error,
-          'choose',
-        );
-      throw error;
-    }
-  }
-
-  #newTaskOptions({ title, choices }: { title: string; choices: TaskChoices }): TaskOptions {
-    return {
-      title,
-      model: choices.model ?? this.#options.channelModel ?? undefined,
-      noFallback: choices.noFallback,
-      autoMode: choices.mode === 'auto' ? true : undefined,
-      planMode: choices.mode === 'plan' ? true : undefined,
-    };
+    const options = newTaskOptions(await this.#read(thread), this.#options.channelModel);
+    // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
+    const { lease, deps } = this.#work;
+    const record = (intent: TaskIntent) =>
+      withRetry(lease, () => this.#options.recordTaskIntent(intent), onWait, {
+        wake: this.#options.stopSignal,
+      });
+    const onWait = (cause?: WaitCause, error?: unknown) =>
+      deps.log.debug({ err: error, turn: this.#turn.id, cause }, 'waiting to record the start of a task');
+    const { taskId, isRecorded } = await ensureThreadTask(this.#work, thread, projectId, options, record);
+    if (!isRecorded) this.#startedTaskId = taskId;
+    this.#thread = { ...thread, project_id: projectId, task_id: taskId, task_intended_at: null };
+    return taskId;
   }
 
   /** Options of a whole task are fixed when it starts: a note says so and offers a new thread. */
-  async #notifyFixedOptions(): Promise<void> {
-    const { content, resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);
-    if (content === null || resends_turn_id !== null) return;
-    const { skill: _, ...fixed } = choicesIn(
-      content,
-      this.#work.workspace.bot.userId,
-      this.#work.deps.settings.supportedTaskOptions,
-    );
-    if (Object.keys(fixed).length === 0) return;
+  #notifyFixedOptions({ message, choices }: OutgoingMessage): void {
+    const { skill: _, ...fixed } = choices;
+    if (message.resends_turn_id !== null || Object.keys(fixed).length === 0) return;
     const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;
     const note = fixedChoicesNote(id, Object.hasOwn(fixed, 'model'));
     trySendEphemeral(this.#work.deps, { workspace, channel, person, threadTs }, note);
   }
 
-  /** Uploads files that were shared without text. They are kept for the thread's next message. */
-  async keepFiles(): Promise<Attachments> {
-    return this.#withProject(() => this.#uploadFiles());
-  }
-
-  async #uploadFiles(): Promise<SentAlong> {
-    const message = await this.#currentMessage();
-    const made = { editedTs: message.edited_ts, links: NO_LINKS };
-    const none: SentAlong = { attached_file_ids: [], notes: [], uploadedBytes: 0, ...made };
-    if (message.content === null) return none;
+  async #uploadFiles({ items, notes, resent }: OutgoingMessage): Promise<Attachments> {
+    const none: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
     // A resent message goes with the files that are at the service already.
-    if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return none;
-    const { withFiles, notes, links } = await this.#beforeSending((thread) =>
-      readOutgoingMessage(this.#work, thread, message, this.#options.stopSignal),
-    );
-    const scope = { people: this.#work.workspace.people, channel: message.channel };
-    const items = await this.#beforeSending(() => sharedItemsOf(scope, withFiles));
-    if (![items, notes, this.#turn.file_notes].some((list) => list?.length)) return { ...none, links };
+    if (resent !== undefined) return none;
+    if (![items, notes, this.#turn.file_notes].some((list) => list?.length)) return none;
     const uploaded = items.length === 0 ? none : await this.#upload(items);
-    const attachments = { ...none, ...uploaded, notes: [...uploaded.notes, ...notes], links };
-    this.#options.onFileNotes(attachments.notes);
+    const attachments = { ...uploaded, notes: [...uploaded.notes, ...notes] };
+    this.#options.onFileNotes?.(attachments.notes);
     this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
       file_notes: attachments.notes,
       uploaded_bytes: attachments.uploadedBytes,
@@ -242,7 +214,7 @@ export class Sender {
 
   async #upload(items: readonly SharedItem[]): Promise<Attachments> {
     await this.#recordTask();
-    this.#options.onStep('uploading');
+    this.#options.onStep?.('uploading');
     return this.#beforeSending(async (thread) => {
       const projectId = await ensureThreadProject(this.#work, thread, this.#turn.id);
       return uploadAttachments({
@@ -253,15 +225,24 @@ export class Sender {
         items,
         failing: this.#failingFiles,
         stopSignal: this.#options.stopSignal,
-        onProgress: this.#options.onUploadProgress,
+        onProgress: (files) => this.#options.onUploadProgress?.(files),
       });
     });
   }
 
-  async #deliver(taskId: string): Promise<DeliveredMessage> {
-    const { store } = this.#work.deps;
-    const turn = this.#isTurnRead ? this.#turn : await store.turns.get(this.#turn.workspace, this.#turn.id);
-    this.#isTurnRead = false;
+  /** Delivers the message. Where an attempt fails, the next one reads the turn again. */
+  async #deliver(taskId: string, frozen: FrozenTurn): Promise<DeliveredMessage> {
+    let known: FrozenTurn | undefined = frozen;
+    return this.#options.withRetry(() => {
+      const attempt = this.#tryToDeliver(taskId, known);
+      known = undefined;
+      return attempt;
+    });
+  }
+
+  async #tryToDeliver(taskId: string, known: FrozenTurn | undefined): Promise<DeliveredMessage> {
+    const { store, settings } = this.#work.deps;
+    const turn = known?.turn ?? (await store.turns.get(this.#turn.workspace, this.#turn.id));
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
     if (turn.send_intended_at === null) {
       this.#options.stopSignal.throwIfAborted();
@@ -269,9 +250,8 @@ export class Sender {
     }
     const agent = this.#work.deps.agent((await this.#threadUnderAccount(turn)).account_id);
     try {
-      const isIntended = this.#isIntended;
-      this.#isIntended = false;
-      return await deliverOnce({ ...this.#work, agent, taskId }, turn, this.#options.stopSignal, isIntended);
+      const task = { ...this.#work, agent, taskId };
+      return await deliverOnce(task, turn, this.#options.stopSignal, known?.isIntended === true);
     } catch (error) {
       if (error instanceof AgentBusyError) {
         const { status } = await agent.getTask(taskId);
@@ -281,14 +261,13 @@ export class Sender {
           throw new TurnEnded('refused', strings.taskClosed, error);
         }
       }
-      const skill = turn.skill ?? this.#work.deps.settings.skill;
+      const skill = turn.skill ?? settings.skill;
       if (
         error instanceof AgentNotFoundError &&
         skill !== undefined &&
         (await undefinedIfNotFound(() => agent.getTask(taskId))) !== undefined
       ) {
-        if (skill === this.#work.deps.settings.skill)
-          throw new TurnEnded('refused', strings.unknownSkill(skill), error);
+        if (skill === settings.skill) throw new TurnEnded('refused', strings.unknownSkill(skill), error);
         throw new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
       }
       throw error;
@@ -304,10 +283,11 @@ export class Sender {
     return this.#options.withRetry(async () => {
       const thread = await this.#threadUnderAccount(this.#turn);
       if (thread.task_id !== null) return this.#leaveTask(thread.task_id);
-      if (this.#hasForgottenProject) return false;
+      if (this.#left.has('project')) return false;
       const lost = { ...thread, project_id: thread.project_id ?? projectId };
-      this.#hasForgottenProject = await forgetMissingProject(this.#work.deps, lost);
-      return this.#hasForgottenProject;
+      if (!(await forgetMissingProject(this.#work.deps, lost))) return false;
+      this.#left.add('project');
+      return true;
     });
   }
 
@@ -318,13 +298,13 @@ export class Sender {
   async #leaveTask(taskId: string): Promise<boolean> {
     const { store, log } = this.#work.deps;
     const { resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);
-    if (resends_turn_id === null || this.#hasLeftTask) return false;
+    if (resends_turn_id === null || this.#left.has('task')) return false;
     this.#turn = await store.transaction(async ({ threads, messages, turns }) => {
       await threads.leaveTask(this.#turn, taskId);
       await messages.leaveUnsent(messageKeyOf(this.#turn), 'waiting');
       return turns.record(this.#turn, { prompt: null, quotation_length: 0, send_intended_at: null });
     });
-    this.#hasLeftTask = true;
+    this.#left.add('task');
     log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
     return true;
   }

@@ -1,22 +1,40 @@
-import { AgentError } from '../../agent/errors.ts';
+import { AgentError, AgentForbiddenError, AgentRejectedError } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/request-bodies.ts';
-import type { Thread } from '../../store/schema.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { TaskChoices, Thread } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { toSingleLine } from '../reading/message-to-markdown.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
 export type TaskOptions = Omit<NewTask, 'projectId'>;
 
+/** The service's status for a value that it does not know. */
+const HTTP_UNPROCESSABLE = 422;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
+
+/** The options of a task whose first message makes these choices, in a channel with this model. */
+export function newTaskOptions(
+  { title, choices }: { title: string; choices: TaskChoices },
+  channelModel: string | null,
+): TaskOptions {
+  return {
+    title,
+    model: choices.model ?? channelModel ?? undefined,
+    noFallback: choices.noFallback,
+    autoMode: choices.mode === 'auto' ? true : undefined,
+    planMode: choices.mode === 'plan' ? true : undefined,
+  };
+}
 
 /**
  * Starts the task of a thread without one. After a start with an unknown outcome the service is searched first. A task
  * is adopted only if it was created after the intent, is idle, has the intent's title and belongs to no thread, and no
  * other thread of the project is searching for a task like it. A task that was started here is not recorded yet: the
- * caller does that with its next step.
+ * caller does that with its next step. Throws TurnEnded where the service refuses the project or the model.
  */
 export async function ensureThreadTask(
   { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,
@@ -25,6 +43,20 @@ export async function ensureThreadTask(
   options: TaskOptions,
   recordIntent: (intent: TaskIntent) => Promise<void>,
 ): Promise<{ taskId: string; isRecorded: boolean }> {
+  try {
+    return await adoptOrStartTask({ deps, lease }, thread, projectId, options, recordIntent);
+  } catch (error) {
+    if (error instanceof AgentForbiddenError)
+      throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
+    const isRejected = error instanceof AgentRejectedError && error.status === HTTP_UNPROCESSABLE;
+    if (!isRejected || options.model === undefined) throw error;
+    throw new TurnEnded('refused', strings.unknownModel(options.model, error.reason), error, 'choose');
+  }
+}
+
+async function adoptOrStartTask(
+  ...[{ deps, lease }, thread, projectId, options, recordIntent]: Parameters<typeof ensureThreadTask>
+): ReturnType<typeof ensureThreadTask> {
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
   if (thread.task_intended_at !== null) {

@@ -73,20 +73,20 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 }
 
 async function takeSteps(context: TurnContext): Promise<void> {
-  const { deps, workspace, state, run } = context;
+  const { deps, state, run } = context;
   const channelSettings = await deps.store.settings.get(context.turn.workspace, context.turn.channel);
   state.update({ hideSteps: !channelSettings.show_steps });
   const earlier = await findReplyToForwarded(context);
   if (earlier === null) return closeTurn(context, 'completed');
   const message = run.begun?.message ?? (await messageOfTurn(deps, context.turn));
-  await endTurnIfEmpty(deps, workspace, context.turn, message);
+  await endTurnIfEmpty(context, context.turn, message);
   await context.openReply();
   let reply: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id };
   if (context.turn.user_message_id === null) {
     await context.withRetry(() => postSharedChannelNotice(context));
     await context.withRetry(() => postNewTaskNotice(context));
     const sender = createSender(context, channelSettings.model);
-    await endTurnIfFilesOnly(deps, workspace, context.turn, message, sender);
+    await endTurnIfFilesOnly(context, context.turn, message, sender);
     reply = await sendMessage(context, sender, reply);
   }
   state.setFileNotes(context.turn.file_notes ?? []);

@@ -1,5 +1,5 @@
 import { parseJson } from '../calls/json.ts';
-import { accessDenialFor, isAdminNow } from '../relay/access/access-policy.ts';
+import { certainDenialFor, isAdminNow } from '../relay/access/access-policy.ts';
 import type { ChannelActor, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { channelTasksRefusal } from '../relay/tasks/task-access.ts';
@@ -19,7 +19,6 @@ import {
 } from '../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
-import { SlackError } from '../slack/errors.ts';
 import type { TaskPage, TaskRow } from '../store/tasks/tasks.ts';
 import { WHOLE_WORKSPACE } from '../store/workspaces/settings-store.ts';
 import type { ModalOutcome, ModalTrigger } from './modals.ts';
@@ -95,6 +94,7 @@ export class HomeTab {
   async #load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {
     const { tasks } = this.#deps.store;
     const { channel } = state;
+    const asker = { workspace: workspace.id, channel: WHOLE_WORKSPACE, person };
     const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
     const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
     const theirs =
@@ -102,24 +102,15 @@ export class HomeTab {
         ? undefined
         : await loadPage(state.channelPage, (range) => tasks.ofChannel(workspace.id, channel, range));
     return {
-      hasAccess: await this.#hasAccess(workspace, person),
+      // Nobody is kept out while Slack does not say who they are.
+      hasAccess:
+        (await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS)) === undefined,
       state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
       ownTasks: own,
       channelTasks: refusal === undefined ? theirs : { refusal },
       sections: await this.#loadSections({ workspace: workspace.id, person }),
       rows: [...own.rows, ...(theirs?.rows ?? [])],
     };
-  }
-
-  /** Whether the workspace's settings let a person in; true if Slack does not say in time who they are. */
-  async #hasAccess({ id, people }: WorkspaceClient, person: string): Promise<boolean> {
-    const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-    const asker = { workspace: id, channel: WHOLE_WORKSPACE, person };
-    const why = await accessDenialFor(this.#deps, people, asker, timeout).catch((error: unknown) => {
-      if (!timeout.aborted && !(error instanceof SlackError)) throw error;
-      return 'unknown' as const;
-    });
-    return why === undefined || why === 'unknown';
   }
 
   async #loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {

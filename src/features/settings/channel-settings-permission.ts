@@ -1,8 +1,7 @@
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import { membershipIn } from '../../relay/tasks/task-access.ts';
 import type * as strings from '../../render/strings/index.ts';
-import { SlackError } from '../../slack/errors.ts';
 
 /** Why a person may not change a channel's settings: a key of the sentences for it. */
 export type SettingsRefusalReason = keyof typeof strings.channelSettingsRefused;
@@ -21,13 +20,11 @@ export async function settingsRefusal(
   const by = (task_control ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
   const why = await refusalReason(deps, actor, by, signal);
   if (why === undefined) return undefined;
-  const details = { control: SETTINGS_CONTROL, by, why };
+  const details = { control: 'settings', by, why };
   await deps.store.audit.add({ workspace, channel, user_id: person, kind: 'refusal', details });
   deps.log.info({ ...actor, ...details }, 'a control was refused');
   return why;
 }
-
-const SETTINGS_CONTROL = 'settings';
 
 async function refusalReason(
   deps: RelayDeps,
@@ -36,22 +33,13 @@ async function refusalReason(
   signal: AbortSignal | undefined,
 ): Promise<SettingsRefusalReason | undefined> {
   const slack = deps.workspace(workspace);
-  if (slack === undefined) return 'absent';
+  if (slack === undefined) return 'hidden';
   const { kind, isAdmin } = await slack.people.person(person, signal);
   if (kind === 'unknown') return 'unknown';
   if (kind !== 'member') return 'guest';
   if (by === 'admins' && !isAdmin) return 'admins';
-  try {
-    // With our scopes Slack does not list the members of a direct conversation.
-    if (isDirectChannel(channel))
-      return (await slack.posting.openDm(person)) === channel ? undefined : 'outsider';
-    const status = await slack.membership.statusOf(channel, person);
-    if (status === 'member') return undefined;
-    return status === 'outsider' ? 'outsider' : 'absent';
-  } catch (error) {
-    if (error instanceof SlackError) return 'unknown';
-    throw error;
-  }
+  const status = await membershipIn(slack, channel, person);
+  return status === 'member' ? undefined : status;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { certainDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
-import { formRefusalSentence } from '../../relay/access/refusals.ts';
+import { refusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
@@ -148,7 +148,7 @@ export class StartForm {
       const asker = { workspace: workspace.id, channel, person: request.person };
       // Where Slack does not say, the submitted form is refused.
       const why = await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS);
-      return why === undefined ? fill(workspace) : formRefusalSentence({ why });
+      return why === undefined ? fill(workspace) : refusalSentence({ why }, 'form');
     });
   }
 

@@ -1,11 +1,11 @@
 import { within } from '../../calls/waits.ts';
 import { accessDenialFor } from '../../relay/access/access-policy.ts';
-import { formRefusalSentence, type Refusal, refusalAuditDetails } from '../../relay/access/refusals.ts';
+import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { transientFailure } from '../../relay/runtime/retry.ts';
+import { membershipIn } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
-import { SlackError } from '../../slack/errors.ts';
 
 /** Longest lookup of the person, and of their membership in the channel (ms each). */
 const LOOKUP_TIMEOUT_MS = 900;
@@ -29,7 +29,7 @@ export async function startRefusal(
 ): Promise<string | undefined> {
   const ofPerson = await personRefusal(deps, workspace, target);
   if (ofPerson !== undefined)
-    return refuse(deps, workspace, target, formRefusalSentence(ofPerson), refusalAuditDetails(ofPerson));
+    return refuse(deps, workspace, target, refusalSentence(ofPerson, 'form'), refusalAuditDetails(ofPerson));
   const why = await channelRefusal(workspace, target);
   return why && refuse(deps, workspace, target, strings.startForm[why], { why });
 }
@@ -65,26 +65,16 @@ async function personRefusal(
 }
 
 /**
- * Why a question may not go to a channel. `outsider`: the person is not in it; `foreign`: the direct conversation is not
- * theirs with the bot; `hidden`: Slack does not say who is in it, perhaps because the bot is not; `unknown`: Slack did
- * not answer in time.
+ * Why a question may not go to a channel: a key of the sentences for it. `foreign`: the direct conversation is not theirs
+ * with the bot; `unknown`: Slack did not answer in time.
  */
-type ChannelRefusal = 'outsider' | 'foreign' | 'hidden' | 'unknown';
-
 async function channelRefusal(
-  { membership, posting }: WorkspaceClient,
+  workspace: WorkspaceClient,
   { channel, person, openedThere }: StartTarget,
-): Promise<ChannelRefusal | undefined> {
-  const lookUp = async (): Promise<ChannelRefusal | undefined> => {
-    // With our scopes Slack does not list the members of a direct conversation.
-    if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? undefined : 'foreign';
-    const status = await membership.statusOf(channel, person);
-    if (status !== 'unknown') return status === 'member' ? undefined : status;
-    // Slack does not list the members of group conversations and very large channels.
-    return openedThere ? undefined : 'hidden';
-  };
-  return within(LOOKUP_TIMEOUT_MS, lookUp(), 'unknown' as const).catch((error: unknown) => {
-    if (error instanceof SlackError) return 'unknown';
-    throw error;
-  });
+): Promise<'outsider' | 'foreign' | 'hidden' | 'unknown' | undefined> {
+  const known = membershipIn(workspace, channel, person);
+  const status = await within(LOOKUP_TIMEOUT_MS, known, 'unknown' as const);
+  // Slack does not list the members of group conversations and very large channels.
+  if (status === 'member' || (status === 'hidden' && openedThere)) return undefined;
+  return status === 'outsider' && isDirectChannel(channel) ? 'foreign' : status;
 }

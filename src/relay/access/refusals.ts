@@ -12,17 +12,15 @@ import type { AccessDenial } from './access-policy.ts';
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */
 export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceeded: QuotaExceeded };
 
-/** The sentence that the refused person reads. */
-export function refusalSentence(refusal: Refusal): string {
+/** The sentence that the refused person reads: about their message, or the form or command with which they ask. */
+export function refusalSentence(refusal: Refusal, about: 'message' | 'form' = 'message'): string {
   if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
   if (refusal.why === 'unread') return strings.messageUnread;
-  return refusal.why === 'unknown' ? strings.personUnknown : strings.notAllowed;
-}
-
-/** The sentence for a person who has opened or sent a form, or asked with `/agent`. */
-export function formRefusalSentence(refusal: Refusal): string {
-  if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
-  return refusal.why === 'unknown' ? strings.controlRefused.unknown : strings.noAccess;
+  const [unknown, notAllowed] =
+    about === 'message'
+      ? [strings.personUnknown, strings.notAllowed]
+      : [strings.controlRefused.unknown, strings.noAccess];
+  return refusal.why === 'unknown' ? unknown : notAllowed;
 }
 
 /** A refusal's details in the audit trail. */

@@ -10,6 +10,20 @@ import { readableText, toSingleLine } from './message-to-markdown.ts';
 const MAX_TITLE_CHARACTERS = 300;
 const MAX_VALUE_CHARACTERS = 200;
 
+/** A flag: what it chooses, from what is typed after it or by itself, where the service takes that. */
+type Flag =
+  | { valueOf: (typed: string) => TaskChoices; chooses?: undefined }
+  | { chooses: TaskChoices; where: keyof SupportedTaskOptions };
+
+const FLAGS: ReadonlyMap<string, Flag> = new Map<string, Flag>([
+  ['model', { valueOf: (typed) => ({ model: shorten(typed.toLowerCase(), MAX_VALUE_CHARACTERS) }) }],
+  ['skill', { valueOf: (typed) => ({ skill: shorten(typed, MAX_VALUE_CHARACTERS) }) }],
+  ['title', { valueOf: (typed) => ({ title: shorten(typed, MAX_TITLE_CHARACTERS) }) }],
+  ['no-fallback', { chooses: { noFallback: true }, where: 'noFallback' }],
+  ['auto', { chooses: { mode: 'auto' }, where: 'autoMode' }],
+  ['plan', { chooses: { mode: 'plan' }, where: 'planMode' }],
+]);
+
 /** Two hyphens, or the dashes that keyboards turn them into. */
 const FLAG_PATTERN = /^\s*(?:--|[\u2013\u2014]{1,2}|\u2212\u2212)([a-z][a-z-]*)(?=[\s=]|$)/i;
 const VALUE_PATTERN =
@@ -28,18 +42,19 @@ export function parseFlags(
   for (;;) {
     const flag = FLAG_PATTERN.exec(rest);
     if (flag === null) break;
-    const name = (flag[1] ?? '').toLowerCase();
+    const known = supportedFlags(supported).get((flag[1] ?? '').toLowerCase());
     const afterFlag = rest.slice(flag[0].length);
-    const choice = choiceWithoutValue(name, supported);
-    if (choice !== undefined) {
+    if (known === undefined) break;
+    if (known.chooses !== undefined) {
       if (afterFlag.startsWith('=')) break;
-      Object.assign(choices, choice);
+      Object.assign(choices, known.chooses);
       rest = afterFlag;
       continue;
     }
     const value = VALUE_PATTERN.exec(afterFlag);
-    const typedValue = value === null ? '' : toSingleLine(value[1] ?? value[2] ?? value[3] ?? '');
-    if (value === null || typedValue === '' || !assignChoice(choices, name, typedValue)) break;
+    const typed = value === null ? '' : toSingleLine(value[1] ?? value[2] ?? value[3] ?? '');
+    if (value === null || typed === '') break;
+    Object.assign(choices, known.valueOf(typed));
     rest = afterFlag.slice(value[0].length);
   }
   return { choices, text: rest === text ? text : rest.trimStart() };
@@ -55,16 +70,7 @@ export function misspeltFlag(
 ): { typed: string; meant: string } | undefined {
   const typed = FLAG_PATTERN.exec(text)?.[1]?.toLowerCase();
   if (typed === undefined) return undefined;
-  const { noFallback, autoMode, planMode } = supported;
-  const flags = [
-    'model',
-    'skill',
-    'title',
-    noFallback && 'no-fallback',
-    autoMode && 'auto',
-    planMode && 'plan',
-  ];
-  const meant = flags.find((flag) => flag !== false && flag !== typed && isNearly(typed, flag));
+  const meant = [...supportedFlags(supported).keys()].find((flag) => flag !== typed && isNearly(typed, flag));
   return meant ? { typed, meant } : undefined;
 }
 
@@ -91,17 +97,7 @@ function typedFlags(content: MessageContent, botUserId: string, supported: Suppo
   return parseFlags(readableText(parseMessage(content), NO_NAMES, botUserId), supported);
 }
 
-function choiceWithoutValue(name: string, supported: SupportedTaskOptions): TaskChoices | undefined {
-  if (name === 'no-fallback' && supported.noFallback) return { noFallback: true };
-  if (name === 'auto' && supported.autoMode) return { mode: 'auto' };
-  if (name === 'plan' && supported.planMode) return { mode: 'plan' };
-  return undefined;
-}
-
-function assignChoice(choices: TaskChoices, name: string, typedValue: string): boolean {
-  if (name === 'model') choices.model = shorten(typedValue.toLowerCase(), MAX_VALUE_CHARACTERS);
-  else if (name === 'skill') choices.skill = shorten(typedValue, MAX_VALUE_CHARACTERS);
-  else if (name === 'title') choices.title = shorten(typedValue, MAX_TITLE_CHARACTERS);
-  else return false;
-  return true;
+/** The flags that the service takes. */
+function supportedFlags(supported: SupportedTaskOptions): ReadonlyMap<string, Flag> {
+  return new Map([...FLAGS].filter(([, flag]) => flag.chooses === undefined || supported[flag.where]));
 }

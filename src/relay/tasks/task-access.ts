@@ -4,20 +4,34 @@ import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 
+/**
+ * Whether a person is in a channel, or a direct conversation is theirs with the bot. `hidden`: Slack does not list the
+ * members, perhaps because the bot is not one; `unknown`: Slack is unavailable.
+ */
+export async function membershipIn(
+  { membership, posting }: Pick<WorkspaceClient, 'membership' | 'posting'>,
+  channel: string,
+  person: string,
+): Promise<'member' | 'outsider' | 'hidden' | 'unknown'> {
+  try {
+    // With our scopes Slack does not list the members of a direct conversation.
+    if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? 'member' : 'outsider';
+    const status = await membership.statusOf(channel, person);
+    return status === 'unknown' ? 'hidden' : status;
+  } catch (error) {
+    if (!(error instanceof SlackError)) throw error;
+    return 'unknown';
+  }
+}
+
 /** The sentence for a person who may not see a channel's tasks; undefined if they may. */
 export async function channelTasksRefusal(
-  { membership }: Pick<WorkspaceClient, 'membership'>,
+  workspace: Pick<WorkspaceClient, 'membership' | 'posting'>,
   channel: string,
   person: string,
 ): Promise<string | undefined> {
-  try {
-    const status = await membership.statusOf(channel, person);
-    if (status === 'member') return undefined;
-    return status === 'outsider' ? strings.home.outsider : strings.home.hidden;
-  } catch (error) {
-    if (!(error instanceof SlackError)) throw error;
-    return strings.home.membershipUnknown;
-  }
+  const { outsider, hidden, membershipUnknown: unknown } = strings.home;
+  return { member: undefined, outsider, hidden, unknown }[await membershipIn(workspace, channel, person)];
 }
 
 /**
@@ -25,18 +39,13 @@ export async function channelTasksRefusal(
  * Slack does not list members (group direct messages), the person who started it.
  */
 export async function taskRefusal(
-  { membership }: Pick<WorkspaceClient, 'membership'>,
+  workspace: Pick<WorkspaceClient, 'membership' | 'posting'>,
   row: Pick<TaskRow, 'channel' | 'started_by'>,
   person: string,
 ): Promise<string | undefined> {
   const isStarter = row.started_by === person;
   if (isDirectChannel(row.channel)) return isStarter ? undefined : strings.tasks.outsider;
-  try {
-    const status = await membership.statusOf(row.channel, person);
-    if (status === 'member' || (status === 'unknown' && isStarter)) return undefined;
-    return strings.tasks.outsider;
-  } catch (error) {
-    if (!(error instanceof SlackError)) throw error;
-    return strings.tasks.membershipUnknown;
-  }
+  const status = await membershipIn(workspace, row.channel, person);
+  if (status === 'unknown') return strings.tasks.membershipUnknown;
+  return status === 'member' || (status === 'hidden' && isStarter) ? undefined : strings.tasks.outsider;
 }

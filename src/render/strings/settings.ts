@@ -120,7 +120,7 @@ export const channelSettingsRefused = {
   guest: "Only full members of this workspace can change a channel's settings.",
   admins: "Only workspace admins can change this channel's settings.",
   outsider: 'Only people in the channel can change its settings.',
-  absent:
+  hidden:
     "I can't see who is in this channel, so I can't show its settings. If I'm not in it, invite me and try again.",
   unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
 } as const;

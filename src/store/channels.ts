@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { threadKeyText } from './keys.ts';
 import { Queries } from './queries.ts';
-import type { OneTimeNotice, Turn } from './schema.ts';
+import { type OneTimeNotice, type Turn, threadKeyText } from './schema.ts';
 
 /** What channels are told once, and their move to another id. */
 export class Channels extends Queries {

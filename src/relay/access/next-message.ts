@@ -1,8 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
-import type { ThreadKey } from '../../store/keys.ts';
-import type { Message } from '../../store/schema.ts';
+import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';

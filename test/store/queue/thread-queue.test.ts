@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ThreadKey } from '../../../src/store/keys.ts';
 import { type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
+import type { ThreadKey } from '../../../src/store/schema.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { jobCounts } from '../../support/job-counts.ts';
 import { silentLog } from '../../support/silent-log.ts';

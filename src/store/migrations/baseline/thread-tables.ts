@@ -1,29 +1,54 @@
 /** Threads, their messages, turns and our own posts. */
 export const THREAD_TABLES = `
+  -- A person's message, as Slack delivered it.
+  create domain message_content as jsonb;
+
+  -- waiting: arrived, not sent; sending: frozen, the send is under way or its outcome is unknown; sent: at the service;
+  -- withdrawn: taken back before it was sent; closed: its turn ended without a send; refused: its writer has no access or is
+  -- over a quota; unsent: people's talk, of which only the ids are kept.
+  create domain message_state as text
+    check (value in ('waiting', 'sending', 'sent', 'withdrawn', 'closed', 'refused', 'unsent'));
+
+  -- How a turn ended. kept: files without text, which go with the next message.
+  create domain turn_outcome as text
+    check (value in ('completed', 'length', 'cancelled', 'failed', 'refused', 'withdrawn', 'helped', 'kept', 'abandoned'));
+
+  -- What the reply says of each file of a message.
+  create domain file_notes as jsonb;
+  create domain attached_ids as jsonb;
+  create domain tool_counts as jsonb;
+
+  -- The intent is recorded before the call; the ts when Slack answered; gone when Slack no longer has it.
+  create domain post_state as text check (value in ('intended', 'posted', 'gone'));
+
+  -- A thread of ours. Its task is created when its first turn needs it.
   create table threads (
     workspace text not null,
     channel text not null,
     thread_ts numeric(16,6) not null,
-    account_id text not null,
-    started_by text not null,
+    account_id text not null, -- The service account that its task belongs to.
+    started_by text not null, -- The person whose message made the thread ours.
+    -- The message that made the thread ours: later than 'thread_ts' if people had talked in the thread before.
     adopted_ts numeric(16,6) not null,
     project_id text,
     task_id text,
     task_title text,
-    task_model text,
-    task_intended_at timestamptz,
-    task_started_at timestamptz,
-    task_state text,
+    task_model text, -- The model requested for the task; null: the service's default.
+    task_intended_at timestamptz, -- Set just before the task is created, cleared when the outcome is known.
+    task_started_at timestamptz, -- When the task was created.
+    task_state text, -- The task's state when it was last read: the service's word, or 'gone' if the task no longer exists.
     task_state_read_at timestamptz,
-    former_task_ids text[] not null default '{}',
+    former_task_ids text[] not null default '{}', -- Earlier tasks of the thread, which accept no more messages.
+    -- Those whose conversation goes with the first message to the next one: not a deleted one, nor another account's.
     quotable_task_ids text[] not null default '{}',
+    -- People whose messages were sent to the task, in the order of their first message.
     participant_ids text[] not null default '{}',
-    permalink text,
-    paused_by_turn_id uuid,
-    is_dormant boolean not null default false,
-    listens_to_all boolean not null default false,
-    informed_ids text[] not null default '{}',
-    plans_first boolean not null default false,
+    permalink text, -- The thread's link in Slack, once it was requested.
+    paused_by_turn_id uuid, -- The stopped turn that paused the thread's waiting messages, until somebody resumes them.
+    is_dormant boolean not null default false, -- Who mentioned the bot was refused: replies need a mention again.
+    listens_to_all boolean not null default false, -- People asked the agent to read every reply in a thread that people began.
+    informed_ids text[] not null default '{}', -- Who was told that their replies are not sent.
+    plans_first boolean not null default false, -- The task was begun with "Plan first".
     last_used_at timestamptz not null default now(),
     created_at timestamptz not null default now(),
     primary key (workspace, channel, thread_ts)
@@ -38,20 +63,22 @@ export const THREAD_TABLES = `
     where task_id is not null;
   create index threads_titled on threads (last_used_at) where task_title is not null;
 
+  -- A person's message for the agent. Its key deduplicates the inbox.
   create table messages (
     workspace text not null,
     channel text not null,
     ts numeric(16,6) not null,
     thread_ts numeric(16,6) not null,
     user_id text not null,
-    state text not null,
-    content jsonb,
+    state message_state not null,
+    -- Null once the turn has ended and can no longer be retried, and until a waiting message is read back from Slack.
+    content message_content,
     edited_ts numeric(16,6),
-    resends_turn_id uuid,
-    revises_turn_id uuid,
-    has_waiting_reaction boolean not null default false,
-    is_urgent boolean not null default false,
-    quoted_with_ts numeric(16,6),
+    resends_turn_id uuid, -- The turn whose content and files this message sends again.
+    revises_turn_id uuid, -- The turn whose question this message asks again with other content or choices.
+    has_waiting_reaction boolean not null default false, -- Whether the message has our waiting reaction in Slack.
+    is_urgent boolean not null default false, -- Somebody asked to pass it on to the run at work.
+    quoted_with_ts numeric(16,6), -- The message that quoted this unsent one.
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
   ) with (fillfactor = 80);
@@ -62,15 +89,16 @@ export const THREAD_TABLES = `
   create index messages_received on messages (received_at) where state not in ('waiting', 'sending');
   create index messages_content on messages (received_at) where content is not null and state not in ('waiting', 'sending');
 
+  -- An edit or a deletion that arrived before its message.
   create table early_edits (
     workspace text not null,
     channel text not null,
     ts numeric(16,6) not null,
     is_deletion boolean not null,
-    user_id text,
-    content jsonb,
+    user_id text, -- Whose words 'content' is.
+    content message_content, -- Null with a deletion, with an edit whose words are not kept, and once the message has these words.
     edited_ts numeric(16,6),
-    sent_as_ts numeric(16,6),
+    sent_as_ts numeric(16,6), -- The message that sends the edit to the agent, after a person pressed the button for it.
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
   );
@@ -86,6 +114,7 @@ export const THREAD_TABLES = `
   );
   create index orphan_replies_received on orphan_replies (received_at);
 
+  -- One message to the agent and its reply. Each column records a step; null: not done yet.
   create table turns (
     workspace text not null,
     id uuid not null,
@@ -93,40 +122,44 @@ export const THREAD_TABLES = `
     thread_ts numeric(16,6) not null,
     message_ts numeric(16,6) not null,
     asked_by text not null,
+    -- The running turn that forwarded this turn's message; the answer may be part of that turn's reply.
     forwarded_by_turn_id uuid,
-    prompt text,
+    prompt text, -- The prompt, frozen with the message; a retry sends the same.
+    -- Whose words the prompt quotes, beside the asker's: erasing one of them erases it.
     quoted_ids text[] not null default '{}',
+    -- How many characters of the prompt's beginning quote the thread's former tasks: a retry leaves them out.
     quotation_length integer not null default 0,
-    attached_file_ids jsonb,
-    file_notes jsonb,
-    has_text boolean not null default true,
-    files_sent_with_turn_id uuid,
-    skill text,
-    task_id text,
-    sent_after_message_id text,
+    attached_file_ids attached_ids, -- The service's ids of the attached files.
+    file_notes file_notes,
+    has_text boolean not null default true, -- Whether retention still has to erase the prompt and the names of files.
+    files_sent_with_turn_id uuid, -- The turn that sends the files of this one, which had no text.
+    skill text, -- The skill that the message was sent with.
+    task_id text, -- The task that the message was sent to.
+    sent_after_message_id text, -- The task's last message id when the send was intended; '' if it had none.
     send_intended_at timestamptz,
     user_message_id text,
     assistant_message_id text,
     stop_requested_by text,
     stop_requested_at timestamptz,
-    stop_requested_ts numeric(16,6),
-    stop_sent_at timestamptz,
-    force_stop_requested_at timestamptz,
+    stop_requested_ts numeric(16,6), -- When the stop was requested, by Slack's clock.
+    stop_sent_at timestamptz, -- When the service accepted the stop.
+    force_stop_requested_at timestamptz, -- When a person asked again because the turn did not end.
     force_stop_sent_at timestamptz,
+    -- Offsets (characters) at which the answer continues in a new message because no edit was permitted in time.
     split_offsets integer[] not null default '{}',
-    tool_counts jsonb,
-    edit_count integer not null default 0,
+    tool_counts tool_counts, -- How often the agent used each tool.
+    edit_count integer not null default 0, -- How many edits the reply took.
     uploaded_bytes bigint not null default 0,
-    outcome text,
+    outcome turn_outcome,
     first_visible_at timestamptz,
     settled_at timestamptz,
-    results_posted_at timestamptz,
+    results_posted_at timestamptz, -- When the results were posted, or there were none.
     finished_at timestamptz,
-    button_used_at timestamptz,
-    button_message_ts numeric(16,6),
-    attempts integer not null default 0,
-    attempts_since timestamptz not null default now(),
-    takeovers integer not null default 0,
+    button_used_at timestamptz, -- When a person pressed Continue, Try again, Choose again, Go ahead or Stop here.
+    button_message_ts numeric(16,6), -- The message that the button made.
+    attempts integer not null default 0, -- Takeovers since the last recorded step; too many end the turn.
+    attempts_since timestamptz not null default now(), -- When the first of them was.
+    takeovers integer not null default 0, -- How often another process continued the turn.
     started_at timestamptz not null default now(),
     unique (workspace, channel, message_ts),
     primary key (workspace, id)
@@ -143,28 +176,31 @@ export const THREAD_TABLES = `
   -- No column of a step stands in it: an update of such a column alone writes into no index.
   create index turns_text on turns (finished_at) where finished_at is not null and has_text;
 
+  -- A Slack message of ours: what it is for, and where it is.
   create table posts (
     workspace text not null,
     turn_id uuid not null,
-    part text not null,
-    dedupe_key text not null,
+    part text not null, -- 'reply:0', 'reply:1', …, 'draft:<what>', 'results:0', …, 'end', 'notice:<name>'.
+    dedupe_key text not null, -- Identifies this post of the part in Slack, and no earlier one that Slack lost.
     channel text not null,
     thread_ts numeric(16,6) not null,
-    state text not null,
+    state post_state not null,
+    -- It begins as a stream: it may be one still, and has its key in Slack only from its first edit on.
     is_stream boolean not null default false,
     ts numeric(16,6),
-    content_hash text,
+    content_hash text, -- SHA-256 of the content, so that an edit that changes nothing is not sent.
     intended_at timestamptz not null default now(),
     primary key (workspace, turn_id, part)
   ) with (fillfactor = 80);
   create index posts_ts on posts (workspace, channel, ts) where ts is not null;
 
+  -- One person's rating of one answer.
   create table feedback (
     workspace text not null,
     turn_id uuid not null,
     user_id text not null,
     is_positive boolean not null,
-    comment text,
+    comment text, -- Null: none was written, or it was erased.
     given_at timestamptz not null default now(),
     primary key (workspace, turn_id, user_id)
   );

@@ -1,0 +1,336 @@
+// Made from the migrated tables by `npm run vitest -- test/store/tables.test.ts -u`; change the baseline, not this file.
+import type { Defaulted, Json, SlackTs, Timestamp } from './column-types.ts';
+
+export type AllowedUsers = 'members' | 'guests' | 'everyone';
+export type AuditKind =
+  | 'turn'
+  | 'stop'
+  | 'approval'
+  | 'withdrawal'
+  | 'deletion'
+  | 'refusal'
+  | 'forget'
+  | 'setting';
+export type ListenSetting = 'mentions' | 'conversation' | 'replies' | 'everything';
+export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused' | 'unsent';
+export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm';
+export type PostState = 'intended' | 'posted' | 'gone';
+export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
+export type TaskControl = 'starter' | 'channel' | 'admins';
+export type TaskStartState = 'draft' | 'posting' | 'done';
+export type TurnOutcome =
+  | 'completed'
+  | 'length'
+  | 'cancelled'
+  | 'failed'
+  | 'refused'
+  | 'withdrawn'
+  | 'helped'
+  | 'kept'
+  | 'abandoned';
+
+/** The tables that Kysely knows. */
+export interface Tables {
+  accounts: {
+    workspace: string;
+    account_id: string;
+    base_url: string;
+    encrypted_api_key: string | null;
+    set_by: string;
+    set_at: Defaulted<Timestamp>;
+    retired_at: Timestamp | null;
+    change_seq: Defaulted<number>;
+  };
+  audit_events: {
+    workspace: string;
+    id: Defaulted<number>;
+    at: Defaulted<Timestamp>;
+    kind: AuditKind;
+    user_id: string | null;
+    channel: string | null;
+    thread_ts: SlackTs | null;
+    turn_id: string | null;
+    task_id: string | null;
+    details: Defaulted<Json<'audit_details'>>;
+  };
+  early_edits: {
+    workspace: string;
+    channel: string;
+    ts: SlackTs;
+    is_deletion: boolean;
+    user_id: string | null;
+    content: Json<'message_content'> | null;
+    edited_ts: SlackTs | null;
+    sent_as_ts: SlackTs | null;
+    received_at: Defaulted<Timestamp>;
+  };
+  feedback: {
+    workspace: string;
+    turn_id: string;
+    user_id: string;
+    is_positive: boolean;
+    comment: string | null;
+    given_at: Defaulted<Timestamp>;
+  };
+  installations: {
+    workspace: string;
+    enterprise_id: string | null;
+    is_enterprise_install: boolean;
+    name: string;
+    bot_user_id: string;
+    bot_id: string;
+    encrypted_tokens: string | null;
+    token_expires_at: Timestamp | null;
+    renewal_claimed_by: string | null;
+    renewal_claimed_until: Timestamp | null;
+    installed_at: Defaulted<Timestamp>;
+    uninstalled_at: Timestamp | null;
+    change_seq: Defaulted<number>;
+  };
+  jobs: {
+    workspace: string;
+    kind: string;
+    channel: string;
+    thread_ts: SlackTs;
+    key: string;
+    person: string;
+    payload: Json<'job_payload'>;
+    version: Defaulted<number>;
+    due_at: Timestamp;
+    claim_id: string | null;
+    claimed_until: Timestamp | null;
+    tried_since: Timestamp | null;
+    intended_at: Timestamp | null;
+    done_at: Timestamp | null;
+    created_at: Defaulted<Timestamp>;
+  };
+  messages: {
+    workspace: string;
+    channel: string;
+    ts: SlackTs;
+    thread_ts: SlackTs;
+    user_id: string;
+    state: MessageState;
+    content: Json<'message_content'> | null;
+    edited_ts: SlackTs | null;
+    resends_turn_id: string | null;
+    revises_turn_id: string | null;
+    has_waiting_reaction: Defaulted<boolean>;
+    is_urgent: Defaulted<boolean>;
+    quoted_with_ts: SlackTs | null;
+    received_at: Defaulted<Timestamp>;
+  };
+  one_time_notices: {
+    workspace: string;
+    channel: string;
+    notice: OneTimeNotice;
+    turn_id: string | null;
+  };
+  orphan_replies: {
+    workspace: string;
+    channel: string;
+    thread_ts: SlackTs;
+    ts: SlackTs;
+    received_at: Defaulted<Timestamp>;
+  };
+  posted_results: {
+    workspace: string;
+    channel: string;
+    thread_ts: SlackTs;
+    result_id: string;
+    turn_id: string;
+    batch: Defaulted<string>;
+    posted_at: Timestamp | null;
+  };
+  posts: {
+    workspace: string;
+    turn_id: string;
+    part: string;
+    dedupe_key: string;
+    channel: string;
+    thread_ts: SlackTs;
+    state: PostState;
+    is_stream: Defaulted<boolean>;
+    ts: SlackTs | null;
+    content_hash: string | null;
+    intended_at: Defaulted<Timestamp>;
+  };
+  project_channels: {
+    workspace: string;
+    channel: string;
+    project_id: string;
+  };
+  projects: {
+    workspace: string;
+    channel: string;
+    account_id: string;
+    project_id: string | null;
+    claimed_by: string | null;
+    claimed_until: Timestamp | null;
+    create_intended_at: Timestamp | null;
+    created_at: Defaulted<Timestamp>;
+  };
+  rate_limits: {
+    workspace: string;
+    limit_key: string;
+    theoretical_arrival_at: Defaulted<Timestamp>;
+    blocked_until: Defaulted<Timestamp>;
+    rate_factor: Defaulted<number>;
+    rate_reduced_at: Defaulted<Timestamp>;
+  };
+  settings: {
+    workspace: string;
+    channel: string;
+    model: string | null;
+    listen_mode: ListenSetting | null;
+    allowed_users: AllowedUsers | null;
+    allowed_bots: string[] | null;
+    task_control: TaskControl | null;
+    show_steps: Defaulted<boolean>;
+    sync_project_name: boolean | null;
+    allow_workflow_steps: Defaulted<boolean>;
+    changed_by: string;
+    changed_at: Defaulted<Timestamp>;
+  };
+  slack_files: {
+    workspace: string;
+    turn_id: string;
+    part: string;
+    slack_file_id: string;
+    state: SlackFileState;
+    intended_at: Defaulted<Timestamp>;
+  };
+  socket_leases: {
+    workspace: string;
+    app_id: string;
+    process_id: string;
+    sockets: number;
+    expires_at: Timestamp;
+  };
+  task_starts: {
+    workspace: string;
+    id: string;
+    state: TaskStartState;
+    user_id: string;
+    channel: string;
+    thread_ts: SlackTs | null;
+    message_ts: SlackTs | null;
+    source_turn_id: string | null;
+    source_content: Json<'message_content'> | null;
+    content: Json<'message_content'> | null;
+    created_at: Defaulted<Timestamp>;
+  };
+  threads: {
+    workspace: string;
+    channel: string;
+    thread_ts: SlackTs;
+    account_id: string;
+    started_by: string;
+    adopted_ts: SlackTs;
+    project_id: string | null;
+    task_id: string | null;
+    task_title: string | null;
+    task_model: string | null;
+    task_intended_at: Timestamp | null;
+    task_started_at: Timestamp | null;
+    task_state: string | null;
+    task_state_read_at: Timestamp | null;
+    former_task_ids: Defaulted<string[]>;
+    quotable_task_ids: Defaulted<string[]>;
+    participant_ids: Defaulted<string[]>;
+    permalink: string | null;
+    paused_by_turn_id: string | null;
+    is_dormant: Defaulted<boolean>;
+    listens_to_all: Defaulted<boolean>;
+    informed_ids: Defaulted<string[]>;
+    plans_first: Defaulted<boolean>;
+    last_used_at: Defaulted<Timestamp>;
+    created_at: Defaulted<Timestamp>;
+  };
+  turns: {
+    workspace: string;
+    id: string;
+    channel: string;
+    thread_ts: SlackTs;
+    message_ts: SlackTs;
+    asked_by: string;
+    forwarded_by_turn_id: string | null;
+    prompt: string | null;
+    quoted_ids: Defaulted<string[]>;
+    quotation_length: Defaulted<number>;
+    attached_file_ids: Json<'attached_ids'> | null;
+    file_notes: Json<'file_notes'> | null;
+    has_text: Defaulted<boolean>;
+    files_sent_with_turn_id: string | null;
+    skill: string | null;
+    task_id: string | null;
+    sent_after_message_id: string | null;
+    send_intended_at: Timestamp | null;
+    user_message_id: string | null;
+    assistant_message_id: string | null;
+    stop_requested_by: string | null;
+    stop_requested_at: Timestamp | null;
+    stop_requested_ts: SlackTs | null;
+    stop_sent_at: Timestamp | null;
+    force_stop_requested_at: Timestamp | null;
+    force_stop_sent_at: Timestamp | null;
+    split_offsets: Defaulted<number[]>;
+    tool_counts: Json<'tool_counts'> | null;
+    edit_count: Defaulted<number>;
+    uploaded_bytes: Defaulted<number>;
+    outcome: TurnOutcome | null;
+    first_visible_at: Timestamp | null;
+    settled_at: Timestamp | null;
+    results_posted_at: Timestamp | null;
+    finished_at: Timestamp | null;
+    button_used_at: Timestamp | null;
+    button_message_ts: SlackTs | null;
+    attempts: Defaulted<number>;
+    attempts_since: Defaulted<Timestamp>;
+    takeovers: Defaulted<number>;
+    started_at: Defaulted<Timestamp>;
+  };
+  uploaded_files: {
+    workspace: string;
+    slack_file_id: string;
+    project_id: string;
+    file_id: string | null;
+    size_bytes: number;
+    created_at: Defaulted<Timestamp>;
+  };
+  uploads: {
+    workspace: string;
+    slack_file_id: string;
+    project_id: string;
+    claimed_by: string;
+    claimed_until: Timestamp;
+    file_id: string | null;
+    multipart_id: string | null;
+    part_size_bytes: number | null;
+    part_headers: Json<'part_headers'> | null;
+    size_bytes: number | null;
+    part_etags: Defaulted<Json<'part_etags'>>;
+    is_finalizing: Defaulted<boolean>;
+    started_at: Defaulted<Timestamp>;
+  };
+  used_oauth_states: {
+    state: string;
+    used_at: Defaulted<Timestamp>;
+  };
+  workspaces: {
+    workspace: string;
+    name: string;
+    bot_user_id: string;
+    bot_id: string;
+    installation_id: string | null;
+    last_receiving_at: Timestamp | null;
+    unheard_posts: Defaulted<number>;
+    unheard_since: Timestamp | null;
+    heard_at: Timestamp | null;
+    judged_deaf_at: Timestamp | null;
+    uninstalled_at: Timestamp | null;
+    access_revoked_at: Timestamp | null;
+    created_at: Defaulted<Timestamp>;
+    change_seq: Defaulted<number>;
+  };
+}

@@ -1,4 +1,4 @@
-import { TokenRotation } from '../../src/relay/installations/token-rotation.ts';
+import { type SlackTokens, TokenRotation } from '../../src/relay/installations/token-rotation.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { Store } from '../../src/store/store.ts';
 import { Keyring } from '../../src/store/workspaces/keyring.ts';
@@ -6,14 +6,15 @@ import { silentLog } from './silent-log.ts';
 
 // A process to which Slack never answers when it renews a token, for a test that kills it. Prints the refresh token.
 const { kysely } = await openDatabase({ url: process.argv[2] ?? '', log: silentLog });
-new TokenRotation({
-  store: new Store(kysely),
-  keyring: new Keyring(['k'.repeat(32)]),
+const unused = () => Promise.reject(new Error('Slack is not asked for this.'));
+const slack: SlackTokens = {
+  isValid: unused,
+  revoke: unused,
+  workspacesOf: unused,
   renew: async (refreshToken) => {
     process.stdout.write(`${refreshToken}\n`);
     return new Promise(() => undefined);
   },
-  onRenewed: async () => undefined,
-  log: silentLog,
-  claimMs: 3_000,
-}).start();
+};
+const deps = { store: new Store(kysely), keyring: new Keyring(['k'.repeat(32)]), slack, log: silentLog };
+new TokenRotation(deps, async () => undefined, 3_000).start();

@@ -1,17 +1,10 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
-import type { SettingsStore } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
 export type AccessDenial = Exclude<PersonKind, 'member'>;
-
-/** What the access rules need; RelayDeps fits. */
-export interface AccessDeps {
-  readonly store: { readonly settings: Pick<SettingsStore, 'inForce'> };
-  readonly settings: { readonly admits: AllowedUsers; readonly admitsBots: readonly string[] };
-}
 
 /** Who may use the agent in a channel: people up to this kind, these bots and workflows (B…), and WORKFLOW_STEP. */
 export interface AccessPolicy {
@@ -24,7 +17,7 @@ export interface AccessPolicy {
  * can let steps of workflows in.
  */
 export async function accessPolicyFor(
-  { store, settings }: AccessDeps,
+  { store, settings }: RelayDeps,
   { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
 ): Promise<AccessPolicy> {
   const set = await store.settings.inForce(workspace, channel);
@@ -48,7 +41,7 @@ export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
 
 /** Why a writer may not use the agent; undefined if they may. Throws a SlackError, or the signal's reason. */
 export async function accessDenialFor(
-  deps: AccessDeps,
+  deps: RelayDeps,
   people: Pick<SlackDirectory, 'requirePerson'>,
   asker: ChannelActor,
   signal: AbortSignal,
@@ -63,7 +56,7 @@ export async function accessDenialFor(
 
 /** Why a person certainly has no access; undefined also if that is not known within `ms`: it is asked again before a send. */
 export async function certainDenialFor(
-  deps: AccessDeps,
+  deps: RelayDeps,
   people: Pick<SlackDirectory, 'requirePerson'>,
   asker: ChannelActor,
   ms: number,

@@ -1,15 +1,11 @@
-import type { Logger } from 'pino';
 import * as strings from '../../render/strings/index.ts';
-import type { Person, SlackDirectory } from '../../slack/directory.ts';
-import type { Posting } from '../../slack/posting.ts';
-import type { AuditTrail } from '../../store/audit/audit-trail.ts';
+import type { Person } from '../../slack/directory.ts';
 import type { TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
-import type { SettingsStore } from '../../store/workspaces/settings-store.ts';
 import { type ChannelActor, type ControlRequest, turnOf } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
-import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy.ts';
+import { accessPolicyFor, isKindAllowed } from './access-policy.ts';
 
 /**
  * A person's use of a control. The caller knows that the person is in the channel: a press proves it, where it was made
@@ -26,25 +22,11 @@ export interface ControlUse extends ChannelActor {
   isReadOnly?: boolean;
 }
 
-/** What control permissions need; RelayDeps fits. */
-export interface ControlPermissionDeps {
-  readonly store: AccessDeps['store'] & {
-    readonly threads: { get(key: ThreadKey): Promise<{ started_by: string } | undefined> };
-    readonly audit: Pick<AuditTrail, 'add'>;
-    readonly settings: Pick<SettingsStore, 'get'>;
-  };
-  readonly log: Logger;
-  readonly settings: AccessDeps['settings'] & { readonly controlsBy: TaskControl };
-  workspace(
-    id: string,
-  ): { people: Pick<SlackDirectory, 'person'>; posting: Pick<Posting, 'postEphemeral'> } | undefined;
-}
-
 /** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
 const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
 /** Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message. */
-export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
+export async function mayUseControl(deps: RelayDeps, use: ControlUse): Promise<boolean> {
   const refusal = await controlRefusal(deps, use);
   if (refusal === undefined) return true;
   trySendEphemeral(deps, { ...use, threadTs: use.thread_ts }, refusal);
@@ -52,10 +34,7 @@ export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse
 }
 
 /** Like `mayUseControl`, for callers that show the refusal themselves: its sentence, or undefined if it is allowed. */
-export async function controlRefusal(
-  deps: ControlPermissionDeps,
-  use: ControlUse,
-): Promise<string | undefined> {
+export async function controlRefusal(deps: RelayDeps, use: ControlUse): Promise<string | undefined> {
   const by = await allowedUsers(deps, use);
   const why = await refusalReason(deps, use, by);
   if (why === undefined) return undefined;
@@ -94,7 +73,7 @@ type RefusalReason = keyof typeof strings.controlRefused;
 
 /** Who may use the control. A direct message belongs to one person. */
 async function allowedUsers(
-  { store, settings }: ControlPermissionDeps,
+  { store, settings }: RelayDeps,
   use: ControlUse,
 ): Promise<TaskControl | 'direct'> {
   if (isDirectChannel(use.channel)) return 'direct';
@@ -103,7 +82,7 @@ async function allowedUsers(
 }
 
 async function refusalReason(
-  deps: ControlPermissionDeps,
+  deps: RelayDeps,
   use: ControlUse,
   by: TaskControl | 'direct',
 ): Promise<RefusalReason | undefined> {
@@ -117,14 +96,14 @@ async function refusalReason(
   return isKindAllowed(admits, person.kind) ? undefined : 'stranger';
 }
 
-async function isOwnThreadOrTurn({ store }: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
+async function isOwnThreadOrTurn({ store }: RelayDeps, use: ControlUse): Promise<boolean> {
   const { workspace, channel, thread_ts, turn, person } = use;
   if (turn?.asked_by === person) return true;
   if (thread_ts === undefined) return false;
   return (await store.threads.get({ workspace, channel, thread_ts }))?.started_by === person;
 }
 
-async function lookUpPerson(deps: ControlPermissionDeps, { workspace, person }: ControlUse): Promise<Person> {
+async function lookUpPerson(deps: RelayDeps, { workspace, person }: ControlUse): Promise<Person> {
   const unknown = { id: person, name: person, kind: 'unknown', isAdmin: false } as const;
   const signal = AbortSignal.timeout(PERSON_LOOKUP_TIMEOUT_MS);
   try {

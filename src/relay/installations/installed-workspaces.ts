@@ -1,18 +1,14 @@
-import type { Logger } from 'pino';
 import type { CredentialGate } from '../../calls/credential-gate.ts';
 import { ttlCache } from '../../calls/shared-calls.ts';
 import { isPermanentRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { Installation } from '../../slack/slack-client.ts';
-import type { Store } from '../../store/store.ts';
 import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
-import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
+import { DecryptionError } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
-import { decryptTokens } from './token-rotation.ts';
+import { RefreshedRows } from './installation-refresh.ts';
+import { decryptTokens, type InstallationDeps } from './token-rotation.ts';
 
-export interface InstalledWorkspacesDeps {
-  store: Pick<Store, 'installations'>;
-  keyring: Keyring;
-  organisations: Pick<OrganisationWorkspaces, 'includes'>;
+export interface InstalledWorkspacesDeps extends InstallationDeps {
   tokenGateFor: (installation: string) => CredentialGate;
   /** Creates the calls of a workspace. `uninstalled` is aborted when the app is uninstalled there. */
   createWorkspace: (
@@ -20,7 +16,6 @@ export interface InstalledWorkspacesDeps {
     gate: CredentialGate,
     uninstalled: AbortSignal,
   ) => WorkspaceClient;
-  log: Logger;
 }
 
 interface WorkspaceEntry {
@@ -41,16 +36,25 @@ interface WorkspaceEntry {
 /** After this time without use (ms), a workspace's clients and caches are given up. */
 const UNUSED_AFTER_MS = 3_600_000;
 
+/** How long Slack's list of an organisation's workspaces is kept (ms): one that was just added must be found soon. */
+const ORGANISATION_TTL_MS = 10_000;
+const MAX_ORGANISATIONS = 200;
+
 /** The workspaces that have installed the app by OAuth. */
-export class InstalledWorkspaces implements WorkspaceRegistry {
+export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> implements WorkspaceRegistry {
   readonly #deps: InstalledWorkspacesDeps;
   readonly #entries = new Map<string, WorkspaceEntry>();
-  #lastSequence = 0;
-  #refreshing: Promise<void> | undefined;
   /** Workspaces whose tokens cannot be decrypted: each is named once. */
   readonly #leftOut = new Set<string>();
+  /** The workspaces that Slack lists for a token, by organisation and encrypted token. */
+  readonly #organisations = ttlCache<ReadonlySet<string>, { organisation: string; tokens: string }>(
+    MAX_ORGANISATIONS,
+    ORGANISATION_TTL_MS,
+    (_key, { organisation, tokens }) => this.#listWorkspaces(organisation, tokens),
+  );
 
   constructor(deps: InstalledWorkspacesDeps) {
+    super();
     this.#deps = deps;
   }
 
@@ -81,30 +85,22 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     return refused.length + this.#leftOut.size;
   }
 
-  /** Reads what has changed since the last time. With `isFull`, also notices deleted rows. Throws StoreError. */
-  async refresh(isFull = false): Promise<void> {
-    // A refresh in progress may have started before the write that this call must see.
-    await this.#refreshing?.catch(() => undefined);
-    this.#refreshing ??= this.#load(isFull).finally(() => {
-      this.#refreshing = undefined;
-    });
-    await this.#refreshing;
+  protected changedSince(sequence: number): Promise<InstalledWorkspace[]> {
+    return this.#deps.store.installations.changedSince(sequence);
   }
 
-  async #load(isFull: boolean): Promise<void> {
-    const { installations } = this.#deps.store;
-    for (const row of await installations.changedSince(this.#lastSequence)) {
-      this.#lastSequence = row.change_seq;
-      try {
-        this.#apply(row);
-        this.#leftOut.delete(row.workspace);
-      } catch (error) {
-        this.#leaveOut(row, error);
-      }
+  protected apply(row: InstalledWorkspace): void {
+    try {
+      this.#apply(row);
+      this.#leftOut.delete(row.workspace);
+    } catch (error) {
+      this.#leaveOut(row, error);
     }
-    if (!isFull) return;
+  }
+
+  protected async forgetDeleted(): Promise<void> {
     this.#giveUpUnused();
-    const present = new Set(await installations.workspaceIds());
+    const present = new Set(await this.#deps.store.installations.workspaceIds());
     for (const id of this.#entries.keys()) if (!present.has(id)) this.#remove(id);
     for (const id of this.#leftOut) if (!present.has(id)) this.#leftOut.delete(id);
   }
@@ -125,7 +121,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     if (organisation === undefined || (known !== undefined && belongsTo(known.row, organisation)))
       return known;
     // In a shared channel Slack may name a workspace of the other organisation.
-    if (!(await this.#deps.organisations.includes(organisation, workspace))) {
+    if (!(await this.#isListedBySlack(organisation, workspace))) {
       this.#deps.log.debug({ workspace, organisation }, 'a workspace does not belong to the organisation');
       return undefined;
     }
@@ -133,6 +129,27 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     if (!(await this.#deps.store.installations.attachWorkspace(workspace, organisation))) return undefined;
     await this.refresh();
     return this.#entries.get(workspace);
+  }
+
+  /** Whether a workspace belongs to an organisation: only Slack's own list counts. Throws StoreError and SlackError. */
+  async #isListedBySlack(organisation: string, workspace: string): Promise<boolean> {
+    const row = await this.#deps.store.installations.get(organisation);
+    if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
+    const { encrypted_tokens: tokens } = row;
+    const key = `${organisation}/${tokens}`;
+    const listed = await this.#organisations.forceFetch(key, { context: { organisation, tokens } });
+    return listed.has(workspace);
+  }
+
+  async #listWorkspaces(organisation: string, tokens: string): Promise<ReadonlySet<string>> {
+    const { keyring, slack } = this.#deps;
+    try {
+      return await slack.workspacesOf(decryptTokens(keyring, organisation, tokens).bot.token);
+    } catch (error) {
+      if (error instanceof DecryptionError || error instanceof SlackAuthError || isPermanentRefusal(error))
+        return new Set();
+      throw error;
+    }
   }
 
   #apply(row: InstalledWorkspace): void {
@@ -213,53 +230,6 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
       throw new SlackAuthError(call, 'The app was uninstalled from this workspace.', true);
     },
   };
-}
-
-interface OrganisationWorkspacesDeps {
-  store: Pick<Store, 'installations'>;
-  keyring: Keyring;
-  /** The workspaces that Slack lists for a token. Throws a SlackError. */
-  workspacesOfToken: (token: string) => Promise<ReadonlySet<string>>;
-}
-
-/** How long Slack's list is kept (ms): a workspace that the organisation has just added must be found soon. */
-const CACHE_TTL_MS = 10_000;
-
-/** Which workspaces an organisation's installation is for: only Slack's own list counts. */
-export class OrganisationWorkspaces {
-  readonly #deps: OrganisationWorkspacesDeps;
-  readonly #known = ttlCache<ReadonlySet<string>, { organisation: string; tokens: string }>(
-    200,
-    CACHE_TTL_MS,
-    (_key, { organisation, tokens }) => this.#ask(organisation, tokens),
-  );
-
-  constructor(deps: OrganisationWorkspacesDeps) {
-    this.#deps = deps;
-  }
-
-  /** Throws StoreError, and a SlackError if Slack cannot be asked. */
-  async includes(organisation: string, workspace: string): Promise<boolean> {
-    const row = await this.#deps.store.installations.get(organisation);
-    if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
-    const { encrypted_tokens } = row;
-    const reached = await this.#known.forceFetch(`${organisation}/${encrypted_tokens}`, {
-      context: { organisation, tokens: encrypted_tokens },
-    });
-    return reached.has(workspace);
-  }
-
-  async #ask(organisation: string, sealed: string): Promise<ReadonlySet<string>> {
-    try {
-      return await this.#deps.workspacesOfToken(
-        decryptTokens(this.#deps.keyring, organisation, sealed).bot.token,
-      );
-    } catch (error) {
-      if (error instanceof DecryptionError || error instanceof SlackAuthError || isPermanentRefusal(error))
-        return new Set();
-      throw error;
-    }
-  }
 }
 
 export interface InstallationQuery {

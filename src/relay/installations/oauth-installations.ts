@@ -10,12 +10,13 @@ import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { createWorkspaceClient, type WorkspaceClientOptions } from '../runtime/workspace-client.ts';
+import { InstalledWorkspaces, type WorkspaceRegistry } from './installed-workspaces.ts';
 import {
-  InstalledWorkspaces,
-  OrganisationWorkspaces,
-  type WorkspaceRegistry,
-} from './installed-workspaces.ts';
-import { encryptTokens, type GrantedInstallation, TokenRotation } from './token-rotation.ts';
+  encryptTokens,
+  type GrantedInstallation,
+  type SlackTokens,
+  TokenRotation,
+} from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
 
 export interface OAuthInstallationsDeps {
@@ -41,42 +42,31 @@ export class OAuthInstallations {
   readonly uninstallEvents: UninstallEvents;
   readonly tokenRotation: TokenRotation;
   readonly #deps: OAuthInstallationsDeps;
+  readonly #slack: SlackTokens;
 
   constructor(deps: OAuthInstallationsDeps) {
-    const { store, oauth, workspaceOptions, tokenGateFor } = deps;
-    const { keyring } = oauth;
+    const { store, oauth, workspaceOptions, tokenGateFor, confirmAfterMs } = deps;
     const { slackApiUrl, log, onCall } = workspaceOptions;
-    this.#deps = deps;
-    const organisations = new OrganisationWorkspaces({
-      store,
-      keyring,
-      workspacesOfToken: (token) => workspacesOfToken({ token, slackApiUrl, log }),
-    });
+    const at = { slackApiUrl, log };
+    const slack: SlackTokens = {
+      isValid: (token) => isTokenValid({ ...at, token }),
+      renew: (refreshToken) => renewToken({ ...oauth, ...at, onCall }, refreshToken),
+      revoke: (token) => revokeToken({ ...at, token }),
+      workspacesOf: (token) => workspacesOfToken({ ...at, token }),
+    };
+    const parts = { store, keyring: oauth.keyring, slack, log };
     const workspaces = new InstalledWorkspaces({
-      store,
-      keyring,
-      organisations,
+      ...parts,
       tokenGateFor,
       createWorkspace: (installation, gate, uninstalled) =>
         createWorkspaceClient(installation, workspaceOptions, gate, uninstalled),
-      log,
     });
+    const onChanged = () => workspaces.refresh();
+    this.#deps = deps;
+    this.#slack = slack;
     this.workspaces = workspaces;
-    this.uninstallEvents = new UninstallEvents({
-      store,
-      keyring,
-      isTokenValid: (token) => isTokenValid({ token, slackApiUrl, log }),
-      onChanged: () => workspaces.refresh(),
-      log,
-      confirmAfterMs: deps.confirmAfterMs,
-    });
-    this.tokenRotation = new TokenRotation({
-      store,
-      keyring,
-      renew: (refreshToken) => renewToken({ ...oauth, slackApiUrl, log, onCall }, refreshToken),
-      onRenewed: () => workspaces.refresh(),
-      log,
-    });
+    this.uninstallEvents = new UninstallEvents({ ...parts, onChanged, confirmAfterMs });
+    this.tokenRotation = new TokenRotation(parts, onChanged);
   }
 
   /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */
@@ -103,7 +93,7 @@ export class OAuthInstallations {
   /** Revokes the token that Slack has already granted, except that of an installation that is in use. */
   async #refuse({ workspace, enterprise, tokens }: GrantedInstallation): Promise<never> {
     const { store, workspaceOptions } = this.#deps;
-    const { slackApiUrl, log } = workspaceOptions;
+    const { log } = workspaceOptions;
     log.warn(
       { workspace, enterprise },
       'refused an installation: INSTALL_WORKSPACES does not list the workspace',
@@ -111,7 +101,7 @@ export class OAuthInstallations {
     // Slack may grant a workspace the same token again.
     if ((await store.installations.get(workspace))?.encrypted_tokens != null)
       throw new InstallRefused(workspace);
-    await revokeToken({ token: tokens.bot.token, slackApiUrl, log }).catch((error: unknown) => {
+    await this.#slack.revoke(tokens.bot.token).catch((error: unknown) => {
       log.warn({ workspace, err: error }, 'revoking the token of a refused installation failed');
     });
     throw new InstallRefused(workspace);

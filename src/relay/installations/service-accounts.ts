@@ -22,6 +22,7 @@ import { DecryptionError, encryptionContext, type Keyring } from '../../store/wo
 import { inBackground } from '../runtime/poller.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { RefreshedRows } from './installation-refresh.ts';
 
 export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
@@ -48,7 +49,7 @@ interface AccountEntry {
 }
 
 /** The accounts at the service, by the account id of threads and projects. */
-export class ServiceAccounts {
+export class ServiceAccounts extends RefreshedRows<AccountRow> {
   readonly #deps: ServiceAccountsDeps;
   /** Shared by all workspaces with accounts of their own. */
   readonly #ownUploadMemory = new UploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
@@ -61,11 +62,10 @@ export class ServiceAccounts {
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
   readonly #currentByWorkspace = new Map<string, string>();
-  #lastSequence = 0;
-  #refreshing: Promise<void> | undefined;
 
   /** Throws TypeError if the operator's address or key is invalid. */
   constructor(deps: ServiceAccountsDeps) {
+    super();
     const { defaultCredentials, clientOptions } = deps;
     const uploadMemory = clientOptions.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     this.#deps = deps;
@@ -122,33 +122,23 @@ export class ServiceAccounts {
     return [...this.#entries.values()].filter(({ client }) => client?.gate.refusedSince !== undefined).length;
   }
 
-  /** Reads what has changed since the last time. With `isFull`, also notices deleted rows. Throws StoreError. */
-  async refresh(isFull = false): Promise<void> {
-    await this.#refreshing?.catch(() => undefined);
-    this.#refreshing ??= this.#load(isFull).finally(() => {
-      this.#refreshing = undefined;
-    });
-    await this.#refreshing;
-  }
-
   async close(): Promise<void> {
     await this.#defaultClient?.agent.close();
     for (const { client } of this.#entries.values()) await client?.agent.close();
   }
 
-  async #load(isFull: boolean): Promise<void> {
-    const { accounts } = this.#deps.store;
-    for (const row of await accounts.changedSince(this.#lastSequence)) this.#apply(row);
-    if (!isFull) return;
-    const present = new Set(await accounts.ids());
-    for (const { row } of this.#entries.values()) {
-      if (!present.has(row.account_id))
-        this.#apply({ ...row, encrypted_api_key: null, retired_at: new Date() });
-    }
+  protected changedSince(sequence: number): Promise<AccountRow[]> {
+    return this.#deps.store.accounts.changedSince(sequence);
   }
 
-  #apply(row: AccountRow): void {
-    this.#lastSequence = Math.max(this.#lastSequence, row.change_seq);
+  protected async forgetDeleted(): Promise<void> {
+    const present = new Set(await this.#deps.store.accounts.ids());
+    for (const { row } of this.#entries.values())
+      if (!present.has(row.account_id))
+        this.apply({ ...row, encrypted_api_key: null, retired_at: new Date() });
+  }
+
+  protected apply(row: AccountRow): void {
     const { workspace, account_id } = row;
     const apiKey = this.#decryptKey(row);
     const known = this.#entries.get(account_id);

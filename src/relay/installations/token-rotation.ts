@@ -24,16 +24,21 @@ const SAVE_PAUSE_MS = { first: 250, most: 5_000 };
 /** How long the end of the process waits until renewed tokens are saved (ms). */
 const SAVE_GRACE_MS = 30_000;
 
-export interface TokenRotationDeps {
-  store: Pick<Store, 'installations'>;
+/** What Slack does with tokens. Each throws a SlackError if Slack does not answer. */
+export interface SlackTokens {
+  isValid(token: string): Promise<boolean>;
+  renew(refreshToken: string): Promise<RenewedToken>;
+  revoke(token: string): Promise<void>;
+  /** The workspaces that an organisation's token can access. */
+  workspacesOf(token: string): Promise<ReadonlySet<string>>;
+}
+
+/** What the parts of an installation share. */
+export interface InstallationDeps {
+  store: Pick<Store, 'installations' | 'audit'>;
   keyring: Keyring;
-  /** Asks Slack; throws a SlackError. */
-  renew: (refreshToken: string) => Promise<RenewedToken>;
-  /** Called when a token was renewed. */
-  onRenewed: () => Promise<void>;
+  slack: SlackTokens;
   log: Logger;
-  /** How long a process may renew a token without a sign of life (ms). */
-  claimMs?: number;
 }
 
 /**
@@ -41,7 +46,8 @@ export interface TokenRotationDeps {
  * token is kept until the database takes it.
  */
 export class TokenRotation extends Poller {
-  readonly #deps: TokenRotationDeps;
+  readonly #deps: InstallationDeps;
+  readonly #onRenewed: () => Promise<void>;
   readonly #claimMs: number;
   readonly #holder = randomUUID();
   /** Renewals under way, by workspace. */
@@ -52,7 +58,8 @@ export class TokenRotation extends Poller {
   readonly #lastChance = new AbortController();
   #keepTimer: NodeJS.Timeout | undefined;
 
-  constructor(deps: TokenRotationDeps) {
+  /** `onRenewed` is called when a token was renewed. `claimMs`: how long a process may renew one without a sign of life. */
+  constructor(deps: InstallationDeps, onRenewed: () => Promise<void>, claimMs = CLAIM_MS) {
     super({
       intervalMs: POLL_INTERVAL_MS,
       startsAtOnce: true,
@@ -61,7 +68,8 @@ export class TokenRotation extends Poller {
         deps.log.warn({ err: error }, 'looking for expiring tokens failed; retrying in a minute'),
     });
     this.#deps = deps;
-    this.#claimMs = deps.claimMs ?? CLAIM_MS;
+    this.#onRenewed = onRenewed;
+    this.#claimMs = claimMs;
   }
 
   /** Renews tokens that expire within two hours, and retries failed ones after their pause. Throws StoreError. */
@@ -112,20 +120,20 @@ export class TokenRotation extends Poller {
   }
 
   async #renew(renewal: ClaimedRenewal): Promise<void> {
-    const { store, keyring, renew, onRenewed, log } = this.#deps;
+    const { store, keyring, slack, log } = this.#deps;
     const { workspace } = renewal;
     try {
       const tokens = decryptTokens(keyring, workspace, renewal.encrypted_tokens);
       const { refreshToken } = tokens.bot;
       if (refreshToken === undefined) throw new Error('An expiring token has no refresh token.');
-      const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
+      const { token, refreshToken: next, expiresAt } = await slack.renew(refreshToken);
       const bot = { token, refreshToken: next };
       const encrypted = encryptTokens(keyring, workspace, { ...tokens, bot });
       const isSaved = await this.#save(renewal, encrypted, expiresAt);
       this.#failures.delete(workspace);
       if (!isSaved) return;
       log.info({ workspace }, 'token renewed');
-      inBackground(onRenewed(), log, 'applying a renewed token failed; the next refresh does it');
+      inBackground(this.#onRenewed(), log, 'applying a renewed token failed; the next refresh does it');
     } catch (error) {
       this.#pause(workspace);
       log.error(

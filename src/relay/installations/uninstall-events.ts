@@ -1,8 +1,5 @@
-import type { Logger } from 'pino';
 import type { InstallationRow } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
-import type { Keyring } from '../../store/workspaces/keyring.ts';
-import { decryptTokens } from './token-rotation.ts';
+import { decryptTokens, type InstallationDeps } from './token-rotation.ts';
 
 /** A Slack event about an installation that ends, or that is for fewer or more workspaces. */
 export type UninstallEvent = {
@@ -24,14 +21,9 @@ export type UninstallEvent = {
 
 type InstallationEndEvent = Extract<UninstallEvent, { kind: 'uninstalled' | 'revoked' }>;
 
-export interface UninstallEventsDeps {
-  store: Pick<Store, 'installations' | 'audit'>;
-  keyring: Keyring;
-  /** Asks Slack whether a bot token is valid. Throws if Slack does not say. */
-  isTokenValid: (token: string) => Promise<boolean>;
+export interface UninstallEventsDeps extends InstallationDeps {
   /** Called when an installation may have changed. */
   onChanged: () => Promise<void>;
-  log: Logger;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number | undefined;
   /** The clock (ms). */
@@ -120,7 +112,7 @@ export class UninstallEvents {
     if (!row.is_enterprise_install && at.getTime() > row.installed_at.getTime() + REINSTALL_WINDOW_MS)
       return false;
     const { token } = decryptTokens(this.#deps.keyring, row.workspace, row.encrypted_tokens).bot;
-    const isValid = await this.#deps.isTokenValid(token);
+    const isValid = await this.#deps.slack.isValid(token);
     if (isValid) this.#refusedSince.delete(versionOf(row));
     else this.#requireSecondRefusal(row, event);
     return isValid;

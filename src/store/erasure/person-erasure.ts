@@ -1,7 +1,6 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { allowAuditChange } from '../audit/audit-trail.ts';
 import { countChanges, Queries } from '../queries.ts';
-import type { Tables } from '../schema.ts';
 
 /** Columns that hold nothing but a person's id. */
 const PERSON_COLUMNS = [
@@ -40,57 +39,58 @@ export class PersonErasure extends Queries {
   async eraseUser(workspace: string, person: string): Promise<number> {
     return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'forget');
-      await eraseRepeats(trx, workspace, person);
-      await eraseQuotes(trx, workspace, person);
-      await sql`
-        update early_edits set content = null, user_id = null
-        where workspace = ${workspace} and user_id = ${person}`.execute(trx);
-      await sql`
-        update messages set state = 'withdrawn' where workspace = ${workspace} and user_id = ${person}
-          and state = 'waiting'`.execute(trx);
+      await eraseRepeats(workspace, person).execute(trx);
+      for (const statement of quoteErasures(workspace, person)) await statement.execute(trx);
+      const isWaiting = sql`workspace = ${workspace} and user_id = ${person} and state = 'waiting'`;
+      await sql`update messages set state = 'withdrawn' where ${isWaiting}`.execute(trx);
       const theirs = sql`
         update messages set content = null, user_id = ''
         where workspace = ${workspace} and user_id = ${person}`;
       const erased = await countChanges(trx, theirs);
-      for (const table of ['messages', 'early_edits'])
-        await sql`
-          update ${sql.table(table)} set content = ${contentWithoutQuotes(person)}
-          where workspace = ${workspace} and ${quotes('content', person)}`.execute(trx);
-      await sql`
-        delete from task_starts where workspace = ${workspace} and (user_id = ${person}
-          or ${quotes('source_content', person)} or ${quotes('content', person)})`.execute(trx);
-      await sql`
-        update task_starts set content = content #- '{step,person}'
-        where workspace = ${workspace} and content -> 'step' ->> 'person' = ${person}`.execute(trx);
-      await sql`
-        update turns set prompt = null, quoted_ids = '{}', file_notes = null, asked_by = '',
-          skill = case when user_message_id is not null then skill end
-        where workspace = ${workspace} and asked_by = ${person}`.execute(trx);
-      for (const [table, column] of PERSON_COLUMNS)
-        await sql`
-          update ${sql.table(table)} set ${sql.ref(column)} = ''
-          where workspace = ${workspace} and ${sql.ref(column)} = ${person}`.execute(trx);
-      await sql`delete from feedback where workspace = ${workspace} and user_id = ${person}`.execute(trx);
-      await sql`
-        update threads set
-          task_title = case
-            when started_by = ${person} and (task_id is not null or task_intended_at is null) then null
-            else task_title end,
-          started_by = case when started_by = ${person} then '' else started_by end,
-          participant_ids = array_remove(participant_ids, ${person}), informed_ids = array_remove(informed_ids, ${person})
-        where workspace = ${workspace}
-          and (started_by = ${person} or ${person} = any(participant_ids || informed_ids))`.execute(trx);
-      await sql`
-        update audit_events set user_id = null where workspace = ${workspace} and user_id = ${person}`.execute(
-        trx,
-      );
-      await sql`
-        update audit_events set user_id = null, details = details - 'stoppedBy'
-        where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
-      await sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
+      for (const statement of rowErasures(workspace, person)) await statement.execute(trx);
       return erased;
     });
   }
+}
+
+/** Erases a person's text and id from the rows of each table but `messages`. */
+function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
+  const here = sql`workspace = ${workspace}`;
+  return [
+    ...['messages', 'early_edits'].map(
+      (table) => sql`
+        update ${sql.table(table)} set content = ${contentWithoutQuotes(person)}
+        where ${here} and ${quotes('content', person)}`,
+    ),
+    sql`
+      delete from task_starts where ${here} and (user_id = ${person}
+        or ${quotes('source_content', person)} or ${quotes('content', person)})`,
+    sql`
+      update task_starts set content = content #- '{step,person}'
+      where ${here} and content -> 'step' ->> 'person' = ${person}`,
+    sql`
+      update turns set prompt = null, quoted_ids = '{}', file_notes = null, asked_by = '',
+        skill = case when user_message_id is not null then skill end
+      where ${here} and asked_by = ${person}`,
+    ...PERSON_COLUMNS.map(
+      ([table, column]) => sql`
+        update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,
+    ),
+    sql`delete from feedback where ${here} and user_id = ${person}`,
+    sql`
+      update threads set
+        task_title = case
+          when started_by = ${person} and (task_id is not null or task_intended_at is null) then null
+          else task_title end,
+        started_by = case when started_by = ${person} then '' else started_by end,
+        participant_ids = array_remove(participant_ids, ${person}), informed_ids = array_remove(informed_ids, ${person})
+      where ${here} and (started_by = ${person} or ${person} = any(participant_ids || informed_ids))`,
+    sql`update audit_events set user_id = null where ${here} and user_id = ${person}`,
+    sql`
+      update audit_events set user_id = null, details = details - 'stoppedBy'
+      where ${here} and details ->> 'stoppedBy' = ${person}`,
+    sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`,
+  ];
 }
 
 /** Whether stored content quotes a person: it is about a message of theirs, or a message of theirs is attached. */
@@ -119,23 +119,28 @@ function only(person: string): RawBuilder<unknown> {
  * Erases what others sent that quotes the person: a message that they asked about, linked to or forwarded, and the
  * earlier messages of a thread or of its former tasks.
  */
-async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
-  await sql`
-    with about as (
-      select channel, thread_ts, ts from messages
-      where workspace = ${workspace} and ${quotes('content', person)}
-    )
-    update threads set task_title = null from about
-    where threads.workspace = ${workspace} and threads.channel = about.channel and threads.thread_ts = about.thread_ts
-      and threads.adopted_ts = about.ts and (task_id is not null or task_intended_at is null)`.execute(trx);
-  await sql`
-    update turns set prompt = null, quoted_ids = '{}', file_notes = null
-    where workspace = ${workspace} and ${person} = any(quoted_ids)`.execute(trx);
+function quoteErasures(workspace: string, person: string): RawBuilder<unknown>[] {
+  return [
+    sql`
+      with about as (
+        select channel, thread_ts, ts from messages
+        where workspace = ${workspace} and ${quotes('content', person)}
+      )
+      update threads set task_title = null from about
+      where threads.workspace = ${workspace} and threads.channel = about.channel and threads.thread_ts = about.thread_ts
+        and threads.adopted_ts = about.ts and (task_id is not null or task_intended_at is null)`,
+    sql`
+      update turns set prompt = null, quoted_ids = '{}', file_notes = null
+      where workspace = ${workspace} and ${person} = any(quoted_ids)`,
+    sql`
+      update early_edits set content = null, user_id = null
+      where workspace = ${workspace} and user_id = ${person}`,
+  ];
 }
 
 /** Erases a person's text where others sent it again, and deletes the forms in which they were about to. */
-async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
-  await sql`
+function eraseRepeats(workspace: string, person: string): RawBuilder<unknown> {
+  return sql`
     with recursive said as (
       select messages.channel, messages.thread_ts, messages.ts from messages
       where workspace = ${workspace} and user_id = ${person}
@@ -157,7 +162,5 @@ async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person:
         and messages.ts = said.ts and messages.user_id <> ${person}
     )
     update turns set prompt = null, file_notes = null from theirs
-    where turns.workspace = ${workspace} and turns.id = theirs.id and turns.asked_by <> ${person}`.execute(
-    trx,
-  );
+    where turns.workspace = ${workspace} and turns.id = theirs.id and turns.asked_by <> ${person}`;
 }

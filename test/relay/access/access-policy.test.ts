@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type AccessDeps,
-  accessDenialFor,
-  accessPolicyFor,
-  isKindAllowed,
-} from '../../../src/relay/access/access-policy.ts';
+import { accessDenialFor, accessPolicyFor, isKindAllowed } from '../../../src/relay/access/access-policy.ts';
+import type { RelayDeps } from '../../../src/relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { AllowedUsers } from '../../../src/store/schema.ts';
@@ -13,8 +9,8 @@ import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/s
 const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 
 /** The operator admits `usual`; channel and workspace have set what is given. */
-function access(usual: AllowedUsers, set: Partial<Settings> = {}): AccessDeps {
-  return {
+function access(usual: AllowedUsers, set: Partial<Settings> = {}): RelayDeps {
+  const deps = {
     store: {
       settings: {
         inForce: async () => ({ ...DEFAULT_SETTINGS, ...set }),
@@ -22,6 +18,7 @@ function access(usual: AllowedUsers, set: Partial<Settings> = {}): AccessDeps {
     },
     settings: { admits: usual, admitsBots: ['B0USUAL'] },
   };
+  return deps as unknown as RelayDeps;
 }
 
 /** Slack says of everybody that they are of this kind. */
@@ -29,7 +26,7 @@ const people = (kind: PersonKind) => ({
   requirePerson: async (id: string) => ({ id, name: id, kind, isAdmin: false }),
 });
 
-const denial = (deps: AccessDeps, kind: PersonKind, person = asker.person) =>
+const denial = (deps: RelayDeps, kind: PersonKind, person = asker.person) =>
   accessDenialFor(deps, people(kind), { ...asker, person }, AbortSignal.timeout(1_000));
 
 describe('who may use the agent', () => {

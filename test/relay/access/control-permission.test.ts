@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
-  type ControlPermissionDeps,
   type ControlUse,
   controlRefusal,
   mayUseControl,
 } from '../../../src/relay/access/control-permission.ts';
+import type { RelayDeps, WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { TaskControl } from '../../../src/store/schema.ts';
@@ -20,7 +20,7 @@ const use: ControlUse = {
 };
 
 interface House {
-  deps: ControlPermissionDeps;
+  deps: RelayDeps;
   asked: string[];
   told: { user: string; text: string; threadTs: string | undefined }[];
   trail: unknown[];
@@ -40,25 +40,25 @@ function house(
       return { id, name: id, kind, isAdmin: kind === 'member' && (more.admin ?? false) };
     },
   };
-  const posting: NonNullable<ReturnType<ControlPermissionDeps['workspace']>>['posting'] = {
+  const posting: Pick<WorkspaceClient['posting'], 'postEphemeral'> = {
     postEphemeral: async ({ user, message, threadTs }) => {
       told.push({ user, text: message.text, threadTs });
     },
   };
-  const deps: ControlPermissionDeps = {
+  const deps = {
     store: {
       settings: {
         inForce: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
         get: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
       },
       threads: { get: async () => (more.starter === undefined ? undefined : { started_by: more.starter }) },
-      audit: { add: async (entry) => void trail.push(entry) },
+      audit: { add: async (entry: unknown) => void trail.push(entry) },
     },
     log: silentLog,
     settings: { controlsBy: by, admits: 'members', admitsBots: [] },
     workspace: () => ({ people, posting }),
   };
-  return { deps, asked, told, trail };
+  return { deps: deps as unknown as RelayDeps, asked, told, trail };
 }
 
 test.each<[TaskControl, PersonKind, Parameters<typeof house>[2], string | undefined]>([

@@ -5,15 +5,12 @@ import { type Logger, pino } from 'pino';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { CredentialGate } from '../../../src/calls/credential-gate.ts';
-import {
-  InstalledWorkspaces,
-  OrganisationWorkspaces,
-} from '../../../src/relay/installations/installed-workspaces.ts';
+import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
 import {
   decryptTokens,
   encryptTokens,
+  type SlackTokens,
   TokenRotation,
-  type TokenRotationDeps,
 } from '../../../src/relay/installations/token-rotation.ts';
 import { type UninstallEvent, UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
@@ -95,17 +92,30 @@ test('the clients of a workspace are given up after an hour without use, unless 
   }
 });
 
+/** What Slack does with tokens; to it, every workspace belongs to every organisation. */
+function slackTokens(parts: Partial<SlackTokens>): SlackTokens {
+  const unexpected = () => Promise.reject(new Error('Slack is not asked for this.'));
+  const every = Object.assign(new Set<string>(), { has: () => true });
+  return {
+    isValid: unexpected,
+    renew: unexpected,
+    revoke: unexpected,
+    workspacesOf: async () => every,
+    ...parts,
+  };
+}
+
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
 async function process(
   ring = keyring,
-  parts: { organisations?: Pick<OrganisationWorkspaces, 'includes'>; log?: Logger } = {},
+  parts: { workspacesOf?: SlackTokens['workspacesOf']; log?: Logger } = {},
 ) {
   const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
   const gate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log: silentLog });
   const installed = new InstalledWorkspaces({
     store,
     keyring: ring,
-    organisations: parts.organisations ?? { includes: async () => true },
+    slack: slackTokens(parts),
     tokenGateFor: () => gate,
     createWorkspace: (installation, _gate, gone) => {
       built.set(installation.workspace, { installation, gone });
@@ -164,15 +174,11 @@ describe('processes that share installations', () => {
 
   test('accept no workspace for an organisation whose token does not reach it, even one with its own installation', async () => {
     const [asked, reached]: [string[], Set<string>] = [[], new Set(['T903'])];
-    const organisations = new OrganisationWorkspaces({
-      store,
-      keyring,
-      workspacesOfToken: async (token) => {
-        asked.push(token);
-        return reached;
-      },
-    });
-    const { installed } = await process(keyring, { organisations });
+    const workspacesOf = async (token: string) => {
+      asked.push(token);
+      return reached;
+    };
+    const { installed } = await process(keyring, { workspacesOf });
     await installOrganisation('E3');
     const of = (workspace: string) => installed.find({ workspace, organisation: 'E3' });
     // The other organisation's in a channel that both share: unknown, and with an installation of its own.
@@ -192,12 +198,7 @@ describe('processes that share installations', () => {
 
   test('accept no workspace while Slack cannot be asked, so that the event is resent', async () => {
     const away = new SlackRateLimitError({ method: 'auth.teams.list', slackCode: 'ratelimited' }, 1_000);
-    const organisations = new OrganisationWorkspaces({
-      store,
-      keyring,
-      workspacesOfToken: () => Promise.reject(away),
-    });
-    const { installed } = await process(keyring, { organisations });
+    const { installed } = await process(keyring, { workspacesOf: () => Promise.reject(away) });
     await installOrganisation('E4');
     await expect(installed.find({ workspace: 'T904', organisation: 'E4' })).rejects.toBe(away);
     await leaveOrganisation('E4');
@@ -421,11 +422,13 @@ describe('an uninstall event', () => {
     new UninstallEvents({
       store,
       keyring,
-      isTokenValid: async (token) => {
-        if (typeof alive === 'function') return alive(token);
-        if (alive instanceof Error) throw alive;
-        return alive;
-      },
+      slack: slackTokens({
+        isValid: async (token) => {
+          if (typeof alive === 'function') return alive(token);
+          if (alive instanceof Error) throw alive;
+          return alive;
+        },
+      }),
       onChanged: async () => undefined,
       log: silentLog,
       now: () => minutes * 60_000,
@@ -544,8 +547,9 @@ async function letDaysPass(): Promise<void> {
     await kysely.updateTable(table).set({ uninstalled_at: left_at }).where('workspace', '=', id).execute();
 }
 
-function rotationWith(renew: TokenRotationDeps['renew']): TokenRotation {
-  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silentLog });
+function rotationWith(renew: SlackTokens['renew']): TokenRotation {
+  const deps = { store, keyring, slack: slackTokens({ renew }), log: silentLog };
+  return new TokenRotation(deps, async () => undefined);
 }
 
 async function reseal(): Promise<void> {

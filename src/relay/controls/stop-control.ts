@@ -152,28 +152,10 @@ export class StopControl {
     if (this.#pendingCalls.has(turn.id)) return;
     const signal = anySignal([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
     const call = sendStop(this.#deps, turn, signal)
-      .catch((error: unknown) => acceptRefusal(this.#deps, turn, error, signal))
       .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'retrying the stop request'))
       .finally(() => this.#pendingCalls.delete(turn.id));
     this.#pendingCalls.set(turn.id, call);
   }
-}
-
-/** Throws a temporary failure of a stop, which is retried; a refusal by the service is final. */
-async function acceptRefusal(
-  { log, store }: Pick<RelayDeps, 'log' | 'store'>,
-  turn: Turn,
-  error: unknown,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!(error instanceof AgentError) || transientFailure(error) !== undefined || signal.aborted) throw error;
-  log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
-  await store.stopRequests.markSent(turn, isForced(turn) ? 'forced' : 'graceful');
-}
-
-/** Sends a recorded stop of a turn's background work, if it is still open. Throws an AgentError that may pass. */
-export async function sendBackgroundStop(deps: RelayDeps, turn: Turn, signal: AbortSignal): Promise<void> {
-  await sendStop(deps, turn, signal).catch((error: unknown) => acceptRefusal(deps, turn, error, signal));
 }
 
 /** Whether the turn needs a forced stop that the service has not received. */
@@ -190,9 +172,9 @@ export async function stopRequesterName(
   return actorName(deps, { workspace, person });
 }
 
-/** Sends a recorded stop to the service, if it is still open. Throws an AgentError. */
+/** Sends a recorded stop to the service, if it is still open. A refusal is final. Throws temporary failures. */
 export async function sendStop(
-  { store, agent: agentOf }: Pick<RelayDeps, 'store' | 'agent'>,
+  { store, log, agent: agentOf }: Pick<RelayDeps, 'store' | 'log' | 'agent'>,
   turn: Turn,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -209,7 +191,11 @@ export async function sendStop(
     await cancelAtService(agent, taskId, sent, { force, signal });
   } catch (error) {
     // A task that is gone or idle counts as stopped.
-    if (!(error instanceof AgentNotFoundError || error instanceof AgentBusyError)) throw error;
+    if (!(error instanceof AgentNotFoundError || error instanceof AgentBusyError)) {
+      const isRefusal = error instanceof AgentError && transientFailure(error) === undefined;
+      if (!isRefusal || signal?.aborted === true) throw error;
+      log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
+    }
   }
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }

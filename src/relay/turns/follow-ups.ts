@@ -5,7 +5,7 @@ import type { BackgroundState } from '../../render/messages/button-notes.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
-import { sendBackgroundStop } from '../controls/stop-control.ts';
+import { sendStop } from '../controls/stop-control.ts';
 import { isTaskSettled } from '../replies/reply-finder.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
@@ -129,7 +129,7 @@ export function followUpJobs(
     agent: AgentClient,
   ): Promise<BackgroundState> {
     await readRateFor(turn.account_id).acquire(signal);
-    await sendBackgroundStop(deps, turn, signal);
+    await sendStop(deps, turn, signal);
     const { status } = await agent.getTask(turn.thread_task_id ?? '', { signal });
     if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
     return turn.stop_requested_at === null ? 'working' : 'stopping';

@@ -59,6 +59,8 @@ export interface HistoryPage {
   messages: readonly ThreadMessage[];
   /** Undefined on the last page. */
   nextCursor: string | undefined;
+  /** Its next page is itself again, which leads nowhere. */
+  isEndless: boolean;
 }
 
 interface NewestRequest {
@@ -173,7 +175,9 @@ export class MessageHistory {
   ): Promise<HistoryPage | undefined> {
     const [method, args, options] = this.#pageCall(request);
     const page = await this.#client.call(method, args, { ...options, maxWaitMs });
-    return page && { messages: page.messages, nextCursor: page.response_metadata };
+    const nextCursor = page?.response_metadata;
+    const isEndless = nextCursor !== undefined && nextCursor === request.cursor;
+    return page && { messages: page.messages, nextCursor, isEndless };
   }
 
   #pageCall(request: HistoryRequest & { cursor?: string | undefined }) {

@@ -3,7 +3,7 @@ import { certainDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
-import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
+import { flagsOf, parseFlags } from '../../relay/reading/message-flags.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
 import { turnOf } from '../../relay/runtime/control-request.ts';
@@ -132,7 +132,7 @@ export class StartForm {
             : { text: question, optional: source.about !== undefined || question === '' },
         quote: quoted,
         isTaskStarted: inThread && thread.task_id !== null,
-        chosen: choicesIn(source, workspace.bot.userId, settings.supportedTaskOptions),
+        chosen: flagsOf(source, workspace.bot.userId, settings.supportedTaskOptions).choices,
         files: sharedNamesOf(asking),
       });
     });

@@ -10,7 +10,7 @@ import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
-import { applyChanges, type BackfillDeps, takeIn, withdraw } from './backfilled-messages.ts';
+import { type BackfillDeps, BackfilledMessages } from './backfilled-messages.ts';
 
 /** Reading for a lost post, or for the messages before a question, goes first. */
 const LOWEST_PRIORITY = { order: 9, since: 0 };
@@ -18,7 +18,7 @@ const LOWEST_PRIORITY = { order: 9, since: 0 };
 const MAX_PERMIT_WAIT_MS = 75_000;
 
 /** A place without messages: a thread whose root was deleted. */
-const EMPTY_PAGE: HistoryPage = { messages: [], nextCursor: undefined };
+const EMPTY_PAGE: HistoryPage = { messages: [], nextCursor: undefined, isEndless: false };
 
 /** The messages that waited when the gap was recorded: they may have been edited or deleted in it. */
 const waitingSchema = z.object({
@@ -75,15 +75,17 @@ async function readPlace(backfill: BackfillDeps, job: Job, lease: Lease): Promis
   if (workspace === undefined) return 'later';
   const place = placeSchema.parse(job.payload);
   const { cursor, waiting } = place;
+  const messages = new BackfilledMessages(backfill, workspace, job);
   try {
     const page = await readPage(workspace, job, place, signal);
     if (page === undefined) return 'later';
-    const unseen = await applyChanges(backfill, workspace, job, page, waiting?.unseen ?? []);
-    await takeIn(backfill, workspace, job, place, page, signal);
+    const unseen = await messages.applyChanges(page, waiting?.unseen ?? []);
+    await messages.takeIn(place, page, signal);
     const left = waiting && { ...waiting, unseen };
-    // A repeated cursor leads nowhere, and the rest of the place stays unknown.
-    if (cursor !== undefined && page.nextCursor === cursor) return await endIncomplete(deps, job, lease);
-    if (page.nextCursor === undefined) return await atTheEnd(backfill, workspace, job, place, left);
+    // The rest of the place stays unknown.
+    if (page.isEndless) return await endIncomplete(deps, job, lease);
+    if (page.nextCursor === undefined)
+      return await atTheEnd(messages, place, left, deps.settings.lookAgainMs);
     return { inMs: 0, payload: { ...place, waiting: left, cursor: page.nextCursor } };
   } catch (error) {
     if (signal.aborted || !(error instanceof SlackError) || transientFailure(error) !== undefined)
@@ -123,19 +125,17 @@ async function readPage(
 
 /** The place was read to its end: waiting messages that it lacks are looked for once more, then count as deleted. */
 async function atTheEnd(
-  backfill: BackfillDeps,
-  workspace: WorkspaceClient,
-  job: Job,
+  messages: BackfilledMessages,
   { since_ts }: Place,
   waiting: Waiting | undefined,
+  lookAgainMs: number,
 ): Promise<JobOutcome> {
   if (waiting === undefined || waiting.unseen.length === 0) return 'done';
-  const { lookAgainMs } = backfill.deps.settings;
   if (waiting.is_second_look !== true) {
     const held_until = waiting.held_until + lookAgainMs / 1_000;
     const again = { ...waiting, held_until, is_second_look: true };
     return { inMs: lookAgainMs, payload: { since_ts, waiting: again } };
   }
-  for (const ts of waiting.unseen) await withdraw(backfill, workspace, job, ts);
+  for (const ts of waiting.unseen) await messages.withdraw(ts);
   return 'done';
 }

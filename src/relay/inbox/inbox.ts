@@ -99,7 +99,7 @@ export class Inbox {
       const isMention = content.text === message.content.text && message.isMention === true;
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
       const isAddressed = await this.#isAddressed(message, addressee);
-      const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
+      const state = isAddressed ? 'waiting' : await stateOfReply(this.#deps, message, addressee);
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
         ? await acceptStopWord(this.#deps, { ...message, content }, isAddressed, earlyEdit)
@@ -150,7 +150,7 @@ export class Inbox {
       addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
     const isExpired = Number(ts) * 1_000 < Date.now() - this.#deps.rowsKeptDays * 86_400_000;
     const isAddressed = await this.#isAddressed(message, addressee);
-    const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
+    const state = isAddressed ? 'waiting' : await stateOfReply(this.#deps, message, addressee);
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
       await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
@@ -192,22 +192,6 @@ export class Inbox {
     return (await this.#deps.store.settings.get(workspace, channel)).listen_mode === 'everything';
   }
 
-  /**
-   * What a message becomes that does not address the bot: null if its thread is not ours, undefined if nothing is
-   * written down. Where people began the thread, the ids of all they say are kept: they tell who talks to whom.
-   */
-  async #stateOfReply(
-    { workspace, channel, thread_ts, ts, person }: IncomingMessage,
-    addressee: Addressee,
-  ): Promise<'waiting' | 'unsent' | null | undefined> {
-    if (addressee === 'channel' || thread_ts === ts || isBotId(person)) return undefined;
-    const { store, settings } = this.#deps;
-    const listening = await store.threads.listening({ workspace, channel, thread_ts }, person, ts);
-    if (listening === undefined) return addressee === 'others' ? undefined : null;
-    if (isReplyForBot(listening, addressee, settings.listenMode)) return 'waiting';
-    return listening.isBetweenPeople ? 'unsent' : undefined;
-  }
-
   async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {
     const { workspace, channel, thread_ts, ts } = event;
     const key = { workspace, channel, ts };
@@ -230,6 +214,22 @@ export class Inbox {
       return { kind: 'too_late', change: 'deletion' };
     });
   }
+}
+
+/**
+ * What a message becomes that does not address the bot: null if its thread is not ours, undefined if nothing is written
+ * down. Where people began the thread, the ids of all they say are kept: they tell who talks to whom.
+ */
+export async function stateOfReply(
+  { store, settings }: Pick<InboxDeps, 'store' | 'settings'>,
+  { workspace, channel, thread_ts, ts, person }: IncomingMessage,
+  addressee: Addressee,
+): Promise<'waiting' | 'unsent' | null | undefined> {
+  if (addressee === 'channel' || thread_ts === ts || isBotId(person)) return undefined;
+  const listening = await store.threads.listening({ workspace, channel, thread_ts }, person, ts);
+  if (listening === undefined) return addressee === 'others' ? undefined : null;
+  if (isReplyForBot(listening, addressee, settings.listenMode)) return 'waiting';
+  return listening.isBetweenPeople ? 'unsent' : undefined;
 }
 
 /** Whether a message addressed the bot already before its edit. */

@@ -2,12 +2,13 @@ import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { addresseeOf, isReplyForBot } from '../reading/addressing.ts';
+import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { withPatience } from '../runtime/patience.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { stateOfReply } from './inbox.ts';
 import { isStopWord } from './stop-word.ts';
 
 /**
@@ -45,20 +46,20 @@ async function addOrphanReply(
 ): Promise<void> {
   const { workspace, channel, thread_ts } = thread;
   const parsed = parseMessage(content);
-  const addressee = addresseeOf({ channel, thread_ts, ts, person }, parsed, bot.userId);
-  const listening = await deps.store.threads.listening({ workspace, channel, thread_ts }, person, ts);
-  const isForBot =
-    addressee === 'bot' ||
-    (listening !== undefined && isReplyForBot(listening, addressee, deps.settings.listenMode));
-  if (!isForBot && !listening?.isBetweenPeople) return;
+  const reply = { workspace, channel, thread_ts, ts, person, content };
+  const addressee = addresseeOf(reply, parsed, bot.userId);
+  const state = addressee === 'bot' ? 'waiting' : await stateOfReply(deps, reply, addressee);
+  if (state == null) return;
   const isStop = isStopWord(parsed, bot.userId);
   await deps.store.transaction(async (store, trx) => {
     if (isStop) await withdrawEarlierMessages(store, thread, ts);
-    const state = isStop ? 'closed' : isForBot ? 'waiting' : 'unsent';
-    const kept = isForBot ? content : null;
-    const row = { thread_ts, user_id: person, state, content: kept, edited_ts: null } as const;
-    const added = await store.messages.add({ workspace, channel, ts }, row);
-    if (added && state === 'waiting') await deps.enqueue(trx, thread);
+    const kept = state === 'waiting' ? content : null;
+    const row = { thread_ts, user_id: person, content: kept, edited_ts: null };
+    const added = await store.messages.add(
+      { workspace, channel, ts },
+      { ...row, state: isStop ? 'closed' : state },
+    );
+    if (added && state === 'waiting' && !isStop) await deps.enqueue(trx, thread);
   });
 }
 

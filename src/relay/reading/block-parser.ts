@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { listOf } from '../../calls/json.ts';
 import { optional } from '../../slack/field-schemas.ts';
 import { decodeEntities, parseMrkdwn } from './mrkdwn-parser.ts';
-import { MAX_ROWS_IN_TEXT, type ParsedBlock, type ParsedInline, type ParsedTable } from './parsed-blocks.ts';
+import {
+  MAX_ROWS_IN_TEXT,
+  type ParsedBlock,
+  type ParsedInline,
+  type ParsedTable,
+  textPiece,
+} from './parsed-blocks.ts';
 import { NO_LABELS, parseInline, parseRichText } from './rich-text-parser.ts';
 
 /** Rows of a file that are parsed at once. */
@@ -52,21 +58,17 @@ export async function cellsOf({ rows, columns }: ParsedTable): Promise<ParsedInl
 /** A cell's content, of plain or of rich text; a number as it is written. */
 export function parseCell(raw: unknown): ParsedInline[] {
   const plain = plainCellSchema.safeParse(raw).data;
-  if (plain !== undefined) return [piece(plain.text ?? String(plain.value ?? ''))];
-  const lines = parseRichText([raw], NO_LABELS)?.flatMap(linesOf);
+  if (plain !== undefined) return [textPiece(plain.text ?? String(plain.value ?? ''))];
+  const lines = parseRichText(raw, NO_LABELS)?.flatMap(linesOf);
   if (lines === undefined) return parseInline(raw, NO_LABELS);
-  return lines.flatMap((line, index) => (index === 0 ? line : [piece('\n'), ...line]));
+  return lines.flatMap((line, index) => (index === 0 ? line : [textPiece('\n'), ...line]));
 }
 
 function linesOf(block: ParsedBlock): (readonly ParsedInline[])[] {
   if (block.kind === 'paragraph' || block.kind === 'quote') return [block.content];
   if (block.kind === 'list') return [...block.items];
   if (block.kind === 'quoted') return block.blocks.flatMap(linesOf);
-  return block.kind === 'code' ? [[piece(block.text)]] : [];
-}
-
-function piece(text: string): ParsedInline {
-  return { kind: 'text', text, style: {} };
+  return block.kind === 'code' ? [[textPiece(block.text)]] : [];
 }
 
 /** What a writer wrote: rich text and tables in their order; where there is no rich text, `text` and then the tables. */
@@ -75,7 +77,7 @@ export function parseContent(blocks: readonly unknown[], text: string): ParsedBl
   const written: ParsedBlock[] = [];
   let hasRichText = false;
   for (const raw of blocks) {
-    const richText = parseRichText([raw], labels);
+    const richText = parseRichText(raw, labels);
     hasRichText ||= richText !== undefined;
     const table = richText === undefined ? parseTable(raw) : undefined;
     written.push(...(richText ?? []), ...(table === undefined ? [] : [table]));

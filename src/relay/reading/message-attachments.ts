@@ -2,7 +2,7 @@ import { shorten, toOneLine } from '../../render/text/shorten.ts';
 import type { MessageAttachment } from '../../slack/slack-message.ts';
 import { parseEveryBlock } from './block-parser.ts';
 import { parseMrkdwn } from './mrkdwn-parser.ts';
-import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
+import { inlinesOf, type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
 import { timeOfTs } from './rich-text-parser.ts';
 
 /** Longer previews of links are cut (UTF-16 units). */
@@ -38,20 +38,25 @@ export function isMessagePreview({ is_share, is_msg_unfurl }: MessageAttachment)
 /** Another message, with its writer, channel and time as far as Slack gives them. */
 function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   const { author_id, author_name: author, channel_id: channel, channel_name, ts, files = [] } = attachment;
-  const heading: ParsedInline[] = [text('Forwarded message')];
+  const heading: ParsedInline[] = [textPiece('Forwarded message')];
   if (author_id !== undefined)
-    heading.push(text(' from '), { kind: 'person', id: author_id, label: author, style: {} });
-  else if (author) heading.push(text(` from ${author}`));
-  if (channel?.startsWith('D') === true) heading.push(text(' in a direct message'));
+    heading.push(textPiece(' from '), { kind: 'person', id: author_id, label: author, style: {} });
+  else if (author) heading.push(textPiece(` from ${author}`));
+  if (channel?.startsWith('D') === true) heading.push(textPiece(' in a direct message'));
   else if (channel !== undefined)
-    heading.push(text(' in '), { kind: 'channel', id: channel, label: channel_name || undefined, style: {} });
-  if (ts !== undefined) heading.push(text(`, ${timeOfTs(ts)} UTC`));
+    heading.push(textPiece(' in '), {
+      kind: 'channel',
+      id: channel,
+      label: channel_name || undefined,
+      style: {},
+    });
+  if (ts !== undefined) heading.push(textPiece(`, ${timeOfTs(ts)} UTC`));
   const said = quotedWords(attachment);
   const names = files.map(({ name, title }) => toOneLine(name || title || 'a file'));
   return {
     kind: 'quoted',
     blocks: [
-      { kind: 'paragraph', content: [...heading, text(':')] },
+      { kind: 'paragraph', content: [...heading, textPiece(':')] },
       ...said,
       ...(names.length === 0 ? [] : [line(`[files: ${names.join(', ')}]`)]),
     ],
@@ -110,9 +115,5 @@ function fallbackOf({ fallback }: MessageAttachment): string {
 }
 
 function line(words: string): ParsedBlock {
-  return { kind: 'paragraph', content: [text(words)] };
-}
-
-function text(words: string): ParsedInline {
-  return { kind: 'text', text: words, style: {} };
+  return { kind: 'paragraph', content: [textPiece(words)] };
 }

@@ -80,21 +80,14 @@ function isNearly(one: string, other: string): boolean {
   return distance(one, other) <= (letters(one) === letters(other) ? 2 : 1);
 }
 
-/** The choices of a message, made in a form or with flags. */
-export function choicesIn(...message: Parameters<typeof typedFlags>): TaskChoices {
-  const [{ choices }] = message;
-  return choices ?? typedFlags(...message).choices;
-}
-
-/** The flag of a message that is nearly one of ours; undefined where its choices were made in a form. */
-export function misspeltFlagIn(...message: Parameters<typeof typedFlags>): ReturnType<typeof misspeltFlag> {
-  const [{ choices }, , supported] = message;
-  return choices === undefined ? misspeltFlag(typedFlags(...message).text, supported) : undefined;
-}
-
-/** The flags of a message as it is typed, and the text after them. People's names are not looked up. */
-function typedFlags(content: MessageContent, botUserId: string, supported: SupportedTaskOptions) {
-  return parseFlags(readableText(parseMessage(content), NO_NAMES, botUserId), supported);
+/**
+ * The choices of a message, made in a form or with flags as they are typed, and the flag that is nearly one of ours where
+ * none was made in a form. People's names are not looked up.
+ */
+export function flagsOf(content: MessageContent, botUserId: string, supported: SupportedTaskOptions) {
+  if (content.choices !== undefined) return { choices: content.choices, misspelt: undefined };
+  const typed = parseFlags(readableText(parseMessage(content), NO_NAMES, botUserId), supported);
+  return { choices: typed.choices, misspelt: misspeltFlag(typed.text, supported) };
 }
 
 /** The flags that the service takes. */

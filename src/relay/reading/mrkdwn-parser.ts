@@ -1,4 +1,4 @@
-import type { ParsedBlock, ParsedInline, TextStyle } from './parsed-blocks.ts';
+import { type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
 import { isoTime } from './rich-text-parser.ts';
 
 /** Parses a message's `text`: Slack's mrkdwn, with `&amp; &lt; &gt;` encoded. Never throws. */
@@ -64,19 +64,13 @@ function parseLine(line: string): ParsedInline[] {
   const inlines: ParsedInline[] = [];
   let from = 0;
   for (const token of text.matchAll(/`([^`\n]+)`|<([^<>\n]+)>/g)) {
-    inlines.push(textInline(withStyles(decodeEntities(text.slice(from, token.index)))));
+    inlines.push(textPiece(withStyles(decodeEntities(text.slice(from, token.index)))));
     const [, code, inside] = token;
-    inlines.push(
-      code === undefined ? parseToken(inside ?? '') : textInline(decodeCode(code), { code: true }),
-    );
+    inlines.push(code === undefined ? parseToken(inside ?? '') : textPiece(decodeCode(code), { code: true }));
     from = token.index + token[0].length;
   }
-  inlines.push(textInline(withStyles(decodeEntities(text.slice(from)))));
+  inlines.push(textPiece(withStyles(decodeEntities(text.slice(from)))));
   return inlines.filter((piece) => piece.kind !== 'text' || piece.text !== '');
-}
-
-function textInline(text: string, style: TextStyle = {}): ParsedInline {
-  return { kind: 'text', text, style };
 }
 
 /** Parses what stands between `<` and `>`. */
@@ -89,12 +83,12 @@ function parseToken(token: string): ParsedInline {
   if (head.startsWith('!subteam^')) return { kind: 'usergroup', id: head.slice(9), label, style: {} };
   if (head.startsWith('!date^')) {
     const seconds = Number(head.split('^')[1]);
-    return textInline(label ?? (Number.isFinite(seconds) ? isoTime(seconds) : head));
+    return textPiece(label ?? (Number.isFinite(seconds) ? isoTime(seconds) : head));
   }
-  if (head.startsWith('!')) return textInline(label ?? `@${head.slice(1)}`);
+  if (head.startsWith('!')) return textPiece(label ?? `@${head.slice(1)}`);
   if (/^[a-z][a-z0-9+.-]*:/i.test(head)) {
     const url = decodeEntities(head);
     return { kind: 'link', url, label: label ?? url, style: {} };
   }
-  return textInline(`<${decodeEntities(token)}>`);
+  return textPiece(`<${decodeEntities(token)}>`);
 }

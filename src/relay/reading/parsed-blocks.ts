@@ -20,6 +20,11 @@ export type ParsedInline =
   | { readonly kind: 'link'; readonly url: string; readonly label: string; readonly style: TextStyle }
   | SlackReference;
 
+/** Plain text as an inline element. */
+export function textPiece(text: string, style: TextStyle = {}): ParsedInline {
+  return { kind: 'text', text, style };
+}
+
 /** A list. In Slack a nested list is the next block, with a larger `indent`. */
 export interface ParsedList {
   readonly kind: 'list';

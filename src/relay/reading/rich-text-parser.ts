@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { optional } from '../../slack/field-schemas.ts';
-import type { ParsedBlock, ParsedInline } from './parsed-blocks.ts';
+import { type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
 
 /** The names that the message's `text` gives for ids, by id. */
 export type Labels = ReadonlyMap<string, string>;
@@ -29,26 +29,16 @@ const inlineSchema = z.discriminatedUnion('type', [
 ]);
 
 const elementsSchema = z.array(z.unknown());
-const borderSchema = optional(z.number());
 
-const blockSchema = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('rich_text_section'), elements: elementsSchema.catch([]) }),
-  z.looseObject({ type: z.literal('rich_text_quote'), elements: elementsSchema.catch([]) }),
-  z.looseObject({
-    type: z.literal('rich_text_preformatted'),
-    elements: elementsSchema.catch([]),
-    border: borderSchema,
-    language: optional(z.string()),
-  }),
-  z.looseObject({
-    type: z.literal('rich_text_list'),
-    elements: elementsSchema.catch([]),
-    border: borderSchema,
-    style: optional(z.string()),
-    indent: z.int().nonnegative().max(20).catch(0),
-    offset: z.int().nonnegative().catch(0),
-  }),
-]);
+const blockSchema = z.looseObject({
+  type: z.enum(['rich_text_section', 'rich_text_quote', 'rich_text_preformatted', 'rich_text_list']),
+  elements: elementsSchema.catch([]),
+  border: optional(z.number()),
+  language: optional(z.string()),
+  style: optional(z.string()),
+  indent: z.int().nonnegative().max(20).catch(0),
+  offset: z.int().nonnegative().catch(0),
+});
 
 const richTextBlockSchema = z.looseObject({ type: z.literal('rich_text'), elements: elementsSchema });
 const labelSchema = optional(
@@ -68,23 +58,17 @@ const unknownElementSchema = z.looseObject({
 const ID_KINDS = { U: 'person', W: 'person', C: 'channel', G: 'channel', S: 'usergroup' } as const;
 const idSchema = z.string().regex(/^[A-Z][A-Z0-9]{2,}$/);
 
-/** Parses a message's `rich_text` blocks; undefined if it has none. Never throws. */
-export function parseRichText(blocks: readonly unknown[], labels: Labels): ParsedBlock[] | undefined {
-  const found = blocks.flatMap((raw) => {
-    const parsed = richTextBlockSchema.safeParse(raw);
-    return parsed.success ? [parsed.data.elements] : [];
-  });
-  return found.length === 0 ? undefined : mergeQuotations(found.flat().map((raw) => parseBlock(raw, labels)));
-}
-
-/** Merges neighbouring quotations, so that lists in them stay nested. */
-function mergeQuotations(blocks: readonly ParsedBlock[]): ParsedBlock[] {
+/** Parses a `rich_text` block; undefined if it is another one. Never throws. */
+export function parseRichText(raw: unknown, labels: Labels): ParsedBlock[] | undefined {
+  const elements = richTextBlockSchema.safeParse(raw).data?.elements;
+  if (elements === undefined) return undefined;
   const result: ParsedBlock[] = [];
-  for (const block of blocks) {
+  for (const block of elements.map((element) => parseBlock(element, labels))) {
     const last = result.at(-1);
-    if (block.kind === 'quoted' && last?.kind === 'quoted') {
+    // Neighbouring quotations are one, so that lists in them stay nested.
+    if (block.kind === 'quoted' && last?.kind === 'quoted')
       result[result.length - 1] = { kind: 'quoted', blocks: [...last.blocks, ...block.blocks] };
-    } else result.push(block);
+    else result.push(block);
   }
   return result;
 }
@@ -127,7 +111,7 @@ export function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
   if (!parsed.success) return parseUnknownElement(raw, labels);
   const data = parsed.data;
   const style = styleSchema.parse(data.style ?? {});
-  const text = (value: string): ParsedInline[] => [{ kind: 'text', text: value, style }];
+  const text = (value: string): ParsedInline[] => [textPiece(value, style)];
   const reference = (kind: 'person' | 'channel' | 'usergroup', id: string): ParsedInline[] => [
     { kind, id, label: labels.get(id), style },
   ];
@@ -158,12 +142,12 @@ export function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
 /** What an element shows that Slack has and we do not know: its text, its address, or what its id names. */
 function parseUnknownElement(raw: unknown, labels: Labels): ParsedInline[] {
   const parsed = unknownElementSchema.safeParse(raw);
-  if (!parsed.success) return typeof raw === 'string' ? [{ kind: 'text', text: raw, style: {} }] : [];
+  if (!parsed.success) return typeof raw === 'string' ? [textPiece(raw)] : [];
   const { type, text, fallback, label, title, name, url, elements: inner, ...others } = parsed.data;
   if (inner !== undefined) return inner.flatMap((element) => parseInline(element, labels));
   const shown = text ?? fallback ?? label ?? title ?? name;
   if (url !== undefined) return [{ kind: 'link', url, label: shown ?? url, style: {} }];
-  return shown === undefined ? namedById(type, others, labels) : [{ kind: 'text', text: shown, style: {} }];
+  return shown === undefined ? namedById(type, others, labels) : [textPiece(shown)];
 }
 
 function namedById(type: string, fields: Readonly<Record<string, unknown>>, labels: Labels): ParsedInline[] {
@@ -174,7 +158,7 @@ function namedById(type: string, fields: Readonly<Record<string, unknown>>, labe
   const [id = ''] = ids;
   const [, kind] = Object.entries(ID_KINDS).find(([letter]) => id.startsWith(letter)) ?? [];
   if (kind !== undefined) return [{ kind, id, label: labels.get(id), style: {} }];
-  return [{ kind: 'text', text: labels.get(id) ?? `[${`${type} ${id}`.trim()}]`, style: {} }];
+  return [textPiece(labels.get(id) ?? `[${`${type} ${id}`.trim()}]`)];
 }
 
 function textInCode(piece: ParsedInline): string {

@@ -1,7 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError } from '../../agent/errors.ts';
+import { AgentBusyError, AgentError, AgentNotFoundError, undefinedIfNotFound } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
-import { anySignal } from '../../calls/waits.ts';
+import { anySignal, sleepUnlessAborted } from '../../calls/waits.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TaskWork } from '../runtime/deps.ts';
@@ -34,13 +35,45 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
  *
  * Throws AgentError; after an error whose outcome is `unknown`, call it again: it looks before it sends. A message that
  * was certainly not sent is not sent after a stop: throws the reason of `stopSignal`, or TurnEnded or MessagesPaused for
- * a stop that was recorded before the intent.
+ * a stop that was recorded before the intent. Throws TaskClosed, and TurnEnded where the service does not know the skill.
  */
 export async function deliverOnce(
   task: TaskWork,
   turn: Turn,
   stopSignal: AbortSignal,
   isIntended: boolean,
+): Promise<DeliveredMessage> {
+  try {
+    return await sendOnce(task, turn, stopSignal, isIntended);
+  } catch (error) {
+    throw await refusalOf(error, task, turn);
+  }
+}
+
+/** The task has ended: it may never take another message. */
+export class TaskClosed extends TurnEnded {
+  constructor(cause: AgentBusyError) {
+    super('refused', strings.taskClosed, cause);
+  }
+}
+
+/** What the service's refusal of a message means, if it is about its task or its skill; else the error itself. */
+async function refusalOf(error: unknown, { agent, taskId, deps }: TaskWork, turn: Turn): Promise<unknown> {
+  if (error instanceof AgentBusyError) {
+    const { status } = await agent.getTask(taskId);
+    // A busy task becomes free again.
+    return status === 'failed' || status === 'cancelled' ? new TaskClosed(error) : error;
+  }
+  const skill = turn.skill ?? deps.settings.skill;
+  if (!(error instanceof AgentNotFoundError) || skill === undefined) return error;
+  if ((await undefinedIfNotFound(() => agent.getTask(taskId))) === undefined) return error;
+  return skill === deps.settings.skill
+    ? new TurnEnded('refused', strings.unknownSkill(skill), error)
+    : new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
+}
+
+async function sendOnce(
+  ...[task, turn, stopSignal, isIntended]: Parameters<typeof deliverOnce>
 ): Promise<DeliveredMessage> {
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
@@ -128,7 +161,7 @@ async function pollUntilListed(
 ): Promise<string> {
   const startedAt = performance.now();
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, LIST_POLL_INTERVAL_MS));
+    await sleepUnlessAborted(LIST_POLL_INTERVAL_MS, signal);
     if (signal.aborted) return new Promise(() => undefined);
     const look = await lookForMessage(task, turn).catch(() => undefined);
     if (look?.found !== undefined) return look.found;

@@ -163,7 +163,7 @@ function withAnswerOnly(message: ParsedMessage): ParsedMessage[] {
   const blocks = message.blocks.flatMap((raw) => {
     const text = parseTable(raw)?.rows.map(rowText).join('\n') ?? textBlockSchema.safeParse(raw).data?.text;
     if (text !== undefined) return [verbatimBlock(text)];
-    return parseRichText([raw], NO_LABELS) === undefined ? [] : [raw];
+    return parseRichText(raw, NO_LABELS) === undefined ? [] : [raw];
   });
   return blocks.length === 0 ? [] : [{ ...message, blocks }];
 }

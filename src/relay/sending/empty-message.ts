@@ -2,7 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { Message, MessageContent, Turn } from '../../store/schema.ts';
 import { readMentions } from '../reading/addressing.ts';
 import { NO_NAMES } from '../reading/display-names.ts';
-import { misspeltFlagIn, parseFlags } from '../reading/message-flags.ts';
+import { flagsOf, parseFlags } from '../reading/message-flags.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/parsed-blocks.ts';
@@ -34,7 +34,7 @@ export async function endTurnIfEmpty({ deps, workspace }: Work, turn: Turn, mess
     const { task_id } = await deps.store.threads.getOrThrow(turn);
     throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
   }
-  const misspelt = misspeltFlagIn(content, botUserId, deps.settings.supportedTaskOptions);
+  const { misspelt } = flagsOf(content, botUserId, deps.settings.supportedTaskOptions);
   if (misspelt !== undefined) throw new EmptyMessage('helped', strings.unknownFlag(misspelt), message);
 }
 

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { anySignal } from '../../calls/waits.ts';
+import { anySignal, unlessAborted } from '../../calls/waits.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
@@ -151,11 +150,9 @@ async function withinMs<T>(
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
   const late = AbortSignal.timeout(ms);
+  const signal = anySignal([interrupt, late]);
   try {
-    return await Promise.race([
-      read(anySignal([interrupt, late])),
-      sleep(ms, undefined, { ref: false, signal: interrupt }),
-    ]);
+    return await unlessAborted(read(signal), signal);
   } catch (error) {
     if (late.aborted) return undefined;
     throw error;

@@ -1,6 +1,5 @@
-import { AgentBusyError, AgentNotFoundError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { AgentNotFoundError } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
-import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -11,7 +10,7 @@ import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
-import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
+import { type DeliveredMessage, deliverOnce, lastMessageId, TaskClosed } from './delivery.ts';
 import type { FilePatience } from './file-refusals.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
@@ -67,16 +66,18 @@ export class Sender {
 
   /** Takes the remaining steps. Throws TurnEnded if the message must not be sent. */
   async send(): Promise<DeliveredMessage & { account_id: string }> {
-    const wasTaskStarted = await this.#beforeSending(async (thread) => isTaskStarted(thread));
+    const wasTaskStarted = await this.#beforeSending(
+      async ({ task_id, participant_ids }) => task_id !== null && participant_ids.length > 0,
+    );
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       let frozen: FrozenTurn = { turn: this.#turn, isIntended: false };
       if (this.#turn.prompt === null) {
         const { outgoing, turn } = await this.#freeze(taskId);
         frozen = { turn, isIntended: turn.send_intended_at !== null };
-        await this.#recordTask();
         if (wasTaskStarted) this.#notifyFixedOptions(outgoing);
       }
+      await this.#recordTask();
       this.#options.onStep?.('working');
       const delivered = await this.#deliver(taskId, frozen);
       return { ...delivered, account_id: (await this.#threadUnderAccount(delivered.turn)).account_id };
@@ -213,20 +214,13 @@ export class Sender {
   }
 
   async #upload(items: readonly SharedItem[]): Promise<Attachments> {
+    const { stopSignal, onUploadProgress = () => undefined, onStep } = this.#options;
     await this.#recordTask();
-    this.#options.onStep?.('uploading');
+    onStep?.('uploading');
     return this.#beforeSending(async (thread) => {
       const projectId = await ensureThreadProject(this.#work, thread, this.#turn.id);
-      return uploadAttachments({
-        ...this.#work,
-        thread,
-        turn: this.#turn,
-        projectId,
-        items,
-        failing: this.#failingFiles,
-        stopSignal: this.#options.stopSignal,
-        onProgress: (files) => this.#options.onUploadProgress?.(files),
-      });
+      const what = { thread, turn: this.#turn, projectId, items, failing: this.#failingFiles };
+      return uploadAttachments({ ...this.#work, ...what, stopSignal, onProgress: onUploadProgress });
     });
   }
 
@@ -241,7 +235,7 @@ export class Sender {
   }
 
   async #tryToDeliver(taskId: string, known: FrozenTurn | undefined): Promise<DeliveredMessage> {
-    const { store, settings } = this.#work.deps;
+    const { store } = this.#work.deps;
     const turn = known?.turn ?? (await store.turns.get(this.#turn.workspace, this.#turn.id));
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
     if (turn.send_intended_at === null) {
@@ -253,23 +247,7 @@ export class Sender {
       const task = { ...this.#work, agent, taskId };
       return await deliverOnce(task, turn, this.#options.stopSignal, known?.isIntended === true);
     } catch (error) {
-      if (error instanceof AgentBusyError) {
-        const { status } = await agent.getTask(taskId);
-        // A busy task becomes free again, but an ended task may never take another message.
-        if (status === 'failed' || status === 'cancelled') {
-          if (await this.#leaveTask(taskId)) throw new RestartSending();
-          throw new TurnEnded('refused', strings.taskClosed, error);
-        }
-      }
-      const skill = turn.skill ?? settings.skill;
-      if (
-        error instanceof AgentNotFoundError &&
-        skill !== undefined &&
-        (await undefinedIfNotFound(() => agent.getTask(taskId))) !== undefined
-      ) {
-        if (skill === settings.skill) throw new TurnEnded('refused', strings.unknownSkill(skill), error);
-        throw new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
-      }
+      if (error instanceof TaskClosed && (await this.#leaveTask(taskId))) throw new RestartSending();
       throw error;
     }
   }
@@ -319,8 +297,3 @@ export class Sender {
 
 /** The thread has another project or task now: sending starts over. */
 class RestartSending extends Error {}
-
-/** Whether an earlier message started the thread's task: options of the whole task are fixed. */
-function isTaskStarted({ task_id, participant_ids }: Thread): boolean {
-  return task_id !== null && participant_ids.length > 0;
-}

@@ -60,7 +60,7 @@ export async function recordSentContent(
   const frozen = await freeze();
   if (frozen !== undefined) return frozen;
   const now = await unlessStopped(store, turn);
-  if (now.message_ts !== turn.message_ts) return now;
+  if (now.prompt !== null || now.message_ts !== turn.message_ts) return now;
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
   if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId))
     return (await store.turns.reassign(turn, earlier)) ?? now;

@@ -16,7 +16,7 @@ const EVENT_KINDS: Record<EventKind, string> = {
 const EVENT_OUTCOMES: Record<EventOutcome, string> = {
   admitted: '',
   known: 'seen before',
-  stray: 'between people',
+  orphan: 'between people',
   unsent: 'between people',
   stop_said: '',
   reworded: '',

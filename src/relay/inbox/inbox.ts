@@ -122,7 +122,7 @@ export class Inbox {
           if (earlyEdit?.content === null && !earlyEdit.is_deletion)
             return store.transaction((trx) => setAside(trx, message));
           continue;
-        case 'stray':
+        case 'orphan':
         case 'known':
         case 'withdrawn':
           return { kind: decision };
@@ -245,5 +245,5 @@ async function setAside(store: Store, message: IncomingMessage): Promise<InboxOu
   if ((await store.messages.get({ workspace, channel, ts })) !== undefined) return { kind: 'known' };
   if (thread_ts === ts) return { kind: 'ignored', why: 'not addressed to us since its edit' };
   await store.orphanReplies.add(thread, ts);
-  return { kind: 'stray' };
+  return { kind: 'orphan' };
 }

@@ -48,7 +48,7 @@ export async function acceptStopWord(
   if (earlyEdit?.is_deletion === true) return { kind: 'withdrawn' };
   if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
   if (known !== undefined) return { kind: 'known' };
-  if (!isOurs && (await isStray(store, thread, ts))) return { kind: 'stray' };
+  if (!isOurs && (await isOrphan(store, thread, ts))) return { kind: 'orphan' };
   const outcome = await onStopMessage(message);
   const content = { text: '' };
   const row = { thread_ts, user_id: person, state: 'closed', content, edited_ts: null } as const;
@@ -56,7 +56,7 @@ export async function acceptStopWord(
 }
 
 /** Under the thread's lock: it must not depend on a mention that is being written at the same time. */
-function isStray(store: Store, thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+function isOrphan(store: Store, thread: ThreadKey, ts: SlackTs): Promise<boolean> {
   return store.transaction(async ({ threads, orphanReplies }) => {
     await threads.lock(thread);
     if (await threads.isOursSince(thread, ts)) return false;

@@ -56,7 +56,7 @@ export function writersOf({ user, attachments }: ParsedMessage): string[] {
 }
 
 /** The names of the message's files, in order. */
-export function fileNamesOf(message: ParsedMessage): string[] {
+export function fileNamesOf(message: Pick<ParsedMessage, 'files'>): string[] {
   return message.files.map((file) => file.name || file.title || 'a file');
 }
 

@@ -46,7 +46,7 @@ export type InboxOutcome =
   /** Accepted before: the other copy of a mention, or a redelivery. */
   | { kind: 'known' }
   /** An orphan reply, in a thread that is not ours: its ids are kept for ten minutes. */
-  | { kind: 'stray' }
+  | { kind: 'orphan' }
   /** A reply that people wrote to each other in a thread of ours: only its ids are kept. */
   | { kind: 'unsent'; thread: ThreadKey }
   /** The stop word; `isFirst`: this copy of the message is the first one. */

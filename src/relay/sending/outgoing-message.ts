@@ -139,42 +139,43 @@ async function readPointedMessages(
   if (about !== undefined) earlier = { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
   else if (resent === undefined) earlier = await readEarlierMessages(work, thread, message);
   const { messages, isBeginning, missing, quoted } = earlier;
+  const maxMessages = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
+  const newest = lastOf(messages, maxMessages);
+  const along = [
+    parsed,
+    ...newest,
+    ...links.read.flatMap((one) => [one.message, ...lastOf(one.replies, maxTranscriptMessages - 1)]),
+  ];
   const mayHaveTables = message.ts !== message.thread_ts && tablesAmong(blocksOf(parsed)).length > 0;
   let firstTable = 1 + (mayHaveTables ? await work.deps.store.keptFiles.countTables(message) : 0);
-  const withFiles: ParsedMessage[] = [];
-  const keepFiles = (one: ParsedMessage, files = one.files): ParsedMessage => {
-    const numbered = { ...one, firstTable };
+  const numbered = new Map<ParsedMessage, ParsedMessage>();
+  for (const one of along) {
+    numbered.set(one, { ...one, firstTable });
     firstTable += tablesAmong(blocksOf(one)).length;
-    withFiles.push({ ...numbered, files });
-    return numbered;
-  };
-  const keepNewest = (some: readonly ParsedMessage[], max: number, filesOf = keepAll) =>
-    some.map((one, index) => (index < some.length - max ? one : keepFiles(one, filesOf(one))));
-  const own = keepFiles(parsed);
-  const earlierFiles =
-    isBeginning && maxTranscriptMessages > 0
-      ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf)
-      : [];
+  }
+  const read = (one: ParsedMessage) => numbered.get(one) ?? one;
+  const earlierFiles = isBeginning ? newest.flatMap(({ files }) => files) : [];
   const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
-  let leftToDrop = leftOut.length;
-  const maxMessages = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
-  const before = keepNewest(messages, maxMessages, ({ files }) => {
-    const dropped = Math.min(leftToDrop, files.length);
-    leftToDrop -= dropped;
-    return files.slice(dropped);
-  });
+  const withFiles = along.map((one) => ({
+    ...read(one),
+    files: one.files.filter((file) => !leftOut.includes(file)),
+  }));
   const linked = links.read.map((one) => ({
     ...one,
-    message: keepFiles(one.message),
-    replies: keepNewest(one.replies, maxTranscriptMessages - 1),
+    message: read(one.message),
+    replies: one.replies.map(read),
   }));
-  const leftOutNotes = leftOut.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
+  const leftOutNotes = fileNamesOf({ files: leftOut }).map((name) => ({
+    name,
+    reason: 'earlier' satisfies FileReason,
+  }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
-  return { own, before, maxMessages, missing, quoted, linked, notes, withFiles };
+  const before = messages.map(read);
+  return { own: read(parsed), before, maxMessages, missing, quoted, linked, notes, withFiles };
 }
 
-function keepAll({ files }: ParsedMessage): ParsedMessage['files'] {
-  return files;
+function lastOf<T>(list: readonly T[], count: number): readonly T[] {
+  return count > 0 ? list.slice(-count) : [];
 }
 
 /** Notes on the messages of which there is only Slack's preview: no link to them was followed. */

@@ -24,8 +24,8 @@ export interface SenderOptions {
   /** The channel's model for new tasks. */
   channelModel: string | null;
   onUploadProgress?: UploadProgressListener;
-  onFileNotes?(notes: readonly FileNote[]): void;
-  onStep?(step: 'uploading' | 'working'): void;
+  onFileNotes?: (notes: readonly FileNote[]) => void;
+  onStep?: (step: 'uploading' | 'working') => void;
   /** Records that the thread's task is about to be started. */
   recordTaskIntent(intent: TaskIntent): Promise<void>;
   /** Aborted if the message must not be sent. Its reason is thrown. */

@@ -21,7 +21,7 @@ export interface InboxMessage extends Pick<Message, keyof ThreadKey | 'ts' | 'us
 /** What became of a message. */
 export interface InboxDecision {
   /** `changed`: nothing was written, because an early edit has not been applied or the thread has become ours. */
-  decision: 'changed' | 'stray' | 'unsent' | 'known' | 'withdrawn' | 'waits' | 'next';
+  decision: 'changed' | 'orphan' | 'unsent' | 'known' | 'withdrawn' | 'waits' | 'next';
   /** It waits in a paused thread. */
   is_paused: boolean;
 }

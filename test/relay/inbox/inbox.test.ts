@@ -83,7 +83,7 @@ describe('the inbox', () => {
   test('stores only the ids of a reply in an unknown thread, and nothing of other conversations', async () => {
     const root = ts();
     const reply = message('a reply', { thread_ts: root });
-    expect((await say(reply)).kind).toBe('stray');
+    expect((await say(reply)).kind).toBe('orphan');
     expect((await say(message('just talk'))).kind).toBe('ignored');
     await say(message('<@UBOT> now you', { ts: root, thread_ts: root }));
     expect(
@@ -98,7 +98,7 @@ describe('the inbox', () => {
       message('<@UBOT> see above', { thread_ts: root }),
     ];
     expect((await say(mention)).kind).toBe('admitted');
-    expect((await say(between)).kind).toBe('stray');
+    expect((await say(between)).kind).toBe('orphan');
     expect(await row(between)).toBeUndefined();
   });
 
@@ -108,7 +108,7 @@ describe('the inbox', () => {
     const reply = message('and the other lane', { thread_ts: root });
     const second = message('<@UBOT> hello?', { thread_ts: root });
     await say(second);
-    expect((await say(reply)).kind).toBe('stray');
+    expect((await say(reply)).kind).toBe('orphan');
     await say(first);
     const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
     expect((await store.threads.getOrThrow(thread)).adopted_ts).toBe(first.ts);
@@ -122,8 +122,8 @@ describe('the inbox', () => {
       const both = [() => say(mention), () => say(reply)];
       await Promise.all((round % 2 === 0 ? both : both.toReversed()).map((one) => one()));
       const thread = { workspace: 'T1', channel: 'C1', thread_ts: mention.ts };
-      const strays = await store.orphanReplies.after(thread, mention.ts);
-      expect([(await row(reply))?.ts, ...strays].filter((at) => at === reply.ts)).toHaveLength(1);
+      const orphans = await store.orphanReplies.after(thread, mention.ts);
+      expect([(await row(reply))?.ts, ...orphans].filter((at) => at === reply.ts)).toHaveLength(1);
     }
   });
 
@@ -186,7 +186,7 @@ describe('the inbox', () => {
     for (const one of [...people, own])
       expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({ is_deletion: false, content: null });
     for (const one of [...people, own])
-      expect(['ignored', 'stray', 'known']).toContain((await say(one)).kind);
+      expect(['ignored', 'orphan', 'known']).toContain((await say(one)).kind);
     for (const one of people) expect(await row(one)).toBeUndefined();
     expect((await row(own))?.content?.text).toBe('our edited reply');
   });
@@ -195,9 +195,9 @@ describe('the inbox', () => {
     const root = ts();
     const mention = message('<@UBOT> now you', { thread_ts: root });
     const reply = message('first words', { thread_ts: root });
-    expect(await edit(reply, 'second words')).toEqual({ kind: 'stray' });
+    expect(await edit(reply, 'second words')).toEqual({ kind: 'orphan' });
     await say(mention);
-    expect(await say(reply)).toEqual({ kind: 'stray' });
+    expect(await say(reply)).toEqual({ kind: 'orphan' });
     const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
     expect(await store.orphanReplies.after(thread, mention.ts)).toEqual([reply.ts]);
   });
@@ -321,7 +321,7 @@ describe('the inbox', () => {
     expect(await say(said('a reply', { thread_ts: first.thread_ts }))).toMatchObject({ kind: 'admitted' });
     expect(await say(said('<@U2> not for us'))).toMatchObject({ kind: 'ignored' });
     expect(await edit(early, 'changed')).toMatchObject({ kind: 'ignored' });
-    expect(await say(said('among people', { thread_ts: early.thread_ts }))).toEqual({ kind: 'stray' });
+    expect(await say(said('among people', { thread_ts: early.thread_ts }))).toEqual({ kind: 'orphan' });
     const changed = said('and this');
     expect(await edit(changed, 'and that')).toMatchObject({ kind: 'ignored' });
     expect(await say(changed)).toMatchObject({ kind: 'admitted' });
@@ -336,7 +336,7 @@ describe('the inbox', () => {
     expect((await say(message('<@U2> look', { thread_ts: mention.ts }))).kind).toBe('ignored');
     expect((await say(message('for the bot', { thread_ts: mention.ts }))).kind).toBe('admitted');
     await store.threads.makeDormant({ workspace: 'T1', channel: 'C1', thread_ts: mention.ts });
-    expect((await say(message('anybody?', { thread_ts: mention.ts }))).kind).toBe('stray');
+    expect((await say(message('anybody?', { thread_ts: mention.ts }))).kind).toBe('orphan');
     expect((await say(message('<@UBOT> again', { thread_ts: mention.ts }))).kind).toBe('admitted');
   });
 
@@ -345,7 +345,7 @@ describe('the inbox', () => {
     await say(here);
     expect((await say({ ...here, workspace: 'T2' })).kind).toBe('admitted');
     const reply = message('a reply', { workspace: 'T3', thread_ts: here.ts });
-    expect((await say(reply)).kind).toBe('stray');
+    expect((await say(reply)).kind).toBe('orphan');
   });
 
   test('applies the latest of the edits that arrive before their message', async () => {

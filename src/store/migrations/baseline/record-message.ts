@@ -3,7 +3,7 @@ export const RECORD_MESSAGE_FUNCTIONS = `
   -- Writes an arriving message down, and its thread, in one statement. Slack is acknowledged after it. decision:
   --   changed: an edit or deletion that the caller has not applied came first, or the thread became ours since the
   --     caller decided on in_state; nothing is written
-  --   stray: an orphan reply, in a thread that is not ours or from before it was; only its ids are kept
+  --   orphan: an orphan reply, in a thread that is not ours or from before it was; only its ids are kept
   --   unsent: it is not for the agent; only its ids are kept
   --   known: it was written before
   --   withdrawn: it is written as withdrawn
@@ -42,7 +42,7 @@ export const RECORD_MESSAGE_FUNCTIONS = `
     if not is_addressed and (is_new or precedes) then
       insert into orphan_replies (workspace, channel, thread_ts, ts) values (in_workspace, in_channel, root, in_ts)
         on conflict do nothing;
-      decision := 'stray';
+      decision := 'orphan';
       return;
     end if;
     if in_state is null then

@@ -10,7 +10,7 @@ process.on('SIGTERM', () => stop('SIGTERM', 0));
 process.on('SIGINT', () => stop('SIGINT', 0));
 
 const { startApp } = await import('./app.ts');
-const { requireFreePort } = await import('./app/http-endpoints.ts');
+const { requireFreePort } = await import('./app/start-checks.ts');
 const { readConfig, secretValues, settingRows } = await import('./config.ts');
 const { describeErrors, flattenSuppressedErrors } = await import('./operate/command-runner.ts');
 const { createLogger } = await import('./operate/logger.ts');

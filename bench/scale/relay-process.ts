@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { z } from 'zod';
 import { AgentClient } from '../../src/agent/agent-client.ts';
-import { relaySettings } from '../../src/app/options-from-config.ts';
+import { relaySettings } from '../../src/app/relay-settings.ts';
 import { CredentialGate } from '../../src/calls/credential-gate.ts';
 import { readConfig, secretValues } from '../../src/config.ts';
 import { createLogger } from '../../src/operate/logger.ts';
@@ -49,6 +49,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const watch = new Telemetry({
     log,
     origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
+  }).watch({
     stats: () => readStats(database.kysely),
     heldThreads: () => dispatcher.heldJobCount,
     rejectedSettings: () => [],

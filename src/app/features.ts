@@ -1,75 +1,128 @@
-import type { Config } from '../config.ts';
-import { feedbackSection } from '../features/answer-feedback.ts';
+import { AnswerFeedback, feedbackSection } from '../features/answer-feedback.ts';
 import { HomeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { ChannelSettings } from '../features/settings/channel-settings.ts';
 import { WorkspaceSettings } from '../features/settings/workspace-settings.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
+import { StartForm } from '../features/start/start-form.ts';
 import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
+import { stepsAndLinksButtons } from '../features/steps-and-fresh-links.ts';
+import { listRunningTasks } from '../features/task-commands.ts';
+import { taskButtons } from '../features/task-details/task-buttons.ts';
 import { TaskDeleter } from '../features/task-details/task-deletion.ts';
 import { TaskFileDelivery } from '../features/task-details/task-file-delivery.ts';
+import { TaskModal } from '../features/task-details/task-modal.ts';
 import { UsageReport } from '../features/usage-report.ts';
 import { WorkflowStepHandler } from '../features/workflow-step.ts';
-import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/workspace-account.ts';
-import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
-import type { RelayDeps } from '../relay/runtime/deps.ts';
-import type { JobRunner } from '../relay/runtime/job-runner.ts';
+import { WorkspaceAccount } from '../features/workspace-account.ts';
+import {
+  agentWordHandlers,
+  registerShortcuts,
+  registerSlashCommand,
+} from '../listeners/commands-and-shortcuts.ts';
+import { registerButtons, registerForms, registerHomeOpened } from '../listeners/interactions.ts';
+import type { SlackApp } from '../listeners/slack-app.ts';
+import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import { TaskList } from '../relay/tasks/task-list.ts';
-import type { MessageKey } from '../store/keys.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
-import { oauthOptions, sharedCredentials } from './options-from-config.ts';
-
-export interface FeatureHooks {
-  account: Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret' | 'clientOptions' | 'onChanged'>;
-  onMessageAdded: (message: MessageKey) => void;
-  jobs: JobRunner;
-}
+import type { AppContext } from './storage.ts';
+import type { Controls, Turns } from './turns.ts';
+import type { Workspaces } from './workspaces.ts';
 
 export type Features = ReturnType<typeof createFeatures>;
 
-/** Builds the features that depend on settings, on each other or on the rest of the app. */
-export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHooks) {
-  const isMultiWorkspace = oauthOptions(config, hooks.account.keyring) !== undefined;
+/** Builds what people open and set. */
+export function createFeatures(
+  { config }: AppContext,
+  { accounts, oauth, keyring, redactSecret }: Workspaces,
+  { deps, jobs }: Turns,
+  { pausedMessages }: Controls,
+) {
   const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
-  const hasDefaultAccount = sharedCredentials(config) !== undefined;
-  const workspaceAccount = new WorkspaceAccount({ ...deps, ...hooks.account, hasDefaultAccount, updateHome });
+  const workspaceAccount = new WorkspaceAccount({
+    ...deps,
+    keyring,
+    redactSecret,
+    clientOptions: (id) => accounts.ownAccountOptions(id),
+    onChanged: () => accounts.refresh(),
+    hasDefaultAccount: config.AGENT_API_KEY !== undefined,
+    updateHome,
+  });
   const channelSettings = new ChannelSettings({
     ...deps,
-    ...hooks,
-    isSharedAccount: (account) => isMultiWorkspace && account === SETTINGS_ACCOUNT,
+    isSharedAccount: (account) => oauth !== undefined && account === SETTINGS_ACCOUNT,
   });
   const workspaceSettings = new WorkspaceSettings(deps, updateHome);
   const taskList = new TaskList(deps);
+  const taskModal = new TaskModal(deps);
   const usageReport = new UsageReport(deps);
-  const adminSections = [
-    workspaceSettings,
-    workspaceAccount,
-    { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) },
-    usageReport,
-  ];
+  const feedback = { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) };
   const home = new HomeTab({
     ...deps,
     taskList,
-    adminSections,
+    adminSections: [workspaceSettings, workspaceAccount, feedback, usageReport],
     openSettings: (request) => channelSettings.open(request),
+    openTask: (triggerId, task) => taskModal.open(triggerId, task),
   });
-  const questionPoster = new QuestionPoster(deps, hooks.jobs);
-  const workflowStep = new WorkflowStepHandler(deps, () => hooks.jobs.runDue());
-  const taskFiles = new TaskFileDelivery(deps);
-  const taskDeleter = new TaskDeleter(deps, hooks.jobs);
+  const questionPoster = new QuestionPoster(deps, jobs);
+  const workflowStep = new WorkflowStepHandler(deps, () => jobs.runDue());
+  const taskDeleter = new TaskDeleter(deps, jobs);
+  for (const kind of [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs, channelNoticeJobs(deps)])
+    jobs.add(kind);
+  const onMessageAdded = pausedMessages.onWaitingChanged.bind(pausedMessages);
   return {
-    /** What works between people's requests. */
-    background: [taskFiles],
-    jobKinds: [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs, channelNoticeJobs(deps)],
-    channelSettings,
+    home,
     workspaceAccount,
+    channelSettings,
     workspaceSettings,
     taskList,
-    home,
     usageReport,
     workflowStep,
-    startFormHandler: new StartFormSubmissions({ ...deps, ...hooks, questionPoster }),
-    taskFiles,
     taskDeleter,
+    taskModal,
+    taskFiles: new TaskFileDelivery(deps),
+    startForm: new StartForm(deps),
+    startSubmissions: new StartFormSubmissions({ ...deps, questionPoster, onMessageAdded }),
+    feedback: new AnswerFeedback(deps),
   };
+}
+
+/** Connects every button, form, word of `/agent` and shortcut to what handles it. */
+export function connectFeatures(
+  { bolt: app }: SlackApp,
+  { deps, directMessages }: Turns,
+  { stopControl, buttons: controlButtons }: Controls,
+  features: Features,
+): void {
+  const { home, startForm, startSubmissions, channelSettings, workspaceSettings, workspaceAccount } =
+    features;
+  const buttons: ButtonHandlers = {
+    ...controlButtons,
+    ...home.buttons,
+    ...workspaceAccount.buttons,
+    ...workspaceSettings.buttons,
+    ...features.usageReport.buttons,
+    ...features.feedback.buttons,
+    ...startForm.buttons,
+    ...stepsAndLinksButtons(deps),
+    ...taskButtons(features, (request) => home.show(request)),
+    stop: (press) => stopControl.requestStop(press),
+    stop_listed: async (press) => {
+      const outcome = await stopControl.requestStop(press);
+      return { outcome, replacement: await listRunningTasks(deps, press) };
+    },
+  };
+  const forms: FormHandlers = {
+    ...startSubmissions.forms,
+    ...channelSettings.forms,
+    ...workspaceSettings.forms,
+    ...workspaceAccount.forms,
+    ...features.feedback.forms,
+  };
+  const context = { app, deps, log: deps.log };
+  registerButtons(context, buttons);
+  registerForms(context, forms);
+  registerSlashCommand(context, agentWordHandlers(deps, features), startSubmissions);
+  registerShortcuts(context, startForm);
+  registerHomeOpened(context, home, directMessages);
 }

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
@@ -11,51 +12,35 @@ import type { Lifecycle } from './lifecycle.ts';
  * Tries the service's address and key once, when the app starts, and logs a warning if one of them does not work. No
  * message waits for it. A refused key is logged by its gate.
  */
-export class ServiceTrial implements Lifecycle {
-  readonly #accounts: Pick<ServiceAccounts, 'probeDefault'>;
-  readonly #onResult: (result: ProbeResult) => void;
-  readonly #log: Logger;
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
-
-  constructor(
-    accounts: Pick<ServiceAccounts, 'probeDefault'>,
-    onResult: (result: ProbeResult) => void,
-    log: Logger,
-  ) {
-    this.#accounts = accounts;
-    this.#onResult = onResult;
-    this.#log = log;
-  }
-
-  start(): void {
-    this.#running = this.#try();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #try(): Promise<void> {
-    const setting = 'AGENT_BASE_URL';
+export function serviceTrial(
+  accounts: Pick<ServiceAccounts, 'probeDefault'>,
+  onResult: (result: ProbeResult) => void,
+  log: Logger,
+): Lifecycle {
+  const setting = 'AGENT_BASE_URL';
+  const stopped = new AbortController();
+  let trial = Promise.resolve();
+  const run = async () => {
     try {
-      const result = await this.#accounts.probeDefault(this.#stop.signal);
-      if (result !== undefined) this.#onResult(result);
+      const result = await accounts.probeDefault(stopped.signal);
+      if (result !== undefined) onResult(result);
       if (result === 'no_service')
-        this.#log.warn(
-          { setting },
-          'AGENT_BASE_URL accepts even a wrong key, so it is not the agent service',
-        );
+        log.warn({ setting }, 'AGENT_BASE_URL accepts even a wrong key, so it is not the agent service');
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
+      if (stopped.signal.aborted) return;
       const reason = error instanceof AgentError ? error.message : String(error);
-      this.#log.warn(
-        { setting, reason },
-        'AGENT_BASE_URL does not work at the start; messages wait until it does',
-      );
+      log.warn({ setting, reason }, 'AGENT_BASE_URL does not work at the start; messages wait until it does');
     }
-  }
+  };
+  return {
+    start: () => {
+      trial = run();
+    },
+    stop: async () => {
+      stopped.abort();
+      await trial;
+    },
+  };
 }
 
 /** Until this long (ms) after the start, nothing is said about Slack's silence. */
@@ -81,5 +66,29 @@ export async function identifyBot(
     throw refusedSetting('SLACK_BOT_TOKEN', `Slack says ${error.slackCode}`);
   } finally {
     clearTimeout(waiting);
+  }
+}
+
+/** Fails at once where PORT cannot be opened, before a start waits for anything else. Throws a ConfigError. */
+export async function requireFreePort({ PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(describePortError(error, { PORT, HOST })));
+    server.listen(PORT, HOST, () => server.close(() => resolve()));
+  });
+}
+
+/** The error for a port that cannot be opened, with the setting to change. */
+export function describePortError(error: unknown, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): unknown {
+  switch (error instanceof Error && 'code' in error && error.code) {
+    case 'EADDRINUSE':
+      return refusedSetting('PORT', `another program uses ${PORT}`);
+    case 'EACCES':
+      return refusedSetting('PORT', `this user may not open ${PORT}`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return refusedSetting('HOST', `${HOST} is not an address of this machine`);
+    default:
+      return error;
   }
 }

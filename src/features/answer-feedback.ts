@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { controlRefusal, permittedTurn, useOnTurn } from '../relay/access/control-permission.ts';
-import { type ControlOutcome, type ControlRequest, turnOf } from '../relay/runtime/control-request.ts';
+import {
+  type ButtonHandlers,
+  type ControlOutcome,
+  type ControlRequest,
+  type FormAnswer,
+  type FormHandlers,
+  type FormSubmission,
+  turnOf,
+} from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../relay/runtime/private-messages.ts';
 import { createModal, type Modal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
@@ -21,6 +30,11 @@ const CONTROL = 'feedback';
 /** Feedback on answers: one thumb per person and answer, and an optional comment. */
 export class AnswerFeedback {
   readonly #deps: RelayDeps;
+  readonly buttons: ButtonHandlers<'feedback' | 'feedback_comment'> = {
+    feedback: (press) => this.rate({ ...press, good: press.value.startsWith('good/') }),
+    feedback_comment: (press) => this.openCommentForm(press),
+  };
+  readonly forms: FormHandlers = { feedback_comment: (form) => this.#submitComment(form) };
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;
@@ -56,6 +70,14 @@ export class AnswerFeedback {
     return commentView(turnId, given?.comment ?? null);
   }
 
+  async #submitComment({ workspace, person, metadata, input }: FormSubmission): Promise<FormAnswer> {
+    const turnId = z.uuid().safeParse(metadata).data;
+    const comment = (input('comment')?.value ?? '').trim().slice(0, MAX_COMMENT_CHARACTERS);
+    if (turnId === undefined || comment === '') return undefined;
+    const isSaved = await this.saveComment({ workspace, person, turnId }, comment);
+    return isSaved ? undefined : { errors: { comment: strings.feedback.tooLate } };
+  }
+
   /** Saves a comment with the person's thumb, and tells its writer; false if the thumb is gone. */
   async saveComment(
     { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
@@ -82,7 +104,7 @@ export class AnswerFeedback {
     if (channel === undefined || workspace === undefined) return;
     const { posting, people } = workspace;
     const given = await this.#deps.store.feedback.get(key);
-    const thumb = given?.is_positive === true ? strings.buttons.thumbsUp : strings.buttons.thumbsDown;
+    const thumb = given?.is_positive === true ? strings.buttons.feedback.label : strings.answers.thumbsDown;
     const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
     const url = turn && (await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts }));
     const message = {
@@ -90,7 +112,7 @@ export class AnswerFeedback {
       blocks: [
         contextLineBlock(heading),
         sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
-        ...(url === undefined ? [] : [mrkdwnSection(`<${url}|${strings.buttons.openThread}>`)]),
+        ...(url === undefined ? [] : [mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`)]),
       ],
     };
     await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });
@@ -98,7 +120,7 @@ export class AnswerFeedback {
 }
 
 /** The most that a plain-text input takes. */
-export const MAX_COMMENT_CHARACTERS = 3_000;
+const MAX_COMMENT_CHARACTERS = 3_000;
 
 /** The form for a comment on a turn's answer; `written` is the person's earlier comment. */
 export function commentView(turnId: string, written: string | null): Modal {
@@ -108,8 +130,8 @@ export function commentView(turnId: string, written: string | null): Modal {
     ...createModal(title, [textInput('comment', { label, hint }, field)]),
     callback_id: 'feedback_comment',
     private_metadata: turnId,
-    submit: plainText(strings.buttons.send),
-    close: plainText(strings.buttons.cancel),
+    submit: plainText(strings.answers.send),
+    close: plainText(strings.answers.cancel),
   };
 }
 
@@ -129,7 +151,7 @@ export async function feedbackSection(
     .toReversed()
     .flatMap(({ comment, is_positive, user_id, channel, given_at }): ViewBlock[] => {
       const facts = [
-        is_positive ? strings.buttons.thumbsUp : strings.buttons.thumbsDown,
+        is_positive ? strings.buttons.feedback.label : strings.answers.thumbsDown,
         formatPerson(user_id),
         channel === null ? '' : formatChannel(channel),
         formatAge(Date.now() - given_at.getTime()),

@@ -10,9 +10,9 @@ const MAX_TITLE_CHARACTERS = 200;
 
 /** What only direct messages have where Slack lists the app as an agent. */
 export class TitlesAndPrompts {
-  readonly #deps: RelayDeps;
+  readonly #deps: Pick<RelayDeps, 'workspace' | 'log'>;
 
-  constructor(deps: RelayDeps) {
+  constructor(deps: Pick<RelayDeps, 'workspace' | 'log'>) {
     this.#deps = deps;
   }
 

@@ -1,6 +1,11 @@
 import { parseJson } from '../calls/json.ts';
 import { certainDenialFor, isAdminNow } from '../relay/access/access-policy.ts';
-import type { ChannelActor, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type {
+  ButtonHandlers,
+  ChannelActor,
+  ViewPress,
+  WorkspaceActor,
+} from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { channelTasksRefusal } from '../relay/tasks/task-access.ts';
 import {
@@ -19,6 +24,7 @@ import {
 } from '../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
+import { slackId } from '../slack/field-schemas.ts';
 import type { TaskPage, TaskRow } from '../store/tasks/tasks.ts';
 import { WHOLE_WORKSPACE } from '../store/workspaces/settings-store.ts';
 import type { ModalOutcome, ModalTrigger } from './modals.ts';
@@ -41,11 +47,20 @@ export interface AdminSection {
   buildSection(workspace: string): Promise<readonly ViewBlock[]>;
 }
 
+/** A task whose details are opened, and what the Home tab behind shows. */
+interface OpenedTask extends ChannelActor {
+  thread_ts: string;
+  page: number;
+  home: HomeTabState;
+}
+
 export interface HomeTabDeps extends RelayDeps {
   taskList: TaskList;
   adminSections: readonly AdminSection[];
   /** Opens the modal with a channel's settings. */
   openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
+  /** Opens the modal with a task's details. */
+  openTask: (triggerId: string, task: OpenedTask) => Promise<ModalOutcome>;
 }
 
 /** What a Home tab shows, and the rows of its lists. */
@@ -54,9 +69,42 @@ type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] }
 /** The Home tab: shown at once from our own records, then updated with the task states from the service. */
 export class HomeTab {
   readonly #deps: HomeTabDeps;
+  readonly buttons: ButtonHandlers<
+    'home_refresh' | 'home_newer' | 'home_older' | 'home_channel' | 'home_settings' | 'task_details'
+  > = {
+    home_refresh: (press) => this.#showFor(press, {}),
+    home_newer: (press) => this.#turnPage(press),
+    home_older: (press) => this.#turnPage(press),
+    home_channel: (press) => {
+      const channel = slackId.safeParse(press.selectedChannel).data;
+      return this.#showFor(press, { channel, channelPage: 0 });
+    },
+    home_settings: (press) =>
+      this.openChannelSettings({ ...press, channel: press.value }, parseHomeMetadata(press.view.metadata)),
+    task_details: (press) => this.#openTask(press),
+  };
 
   constructor(deps: HomeTabDeps) {
     this.#deps = deps;
+  }
+
+  async #openTask({ workspace, person, triggerId, value, view }: ViewPress): Promise<void> {
+    const key = parseTaskButton(value);
+    if (key === undefined) return;
+    const state = parseHomeMetadata(view.metadata);
+    const task = { workspace, person, ...key, page: 0, home: state };
+    if ((await this.#deps.openTask(triggerId, task)) === 'late')
+      await this.show({ workspace, person, state, note: strings.controlFailed.late });
+  }
+
+  async #showFor({ workspace, person, view }: ViewPress, change: Partial<HomeTabState>): Promise<void> {
+    await this.show({ workspace, person, state: { ...parseHomeMetadata(view.metadata), ...change } });
+  }
+
+  async #turnPage(press: ViewPress): Promise<void> {
+    const to = parsePageButton(press.value);
+    if (to !== undefined)
+      await this.#showFor(press, to.list === 'own' ? { page: to.page } : { channelPage: to.page });
   }
 
   /** Shows a person's Home tab. Throws a SlackError. */
@@ -178,7 +226,7 @@ export function homeView(content: HomeContent) {
     { type: 'header', text: plainText(strings.home.title) },
     mrkdwnSection(hasAccess ? strings.home.about : strings.home.noAccess),
     contextLineBlock(strings.automatedNotice),
-    actionsBlock([buttonElement('home_refresh', strings.buttons.refresh, 'refresh')]),
+    actionsBlock([buttonElement('home_refresh', 'refresh')]),
     ...(note === undefined ? [] : [contextLineBlock(note)]),
     { type: 'header', text: plainText(strings.home.yourTasks) },
     ...listBlocks('own', ownTasks, state.page, now, hasAccess ? noneOfYours : noneWithoutAccess),
@@ -220,10 +268,7 @@ function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabStat
   if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
   const blocks = listBlocks('channel', channel, state.channelPage, now, strings.home.noneOfChannel);
   if (state.channel === undefined) return blocks;
-  return [
-    actionsBlock([buttonElement('home_settings', strings.buttons.channelSettings, state.channel)]),
-    ...blocks,
-  ];
+  return [actionsBlock([buttonElement('home_settings', state.channel)]), ...blocks];
 }
 
 function listBlocks(
@@ -238,13 +283,12 @@ function listBlocks(
   const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
     ...mrkdwnSection(taskLine(task, now, isOwn ? 'channel' : 'starter')),
-    accessory: buttonElement('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
+    accessory: buttonElement('task_details', `${task.channel}/${task.root}`),
   }));
   if (count <= HOME_PAGE_SIZE && page === 0) return blocks;
   const pageButtons = [];
-  if (page > 0) pageButtons.push(buttonElement('home_newer', strings.buttons.newer, `${list}/${page - 1}`));
-  if (from + HOME_PAGE_SIZE < count)
-    pageButtons.push(buttonElement('home_older', strings.buttons.older, `${list}/${page + 1}`));
+  if (page > 0) pageButtons.push(buttonElement('home_newer', `${list}/${page - 1}`));
+  if (from + HOME_PAGE_SIZE < count) pageButtons.push(buttonElement('home_older', `${list}/${page + 1}`));
   if (tasks.length > 0)
     blocks.push(contextLineBlock(strings.pageShown(from + 1, from + tasks.length, count)));
   if (pageButtons.length > 0) blocks.push(actionsBlock(pageButtons));

@@ -1,3 +1,4 @@
+import type { FormAnswer } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
@@ -46,4 +47,9 @@ export async function updateModal(
 ): Promise<boolean> {
   const view = typeof content === 'string' ? noticeModal(title, content) : content;
   return (await workspace?.views.update(viewId, view)) ?? false;
+}
+
+/** What a form with settings shows then: its errors, or that it is saved. */
+export function savedOrErrors(errors: FormErrors, title: string): FormAnswer {
+  return Object.keys(errors).length > 0 ? { errors } : { view: noticeModal(title, strings.settingsSaved) };
 }

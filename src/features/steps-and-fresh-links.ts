@@ -3,7 +3,12 @@ import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import { toListedResult } from '../relay/replies/result-posts.ts';
-import { type ControlRequest, turnOf } from '../relay/runtime/control-request.ts';
+import {
+  type ButtonHandlers,
+  type ControlRequest,
+  turnOf,
+  type ViewPress,
+} from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendEphemeral } from '../relay/runtime/private-messages.ts';
 import { createModal, type ViewBlock } from '../render/blocks/modal.ts';
@@ -22,7 +27,23 @@ import type { Turn } from '../store/schema.ts';
 import { taskIdOf } from '../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from './modals.ts';
 
-export interface StepsPress extends ControlRequest {
+/** Handles the buttons of steps and fresh links. */
+export function stepsAndLinksButtons(
+  deps: RelayDeps,
+): ButtonHandlers<'steps' | 'steps_page' | 'steps_next_page' | 'fresh_links'> {
+  const showPage = async (press: ViewPress) => {
+    const target = parseStepsPage(press.value);
+    return target && showSteps(deps, { ...press, ...target, modal: { viewId: press.view.id } });
+  };
+  return {
+    steps: (press) => showSteps(deps, { ...press, page: 0, modal: press }),
+    steps_page: showPage,
+    steps_next_page: showPage,
+    fresh_links: (press) => showFreshLinks(deps, press),
+  };
+}
+
+interface StepsPress extends ControlRequest {
   /** From 0. */
   page: number;
   /** Opens a modal, or updates the one that is open. */
@@ -30,16 +51,16 @@ export interface StepsPress extends ControlRequest {
 }
 
 /** Opens the modal with a turn's steps, or a refusal, or shows another page in it. Throws a SlackError. */
-export async function showSteps(deps: RelayDeps, press: StepsPress): Promise<ModalOutcome> {
+async function showSteps(deps: RelayDeps, press: StepsPress): Promise<ModalOutcome> {
   const { modal, workspace } = press;
   const render = () => renderView(deps, press);
   if ('triggerId' in modal) {
     const trigger = { workspace, triggerId: modal.triggerId };
-    return openAndFillModal(deps, trigger, strings.buttons.steps, render);
+    return openAndFillModal(deps, trigger, strings.buttons.steps.label, render);
   }
   const slack = deps.workspace(workspace);
   if (slack === undefined) return 'unknown';
-  await updateModal(slack, modal.viewId, strings.buttons.steps, await render());
+  await updateModal(slack, modal.viewId, strings.buttons.steps.label, await render());
   return 'done';
 }
 
@@ -67,7 +88,7 @@ export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage
     blocks.push(contextLineBlock(strings.stepsShown(from + 1, from + shown.length, steps.length)));
     blocks.push(pageButtons(turnId, page, pages));
   }
-  return createModal(strings.buttons.steps, blocks);
+  return createModal(strings.buttons.steps.label, blocks);
 }
 
 /** The turn and page of a `steps_page` button; undefined for anything else. */
@@ -89,11 +110,10 @@ function stepBlocks(step: ToolStep, number: number): ViewBlock[] {
 }
 
 function pageButtons(turnId: string, page: number, pages: number): ViewBlock {
-  const { earlierSteps, laterSteps } = strings.buttons;
   // Slack requires action ids that are unique within a block.
   const elements = [];
-  if (page > 0) elements.push(buttonElement('steps_page', earlierSteps, `${turnId}/${page - 1}`));
-  if (page < pages - 1) elements.push(buttonElement('steps_next_page', laterSteps, `${turnId}/${page + 1}`));
+  if (page > 0) elements.push(buttonElement('steps_page', `${turnId}/${page - 1}`));
+  if (page < pages - 1) elements.push(buttonElement('steps_next_page', `${turnId}/${page + 1}`));
   return actionsBlock(elements);
 }
 
@@ -105,7 +125,7 @@ function verbatimBlock(text: string): ViewBlock {
   };
 }
 
-export interface FreshLinksPress extends ControlRequest {
+interface FreshLinksPress extends ControlRequest {
   triggerId: string;
 }
 
@@ -113,7 +133,7 @@ export interface FreshLinksPress extends ControlRequest {
  * Shows new links to a turn's results to the person who asks: in a modal or, if they do not fit there, at the end of the
  * thread. Throws a SlackError.
  */
-export async function showFreshLinks(deps: RelayDeps, press: FreshLinksPress): Promise<ModalOutcome> {
+async function showFreshLinks(deps: RelayDeps, press: FreshLinksPress): Promise<ModalOutcome> {
   const about = { control: 'fresh_links', notFound: strings.filesNotFound };
   return openAndFillModal(deps, press, strings.freshLinksTitle, () =>
     turnModalContent(deps, press, about, (at) => render(deps, press, at)),

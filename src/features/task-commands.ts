@@ -31,7 +31,7 @@ export function runningTasksMessage(rows: readonly RunningTask[], otherCount: nu
     const title = linkedTitle(formatTitle(row.task_title, strings.command.untitled), row.url);
     const section = mrkdwnSection(`${title} · ${state}`);
     if (row.is_stopping) return section;
-    return { ...section, accessory: buttonElement('stop_listed', strings.buttons.stop, row.turn_id) };
+    return { ...section, accessory: buttonElement('stop_listed', row.turn_id) };
   });
   const below = [...more, ...footer];
   const note = below.length === 0 ? [] : [contextLineBlock(below.join(' '))];

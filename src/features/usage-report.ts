@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { isAdminNow } from '../relay/access/access-policy.ts';
-import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../relay/runtime/incoming-message.ts';
 import { sendDirectMessage } from '../relay/runtime/private-messages.ts';
@@ -31,6 +31,10 @@ const words = strings.usage;
 /** What the agent is used for: figures for the admins of a workspace, counted when they ask for them. */
 export class UsageReport {
   readonly #deps: RelayDeps;
+  readonly buttons: ButtonHandlers<'usage_show' | 'usage_csv'> = {
+    usage_show: (press) => this.open(press, press.triggerId),
+    usage_csv: (press) => this.sendCsv(press),
+  };
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;
@@ -38,10 +42,7 @@ export class UsageReport {
 
   /** The section of an admin's Home tab. */
   async buildSection(): Promise<ViewBlock[]> {
-    const buttons = [
-      buttonElement('usage_show', words.show, 'show'),
-      buttonElement('usage_csv', words.csv, 'csv'),
-    ];
+    const buttons = [buttonElement('usage_show', 'show'), buttonElement('usage_csv', 'csv')];
     return [
       { type: 'header', text: plainText(words.heading) },
       contextLineBlock(words.about),

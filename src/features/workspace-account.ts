@@ -3,7 +3,7 @@ import { keyOpens, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
 import { isAdminNow } from '../relay/access/access-policy.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
-import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { createModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import {
@@ -44,6 +44,18 @@ const MAX_PROBED_ITEMS = 3;
 /** A workspace's own account at the service, set by admins in the Home tab. Credentials are tried before. */
 export class WorkspaceAccount {
   readonly #deps: WorkspaceAccountDeps;
+  readonly buttons: ButtonHandlers<'account_set' | 'account_remove'> = {
+    account_set: (press) => this.open(press, press.triggerId),
+    account_remove: ({ workspace, person }) => this.remove({ workspace, person }),
+  };
+  readonly forms: FormHandlers = {
+    [ACCOUNT_FORM]: async ({ workspace, person, viewId, input }) => {
+      const text = (id: string) => input(id)?.value ?? '';
+      const credentials = { baseUrl: text(ACCOUNT_FIELDS.address), apiKey: text(ACCOUNT_FIELDS.key) };
+      const afterwards = () => this.submit({ workspace, person }, viewId, credentials);
+      return { view: accountPendingView(), afterwards };
+    },
+  };
 
   constructor(deps: WorkspaceAccountDeps) {
     this.#deps = deps;
@@ -190,12 +202,8 @@ export class WorkspaceAccount {
   }
 }
 
-export const ACCOUNT_ACTION_IDS = {
-  set: 'account_set',
-  remove: 'account_remove',
-  form: 'account_form',
-} as const;
-export const ACCOUNT_FIELDS = { address: 'account_address', key: 'account_key' } as const;
+const ACCOUNT_FORM = 'account_form';
+const ACCOUNT_FIELDS = { address: 'account_address', key: 'account_key' } as const;
 
 /** What admins see of the account: never the key. */
 export type AccountSummary =
@@ -207,8 +215,8 @@ export type AccountSummary =
 
 /** The account in an admin's Home tab. */
 export function accountSection(account: AccountSummary): ViewBlock[] {
-  const set = account.kind === 'own' ? strings.account.change : strings.account.set;
-  const buttons = [buttonElement(ACCOUNT_ACTION_IDS.set, set, 'set')];
+  const label = account.kind === 'own' ? strings.account.change : undefined;
+  const buttons = [buttonElement('account_set', 'set', label)];
   if (account.kind === 'own' || account.kind === 'lost') buttons.push(removeButton());
   return [
     { type: 'header', text: plainText(strings.account.heading) },
@@ -238,17 +246,17 @@ export function accountFormView(account: AccountSummary): Modal {
       textInput(ACCOUNT_FIELDS.address, { label: address, placeholder: 'https://…/v1' }, { maxLength: 500 }),
       textInput(ACCOUNT_FIELDS.key, { label: key, hint: keyHint }, { maxLength: 1_000 }),
     ]),
-    callback_id: ACCOUNT_ACTION_IDS.form,
+    callback_id: ACCOUNT_FORM,
     submit: plainText(strings.account.submit),
   };
 }
 
 /** The modal while the credentials are tried. */
-export function accountPendingView(): Modal {
+function accountPendingView(): Modal {
   return noticeModal(strings.account.title, strings.account.testing);
 }
 
 function removeButton(): ButtonElement {
-  const { remove, removeTitle: title, removeText: text, removeYes: yes, removeNo: no } = strings.account;
-  return dangerButton(buttonElement(ACCOUNT_ACTION_IDS.remove, remove, 'remove'), { title, text, yes, no });
+  const { removeTitle: title, removeText: text, removeYes: yes, removeNo: no } = strings.account;
+  return dangerButton(buttonElement('account_remove', 'remove'), { title, text, yes, no });
 }

@@ -1,14 +1,21 @@
 import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
 import type { ModalOutcome } from '../features/modals.ts';
+import type { ChannelSettings } from '../features/settings/channel-settings.ts';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
-import type { ChannelActor, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import { askByCommand, type StartFormSubmissions } from '../features/start/start-form-submission.ts';
+import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
+import type { ChannelActor } from '../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
+import type { TaskList } from '../relay/tasks/task-list.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { type ListenerContext, parseActor, runAfterAck } from './press.ts';
+import { type ListenerContext, runAfterAck } from './interactions.ts';
+import { parseActor } from './press.ts';
 
 export interface SlashCommand extends ChannelActor {
   /** Opens a modal; expires after 3 s. */
@@ -28,34 +35,49 @@ const commandSchema = z.looseObject({
   text: z.string().catch(''),
 });
 
-/** Handles `/agent`. Without a subcommand, and after an unknown one, it shows the help; several words are a question. */
-export function registerSlashCommandListener(
+type AgentWordHandlers = Readonly<Record<keyof typeof strings.agentWords, SlashCommandHandler>>;
+
+/** Answers each word after `/agent`. */
+export function agentWordHandlers(
+  deps: RelayDeps,
+  features: { startForm: StartForm; taskList: TaskList; channelSettings: ChannelSettings },
+): AgentWordHandlers {
+  const { startForm, taskList, channelSettings } = features;
+  return {
+    new: ({ channel, words, ...request }) => startForm.openNew(request, channel, words),
+    status: (command) => listRunningTasks(deps, command),
+    stop: (command) => listRunningTasks(deps, command),
+    tasks: ({ workspace, channel }) => listChannelTasks(deps, taskList, workspace, channel),
+    settings: (command) => channelSettings.open(command),
+  };
+}
+
+/** Handles `/agent`. Without a word, and after an unknown one, it shows the help; several words are a question. */
+export function registerSlashCommand(
   { app, log }: ListenerContext,
-  handlers: Readonly<Record<string, SlashCommandHandler>>,
-  ask: (command: SlashCommand, question: string) => Promise<RenderedMessage>,
+  handlers: AgentWordHandlers,
+  submissions: StartFormSubmissions,
 ): void {
+  const byWord = new Map<string, SlashCommandHandler>(Object.entries(handlers));
   app.command('/agent', async ({ ack, body, respond }) => {
-    const parsed = commandSchema.safeParse(body);
-    const subcommand = parsed.success ? subcommandOf(parsed.data.text) : '';
-    const question = parsed.success ? parsed.data.text.trim() : '';
-    const handle = Object.hasOwn(handlers, subcommand)
-      ? handlers[subcommand]
-      : /\s/.test(question) && subcommand !== 'help'
-        ? (command: SlashCommand) => ask(command, question)
-        : undefined;
-    if (!parsed.success || handle === undefined) {
-      const isHelp = subcommand === '' || subcommand === 'help';
-      const text = isHelp
-        ? strings.commandHelp
-        : strings.unknownCommand(escapeMrkdwn(shorten(subcommand, 40)));
+    const { data } = commandSchema.safeParse(body);
+    const question = data?.text.trim() ?? '';
+    const word = question.toLowerCase().split(/\s+/, 1)[0] ?? '';
+    const isHelp = word === '' || word === 'help';
+    const isQuestion = !isHelp && /\s/.test(question);
+    const handle =
+      byWord.get(word) ??
+      (isQuestion ? (command: SlashCommand) => askByCommand(submissions, command, question) : undefined);
+    if (data === undefined || handle === undefined) {
+      const text = isHelp ? strings.commandHelp : strings.unknownCommand(escapeMrkdwn(shorten(word, 40)));
       await ack({ response_type: 'ephemeral', text });
       return;
     }
     await ack();
-    const { team_id: workspace, channel_id: channel, user_id, trigger_id: triggerId } = parsed.data;
-    const words = question.slice(subcommand.length).trim();
-    const work = respondTo(respond, handle({ workspace, channel, person: user_id, triggerId, words }));
-    runAfterAck(work, log.child({ subcommand }), 'could not answer a command');
+    const { team_id: workspace, channel_id: channel, user_id: person, trigger_id: triggerId } = data;
+    const words = question.slice(word.length).trim();
+    const work = respondTo(respond, handle({ workspace, channel, person, triggerId, words }));
+    runAfterAck(work, log.child({ subcommand: word }), 'could not answer a command');
   });
 }
 
@@ -74,10 +96,6 @@ async function respondTo(respond: RespondFn, handled: ReturnType<SlashCommandHan
   else await send(result.text, result.blocks);
 }
 
-function subcommandOf(text: string): string {
-  return text.trim().toLowerCase().split(/\s+/, 1)[0] ?? '';
-}
-
 const globalShortcutSchema = z.looseObject({ trigger_id: z.string() });
 const messageShortcutSchema = globalShortcutSchema.extend({
   action_ts: z.string(),
@@ -86,10 +104,9 @@ const messageShortcutSchema = globalShortcutSchema.extend({
 });
 
 /** Handles the shortcuts of the manifest: a new task, and a question about a message. */
-export function registerShortcutListeners(
-  { app, log, sendEphemeral }: ListenerContext,
+export function registerShortcuts(
+  { app, log, deps }: ListenerContext & { deps: RelayDeps },
   startModal: StartForm,
-  sendDirectMessage: (actor: WorkspaceActor, text: string) => Promise<void>,
 ): void {
   const background = (work: Promise<void>) => runAfterAck(work, log, 'could not show the start form');
 
@@ -99,7 +116,7 @@ export function registerShortcutListeners(
     if (request === undefined) return;
     background(
       startModal.openNew(request, undefined, '').then(async (opened) => {
-        if (opened === 'late') await sendDirectMessage(request, strings.command.tooLate);
+        if (opened === 'late') await sendDirectMessage(deps, request, strings.command.tooLate);
       }),
     );
   });
@@ -119,7 +136,7 @@ export function registerShortcutListeners(
         .then(async (opened) => {
           if (opened === 'done') return;
           const why = opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown;
-          await sendEphemeral({ workspace, person, channel, threadTs }, why);
+          await sendEphemeral(deps, { workspace, person, channel, threadTs }, why);
         }),
     );
   });

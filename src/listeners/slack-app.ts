@@ -15,15 +15,10 @@ export type EventTransport =
 
 export interface SlackAppDeps {
   transport: EventTransport;
-  eventIntake: EventIntake;
-  /** Adds the listeners for presses, commands and forms to the app. */
-  listen: (app: App) => void;
   authorize: Authorize<boolean>;
   /** How workspaces install the app by OAuth; left out if the token comes from the settings. */
   oauthPages?: OAuthPagesDeps | undefined;
   slackApiUrl: string;
-  /** Called when a Socket Mode connection is open, and events can arrive. */
-  onConnected: () => void;
   log: Logger;
 }
 
@@ -59,6 +54,8 @@ export class SlackApp {
   readonly requestListener: RequestListener | undefined;
   /** The Socket Mode connections; undefined with HTTP. */
   readonly socketMode: SocketModePool | undefined;
+  readonly #app: PersistBeforeAckApp;
+  #onConnected: () => void = () => undefined;
   #started = false;
 
   constructor(deps: SlackAppDeps) {
@@ -71,12 +68,17 @@ export class SlackApp {
       events = withRequestValidation(receiver.requestListener);
       this.socketMode = undefined;
     } else {
-      receiver = new SocketModePool({ ...transport, slackApiUrl, onConnected: deps.onConnected, log });
+      receiver = new SocketModePool({
+        ...transport,
+        slackApiUrl,
+        onConnected: () => this.#onConnected(),
+        log,
+      });
       this.socketMode = receiver;
     }
     const { oauthPages } = deps;
     this.requestListener = oauthPages === undefined ? events : createOAuthPages(oauthPages, events, log);
-    const app = new PersistBeforeAckApp({
+    this.#app = new PersistBeforeAckApp({
       receiver,
       authorize: deps.authorize,
       clientOptions: {
@@ -88,12 +90,21 @@ export class SlackApp {
       logger,
       deferInitialization: false,
     });
-    app.eventIntake = deps.eventIntake;
-    app.log = log;
-    deps.listen(app);
-    app.error(async (error) => {
+    this.#app.log = log;
+    this.#app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');
     });
+  }
+
+  /** Bolt, for the listeners of presses, commands and forms. */
+  get bolt(): App {
+    return this.#app;
+  }
+
+  /** Hands events to the intake; `onConnected` is called when a Socket Mode connection is open, and they can arrive. */
+  deliverTo(eventIntake: EventIntake, onConnected: () => void): void {
+    this.#app.eventIntake = eventIntake;
+    this.#onConnected = onConnected;
   }
 
   /** Whether events can reach this process now. */

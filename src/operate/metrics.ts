@@ -52,7 +52,6 @@ function readVersion(): string {
 /** The metrics. No label names a workspace, a person or a thread, because their number is unbounded. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #sources: MetricSources;
   #stats: { at: number; read: Promise<Stats | undefined> } | undefined;
 
   readonly #events = this.#counter('events_total', ['kind', 'outcome']);
@@ -73,36 +72,40 @@ export class Metrics {
   readonly #serviceRetries = this.#counter('service_retries_total', ['endpoint', 'account']);
   readonly #bytes = this.#counter('http_bytes_total', ['peer', 'direction']);
 
-  constructor(sources: MetricSources) {
-    this.#sources = sources;
+  constructor() {
     collectDefaultMetrics({ register: this.#registry });
     const version = readVersion();
     this.#gauge('build_info', ['version'], (gauge) => gauge.set({ version }, 1));
-    this.#gauge('threads_held', [], (gauge) => gauge.set(this.#sources.heldThreads()));
+  }
+
+  /** Adds the figures that are read on a scrape. */
+  watch(sources: MetricSources): this {
+    this.#gauge('threads_held', [], (gauge) => gauge.set(sources.heldThreads()));
     this.#gauge('credential_refused', ['setting'], (gauge) => {
       gauge.reset();
-      for (const setting of this.#sources.rejectedSettings()) gauge.set({ setting }, 1);
+      for (const setting of sources.rejectedSettings()) gauge.set({ setting }, 1);
     });
     this.#gauge('own_credentials_refused', ['kind'], (gauge) => {
-      const { token, key } = this.#sources.rejectedWorkspaceCredentials();
+      const { token, key } = sources.rejectedWorkspaceCredentials();
       gauge.set({ kind: 'token' }, token);
       gauge.set({ kind: 'key' }, key);
     });
-    this.#gauge('deaf_workspaces', [], (gauge) => gauge.set(this.#sources.deafWorkspaces()));
+    this.#gauge('deaf_workspaces', [], (gauge) => gauge.set(sources.deafWorkspaces()));
     this.#gauge('database_up', [], async (gauge) =>
-      gauge.set((await this.#readStats()) === undefined ? 0 : 1),
+      gauge.set((await this.#readStats(sources)) === undefined ? 0 : 1),
     );
-    this.#statsGauge('messages_waiting', [], (gauge, { waiting }) => gauge.set(waiting));
-    this.#statsGauge('oldest_waiting_seconds', [], (gauge, { oldestWaitingSeconds }) =>
+    this.#statsGauge(sources, 'messages_waiting', [], (gauge, { waiting }) => gauge.set(waiting));
+    this.#statsGauge(sources, 'oldest_waiting_seconds', [], (gauge, { oldestWaitingSeconds }) =>
       gauge.set(oldestWaitingSeconds),
     );
-    this.#statsGauge('feedback', ['thumb'], (gauge, { feedback }) => {
+    this.#statsGauge(sources, 'feedback', ['thumb'], (gauge, { feedback }) => {
       gauge.set({ thumb: 'good' }, feedback.good);
       gauge.set({ thumb: 'bad' }, feedback.bad);
     });
-    this.#statsGauge('turns', ['state'], (gauge, { turns }) => {
+    this.#statsGauge(sources, 'turns', ['state'], (gauge, { turns }) => {
       for (const state of TURN_STATES) gauge.set({ state }, turns[state] ?? 0);
     });
+    return this;
   }
 
   /** The body of /metrics; without the figures from the database if that does not answer. */
@@ -167,12 +170,12 @@ export class Metrics {
   }
 
   /** Undefined if the database does not answer in time. */
-  #readStats(): Promise<Stats | undefined> {
+  #readStats(sources: MetricSources): Promise<Stats | undefined> {
     const now = performance.now();
     if (this.#stats === undefined || now - this.#stats.at > STATS_TTL_MS) {
       const read = within(
         STATS_TIMEOUT_MS,
-        this.#sources.stats().catch(() => undefined),
+        sources.stats().catch(() => undefined),
         undefined,
       );
       this.#stats = { at: now, read };
@@ -194,12 +197,13 @@ export class Metrics {
 
   /** A figure from the database; left out if that does not answer, rather than stale. */
   #statsGauge<Label extends string>(
+    sources: MetricSources,
     name: MetricName,
     labelNames: Label[],
     set: (gauge: Gauge<Label>, stats: Stats) => void,
   ): void {
     this.#gauge(name, labelNames, async (gauge) => {
-      const stats = await this.#readStats();
+      const stats = await this.#readStats(sources);
       gauge.reset();
       if (stats !== undefined) set(gauge, stats);
       else if (labelNames.length === 0) gauge.remove();

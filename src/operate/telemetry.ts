@@ -8,7 +8,7 @@ import type { Turn } from '../store/schema.ts';
 import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
 
-export interface TelemetryDeps extends MetricSources {
+export interface TelemetryDeps {
   log: Logger;
   /** The addresses of Slack and of the service in the settings. */
   origins: { slack: string; service: string | undefined };
@@ -16,22 +16,27 @@ export interface TelemetryDeps extends MetricSources {
 
 /** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {
-  readonly metrics: Metrics;
+  readonly metrics = new Metrics();
   #lastEventAt: Date | undefined;
   /** The last attempt of a call to the service of the settings; `status` is undefined if there was no response. */
   #lastAttempt: { status: number | undefined } | undefined;
   #lastAnswerAt: Date | undefined;
   /** False if the address was found to accept any key; until a call succeeds there. */
   #isService = true;
-  readonly #sources: MetricSources;
+  #sources: MetricSources | undefined;
   readonly #log: Logger;
   readonly #stopCounting: () => void;
 
-  constructor({ log, origins, ...sources }: TelemetryDeps) {
-    this.metrics = new Metrics(sources);
-    this.#sources = sources;
+  constructor({ log, origins }: TelemetryDeps) {
     this.#log = log;
     this.#stopCounting = countHttpTraffic(origins, (...counted) => this.metrics.bytes(...counted));
+  }
+
+  /** Adds what is read when somebody asks. */
+  watch(sources: MetricSources): this {
+    this.#sources = sources;
+    this.metrics.watch(sources);
+    return this;
   }
 
   readonly onTurnStep: OnStep = (turn, step, task) => {
@@ -71,8 +76,8 @@ export class Telemetry {
         lastAnswerAt: this.#lastAnswerAt ?? null,
         lastStatus: this.#lastAttempt?.status ?? null,
       },
-      deafWorkspaces: this.#sources.deafWorkspaces(),
-      ownRefused: this.#sources.rejectedWorkspaceCredentials(),
+      deafWorkspaces: this.#sources?.deafWorkspaces(),
+      ownRefused: this.#sources?.rejectedWorkspaceCredentials(),
     };
   }
 

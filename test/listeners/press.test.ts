@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { parseActor, parsePressLocation } from '../../src/listeners/press.ts';
+import { parseActor, parsePress } from '../../src/listeners/press.ts';
 
 const by = { team: { id: 'T1' }, user: { id: 'U1', team_id: 'T2' } };
-const pressed = (container: object) => ({ ...by, channel: { id: 'C1' }, container });
+const press = { ...by, trigger_id: '1.2.3', actions: [{ action_ts: '9.000000' }] };
+const pressed = (container: object) => ({ ...press, channel: { id: 'C1' }, container });
 const place = { workspace: 'T1', person: 'U1', channel: 'C1' };
 
 describe('the location of a press', () => {
@@ -16,12 +17,12 @@ describe('the location of a press', () => {
       '1.000000',
     ],
   ] as const)('%s', ([, container, threadTs]) => {
-    expect(parsePressLocation(pressed(container))).toEqual({ ...place, threadTs });
+    expect(parsePress(pressed(container))).toMatchObject({ ...place, threadTs });
   });
 
   test('is undefined in a modal, but the person is known', () => {
-    const body = { ...by, container: { type: 'view', view_id: 'V1' } };
-    expect(parsePressLocation(body)).toBeUndefined();
+    const body = { ...press, container: { type: 'view', view_id: 'V1' } };
+    expect(parsePress(body)).toMatchObject({ workspace: 'T1', person: 'U1', channel: undefined });
     expect(parseActor(body)).toEqual({ workspace: 'T1', person: 'U1' });
   });
 

@@ -40,6 +40,7 @@ describe('the HTTP server', () => {
     const telemetry = new Telemetry({
       log: silentLog,
       origins: { slack: 'https://slack.com/api/', service: undefined },
+    }).watch({
       stats: () => Promise.reject(new Error('no database here')),
       heldThreads: () => 0,
       rejectedSettings: () => [],

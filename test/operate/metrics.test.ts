@@ -17,7 +17,7 @@ const sources = {
 };
 
 test('the metrics report waiting messages, running threads, refused permits and rejected credentials', async () => {
-  const metrics = new Metrics(sources);
+  const metrics = new Metrics().watch(sources);
   const waits = [0, 700, 0];
   const permits = metrics.withPermitMetrics({
     take: async () => waits.shift() ?? 0,
@@ -43,13 +43,13 @@ test('the metrics report waiting messages, running threads, refused permits and 
 });
 
 test('the metrics name the release that runs', async () => {
-  const { text } = await new Metrics(sources).scrape();
+  const { text } = await new Metrics().watch(sources).scrape();
   const [, version] = /"version": "(.+)"/.exec(readFileSync('package.json', 'utf8')) ?? [];
   expect(text).toContain(`taskthread_build_info{version="${version}"} 1\n`);
 });
 
 test('the calls of a service have few series, whatever it responds', async () => {
-  const metrics = new Metrics(sources);
+  const metrics = new Metrics().watch(sources);
   for (let status = 100; status < 1_000; status += 1)
     metrics.serviceAttempt({ call: 'GET /projects', status, attempt: 1, durationMs: 1 }, 'own');
   metrics.serviceAttempt({ call: 'GET /projects', status: undefined, attempt: 1, durationMs: 1 }, 'settings');
@@ -72,7 +72,7 @@ test.each([
     let read: () => Promise<typeof figures> = async () => figures;
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const metrics = new Metrics({ ...sources, stats: () => read() });
+    const metrics = new Metrics().watch({ ...sources, stats: () => read() });
     expect((await metrics.scrape()).text).toContain('taskthread_database_up 1\n');
     read = away;
     vi.advanceTimersByTime(10_000);

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { generatedPages, PAGES_WITH_LINK, readPage, withCreateAppLink } from './generated-pages.ts';
+import {
+  generatedPages,
+  PAGES_WITH_LINK,
+  readPage,
+  withAgentWords,
+  withCreateAppLink,
+} from './generated-pages.ts';
 
 test.each(Object.entries(generatedPages()))(
   '%s is what the code prints (npm run readme)',
@@ -7,6 +13,12 @@ test.each(Object.entries(generatedPages()))(
     expect(await readPage(path)).toBe(text);
   },
 );
+
+test('the manifest hints at every word that may follow /agent (npm run readme)', async () => {
+  const manifest = await readPage('manifest.yml');
+  expect(manifest).toContain('usage_hint: "new | ');
+  expect(manifest).toBe(withAgentWords(manifest));
+});
 
 test.each(PAGES_WITH_LINK)(
   "%s links to Slack's page for a new app with the manifest of now",

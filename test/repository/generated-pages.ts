@@ -4,6 +4,7 @@ import { createAppLink, manifestVariant, readManifestFile } from '../../setup/ma
 import { ATTACHMENT_RESPONSES, ESSENTIAL_FIELDS } from '../../src/agent/service-schema.ts';
 import { settingRows } from '../../src/config.ts';
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
+import { agentWords } from '../../src/render/strings/index.ts';
 import { assumptionsTable } from './service-assumptions.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -25,6 +26,12 @@ export const PAGES_WITH_LINK = ['README.md', 'docs/install.md'];
 /** A page with the link to Slack's page for a new app, as `manifest.yml` makes it now. */
 export function withCreateAppLink(page: string): string {
   return page.replace(/^\[create-app\]: .*$/m, `[create-app]: ${createAppLink(manifestVariant({}))}`);
+}
+
+/** The manifest with the words that may follow `/agent` as its hint. */
+export function withAgentWords(manifest: string): string {
+  const hint = [...Object.keys(agentWords), 'help'].join(' | ');
+  return manifest.replace(/^( +usage_hint: ).*$/m, `$1"${hint}"`);
 }
 
 /** A page of the repository as it is. */
@@ -110,6 +117,7 @@ function codes(words: readonly string[]): string {
 
 if (import.meta.main) {
   exitIfHelpIsAsked('Usage: npm run readme\n\nGenerates the pages of docs/ that follow from the code.');
+  await writeFile(new URL('manifest.yml', root), withAgentWords(await readPage('manifest.yml')));
   for (const [path, text] of Object.entries(generatedPages())) await writeFile(new URL(path, root), text);
   for (const path of PAGES_WITH_LINK)
     await writeFile(new URL(path, root), withCreateAppLink(await readPage(path)));

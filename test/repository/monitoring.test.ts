@@ -54,7 +54,7 @@ const shown = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) =
 
 /** Every metric of a process. */
 async function metricNames(): Promise<string[]> {
-  const metrics = new Metrics({
+  const metrics = new Metrics().watch({
     stats: async () => ({ waiting: 0, oldestWaitingSeconds: 0, turns: {}, feedback: { good: 0, bad: 0 } }),
     heldThreads: () => 0,
     deafWorkspaces: () => 0,

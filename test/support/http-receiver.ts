@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { EventIntake } from '../../src/listeners/event-intake.ts';
-import { registerControlButtonListeners } from '../../src/listeners/message-buttons.ts';
+import { registerButtons } from '../../src/listeners/interactions.ts';
 import { SlackApp } from '../../src/listeners/slack-app.ts';
 import { HealthServer } from '../../src/operate/http-server.ts';
 import { Inbox } from '../../src/relay/inbox/inbox.ts';
@@ -88,7 +88,12 @@ export async function openHttpReceiver(
   };
   const slackApp = new SlackApp({
     transport: { kind: 'http', signingSecret: SIGNING_SECRET },
-    eventIntake: new EventIntake({
+    authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
+    slackApiUrl: 'http://127.0.0.1:9/',
+    log: silentLog,
+  });
+  slackApp.deliverTo(
+    new EventIntake({
       inbox,
       bot: async ({ workspace }) => bots[workspace],
       onEvent: () => undefined,
@@ -101,16 +106,10 @@ export async function openHttpReceiver(
       onWorkflowStep: async () => undefined,
       log: silentLog,
     }),
-    listen: (app) =>
-      registerControlButtonListeners(
-        { app, log: silentLog, sendEphemeral: async () => undefined },
-        listeners,
-      ),
-    authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
-    slackApiUrl: 'http://127.0.0.1:9/',
-    onConnected: () => undefined,
-    log: silentLog,
-  });
+    () => undefined,
+  );
+  const deps = { log: silentLog, workspace: () => undefined };
+  registerButtons({ app: slackApp.bolt, log: silentLog, deps }, listeners);
   const server = new HealthServer({
     findTrouble: async () => undefined,
     draining: () => false,

@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
-import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/control-request.ts';
+import type { ChannelActor, FormHandlers, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { formModal, textInput, type ViewBlock } from '../../render/blocks/modal.ts';
@@ -15,6 +15,7 @@ import {
   type ModalOutcome,
   type ModalTrigger,
   openAndFillModal,
+  savedOrErrors,
 } from '../modals.ts';
 import { saveAndAnnounce } from './channel-notice.ts';
 import { mayUseProject, settingsRefusal } from './channel-settings-permission.ts';
@@ -29,7 +30,7 @@ import {
   settingInputs,
 } from './settings-form.ts';
 
-export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
+const CALLBACK = 'channel_settings';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
@@ -55,6 +56,9 @@ interface Change {
 /** The form with a channel's settings and its project, opened with `/agent settings` or in the Home tab. */
 export class ChannelSettings {
   readonly #deps: ChannelSettingsDeps;
+  readonly forms: FormHandlers = {
+    [CALLBACK]: async (form) => savedOrErrors(await this.save(form), strings.channelSettings.title),
+  };
 
   constructor(deps: ChannelSettingsDeps) {
     this.#deps = deps;
@@ -110,7 +114,7 @@ export class ChannelSettings {
       ...settingInputs(scope, places, this.#deps.settings),
     ];
     return formModal(strings.channelSettings.title, blocks, {
-      callback: CHANNEL_SETTINGS_CALLBACK,
+      callback: CALLBACK,
       metadata: encodeSnapshot(scope, channel, places.channel, texts),
       submit: strings.saveSettings,
     });

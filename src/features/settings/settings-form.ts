@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
+import type { FormSubmission } from '../../relay/runtime/control-request.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { checkboxesInput, formOption } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -15,13 +16,7 @@ export interface SettingsInPlace {
 }
 
 /** What a form holds in the input of an id; undefined if it had none, null if it is empty. */
-export type FormInput = (id: string) =>
-  | {
-      value?: string | null | undefined;
-      selected_option?: { value: string } | null | undefined;
-      selected_options?: readonly { value: string }[] | null | undefined;
-    }
-  | undefined;
+export type FormInput = FormSubmission['input'];
 
 const snapshotSchema = z.object({
   /** '' for a workspace. */

@@ -1,11 +1,11 @@
 import { isAdminNow } from '../../relay/access/access-policy.ts';
-import type { WorkspaceActor } from '../../relay/runtime/control-request.ts';
+import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { formModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
-import { type FormErrors, type ModalOutcome, openAndFillModal } from '../modals.ts';
+import { type FormErrors, type ModalOutcome, openAndFillModal, savedOrErrors } from '../modals.ts';
 import {
   auditedSettings,
   changesSince,
@@ -16,10 +16,7 @@ import {
   workspaceSummary,
 } from './settings-form.ts';
 
-export const WORKSPACE_SETTINGS_ACTION_IDS = {
-  change: 'workspace_settings_change',
-  form: 'workspace_settings',
-} as const;
+const CALLBACK = 'workspace_settings';
 
 /** Longest lookup of the sender (ms): Slack waits 3 s for the response to a form. */
 const ADMIN_CHECK_TIMEOUT_MS = 2_000;
@@ -29,6 +26,12 @@ const words = strings.workspaceSettings;
 /** Who may use the agent in a workspace: admins see it in the Home tab, and change it in a modal. */
 export class WorkspaceSettings {
   readonly #deps: RelayDeps;
+  readonly buttons: ButtonHandlers<'workspace_settings_change'> = {
+    workspace_settings_change: (press) => this.open(press, press.triggerId),
+  };
+  readonly forms: FormHandlers = {
+    [CALLBACK]: async (form) => savedOrErrors(await this.save(form), words.title),
+  };
   readonly #onChanged: (actor: WorkspaceActor) => Promise<void>;
 
   /** `onChanged` updates the Home tab of the person who changed the settings. */
@@ -43,7 +46,7 @@ export class WorkspaceSettings {
     return [
       { type: 'header', text: plainText(words.title) },
       sectionBlock(workspaceSummary(settings, this.#deps.settings)),
-      actionsBlock([buttonElement(WORKSPACE_SETTINGS_ACTION_IDS.change, words.change, 'change')]),
+      actionsBlock([buttonElement('workspace_settings_change', 'change')]),
     ];
   }
 
@@ -55,7 +58,7 @@ export class WorkspaceSettings {
       const workspace = await this.#deps.store.settings.get(actor.workspace, WHOLE_WORKSPACE);
       const inputs = settingInputs('workspace', { workspace }, this.#deps.settings);
       return formModal(words.title, [sectionBlock(words.about), ...inputs], {
-        callback: WORKSPACE_SETTINGS_ACTION_IDS.form,
+        callback: CALLBACK,
         metadata: encodeSnapshot('workspace', WHOLE_WORKSPACE, workspace),
         submit: strings.saveSettings,
       });

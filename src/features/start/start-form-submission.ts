@@ -7,7 +7,12 @@ import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
-import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/control-request.ts';
+import type {
+  ChannelActor,
+  FormHandlers,
+  FormSubmission,
+  WorkspaceActor,
+} from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
@@ -16,7 +21,12 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
-import { type StartFormMetadata, startNoticeView } from './start-form-view.ts';
+import {
+  parseStartFormMetadata,
+  START_CALLBACK,
+  type StartFormMetadata,
+  startNoticeView,
+} from './start-form-view.ts';
 import { startRefusal } from './start-permission.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
@@ -41,6 +51,15 @@ export interface StartFormSubmissionsDeps extends RelayDeps {
 /** Handles submitted start forms: each starts one task, however often it is submitted. */
 export class StartFormSubmissions {
   readonly #deps: StartFormSubmissionsDeps;
+  readonly forms: FormHandlers = {
+    [START_CALLBACK]: async (form) => {
+      const metadata = parseStartFormMetadata(form.metadata);
+      if (metadata === undefined) return undefined;
+      const { workspace, person, viewId, firstInput } = form;
+      const answer = await this.submit({ ...metadata, workspace, person, viewId, values: formValues(form) });
+      return typeof answer === 'string' ? { errors: { [firstInput]: answer } } : answer && { view: answer };
+    },
+  };
 
   constructor(deps: StartFormSubmissionsDeps) {
     this.#deps = deps;
@@ -177,6 +196,22 @@ export interface StartFormValues {
   mode: 'auto' | 'plan' | undefined;
   /** Slack's file objects. */
   files: readonly unknown[];
+}
+
+function formValues({ input }: FormSubmission): StartFormValues {
+  const question = input('question');
+  const model = input('model')?.selected_option?.value;
+  const mode = input('mode')?.selected_option?.value;
+  return {
+    channel: input('channel')?.selected_conversation ?? undefined,
+    question: question === undefined ? undefined : (question.value ?? ''),
+    title: input('title')?.value ?? undefined,
+    model: model === 'usual' ? undefined : model,
+    skill: input('used_skill')?.selected_option?.value ?? input('skill')?.value ?? undefined,
+    noFallback: (input('fallback')?.selected_options ?? []).length > 0,
+    mode: mode === 'auto' || mode === 'plan' ? mode : undefined,
+    files: input('files')?.files ?? [],
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { flagsOf, parseFlags } from '../../relay/reading/message-flags.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
-import { turnOf } from '../../relay/runtime/control-request.ts';
+import { type ButtonHandlers, turnOf } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
@@ -33,6 +33,10 @@ export interface StartFormRequest extends ModalTrigger {
  */
 export class StartForm {
   readonly #deps: RelayDeps;
+  readonly buttons: ButtonHandlers<'choose_again' | 'new_thread'> = {
+    choose_again: (press) => this.openAgain(press, { ...press, where: 'thread', reply: press.messageTs }),
+    new_thread: (press) => this.openAgain(press, { ...press, where: 'channel', reply: press.messageTs }),
+  };
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;

@@ -133,9 +133,8 @@ function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly Ta
   if (files.length > 0)
     blocks.push(contextLineBlock(strings.pageShown(from + 1, from + files.length, count)));
   const pageButtons: ButtonElement[] = [];
-  if (page > 0) pageButtons.push(buttonElement('task_files_back', strings.buttons.back, String(page - 1)));
-  if (from + FILES_PER_PAGE < count)
-    pageButtons.push(buttonElement('task_files_more', strings.buttons.more, String(page + 1)));
+  if (page > 0) pageButtons.push(buttonElement('task_files_back', String(page - 1)));
+  if (from + FILES_PER_PAGE < count) pageButtons.push(buttonElement('task_files_more', String(page + 1)));
   return pageButtons.length === 0 ? blocks : [...blocks, actionsBlock(pageButtons)];
 }
 
@@ -143,14 +142,14 @@ function fileBlock(file: TaskFile): ViewBlock {
   if (file.kind === 'gone') return plainSection(strings.tasks.fileNotFound);
   const about = [displayedFileName(file.name), `${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`];
   if (file.kind === 'input') {
-    const sent = buttonElement('task_file', strings.buttons.sendToMe, file.id);
+    const sent = buttonElement('task_file', file.id);
     return { ...sectionBlock(about.join('\n')), accessory: sent };
   }
   const url = safeWebUrl(file.url);
   if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH) {
     return plainSection(`${about.join('\n')} · ${strings.noLink}`);
   }
-  const link = linkButton('open_result', strings.buttons.download, url);
+  const link = linkButton('open_result', url);
   return { ...sectionBlock(about.join('\n')), accessory: link };
 }
 
@@ -160,17 +159,17 @@ function reviewBlock(review: Review): ViewBlock {
 }
 
 function openButton(url: string | null): ButtonElement[] {
-  return url === null ? [] : [linkButton('open_thread', strings.buttons.openThread, url)];
+  return url === null ? [] : [linkButton('open_thread', url)];
 }
 
 function lookButton({ offersLook }: TaskDetails): ButtonElement[] {
-  return offersLook ? [buttonElement('task_files_look', strings.buttons.lookForFiles, '0')] : [];
+  return offersLook ? [buttonElement('task_files_look', '0')] : [];
 }
 
 function deleteButton(id: string): ButtonElement {
   const { deleteTitle: title, deleteText: text } = strings.tasks;
-  const { deleteTask: yes, keepTask: no } = strings.buttons;
-  return dangerButton(buttonElement('task_delete', yes, id), { title, text, yes, no });
+  const [yes, no] = [strings.buttons.task_delete.label, strings.answers.keepTask];
+  return dangerButton(buttonElement('task_delete', id), { title, text, yes, no });
 }
 
 function plainSection(text: string): ViewBlock {

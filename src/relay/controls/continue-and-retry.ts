@@ -9,7 +9,7 @@ import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
-import type { ControlOutcome, Press, PressAnswer } from '../runtime/control-request.ts';
+import type { ButtonHandlers, ControlOutcome, Press, PressAnswer } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { inBackground } from '../runtime/poller.ts';
 import type { PausedMessages } from './paused-messages.ts';
@@ -22,6 +22,13 @@ type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises
 export class ButtonActions {
   readonly #deps: RelayDeps;
   readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
+  readonly buttons: ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'correct'> = {
+    continue: (press) => this.continue(press),
+    retry: (press) => this.retry(press),
+    go_ahead: (press) => this.answerPlan(press, 'go_ahead'),
+    stop_here: (press) => this.answerPlan(press, 'stop_here'),
+    correct: (press) => this.correct(press),
+  };
 
   constructor(deps: RelayDeps, pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>) {
     this.#deps = deps;

@@ -10,7 +10,7 @@ import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import type { ControlOutcome, Press } from '../runtime/control-request.ts';
+import type { ButtonHandlers, ControlOutcome, Press } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
@@ -34,6 +34,10 @@ interface PauseEnding {
 export class PausedMessages {
   readonly #deps: RelayDeps;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
+  readonly buttons: ButtonHandlers<'send_paused' | 'discard_paused'> = {
+    send_paused: (press) => this.send(press),
+    discard_paused: (press) => this.discard(press),
+  };
   /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
   readonly #endings = new LRUCache<string, PauseEnding>({ max: 1_000 });
 

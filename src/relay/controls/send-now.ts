@@ -2,7 +2,13 @@ import { sendNowNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
-import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
+import type {
+  ButtonHandlers,
+  ChannelActor,
+  ControlOutcome,
+  MessagePress,
+  PressAnswer,
+} from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
@@ -12,6 +18,7 @@ import { stopRequesterName } from './stop-control.ts';
 export class SendNow {
   readonly #deps: RelayDeps;
   readonly #passOn: (thread: ThreadKey, isAsked: boolean) => boolean;
+  readonly buttons: ButtonHandlers<'send_now'> = { send_now: (press) => this.press(press) };
 
   /** `passOn` offers a thread's next message to its run, if this process has it; false if it was not offered. */
   constructor(deps: RelayDeps, passOn: (thread: ThreadKey, isAsked: boolean) => boolean) {

@@ -6,7 +6,13 @@ import { type AccessDenial, certainDenialFor } from '../access/access-policy.ts'
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';
 import { actorName } from '../reading/display-names.ts';
-import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
+import type {
+  ButtonHandlers,
+  ChannelActor,
+  ControlOutcome,
+  MessagePress,
+  PressAnswer,
+} from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
@@ -18,6 +24,11 @@ const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 /** Replies in threads that people began and that are not sent: their writers may send them, or all from then on. */
 export class UnsentReplies {
   readonly #deps: RelayDeps;
+  readonly buttons: ButtonHandlers<'send_reply' | 'keep_listening' | 'stop_listening'> = {
+    send_reply: (press) => this.send(press),
+    keep_listening: (press) => this.keepListening(press),
+    stop_listening: (press) => this.stopListening(press),
+  };
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;

@@ -1,5 +1,7 @@
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import type { Modal } from '../../render/blocks/modal.ts';
+import type { ButtonId, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import type { ShownMessage } from '../../render/messages/button-notes.ts';
+import type { buttons } from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Turns } from '../../store/threads/turns.ts';
 
@@ -46,7 +48,7 @@ export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running
 
 /** What a press did, and what the person who pressed reads, where the outcome alone does not say it. */
 export interface PressAnswer {
-  outcome: ControlOutcome;
+  outcome: ControlOutcome | 'late';
   /** Only they see it. */
   told?: string;
   /** Takes the place of the message that has the button. */
@@ -55,6 +57,105 @@ export interface PressAnswer {
 
 /** What a stop trigger did. `nothing`: nothing runs; `withdrawn`: the message had not been sent. */
 export type StopOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';
+
+/** A press of any button, or a choice from a list, as Slack tells it. */
+export interface ButtonPress extends WorkspaceActor {
+  /** Undefined in a modal or the Home tab, as are the thread and the message. */
+  channel: string | undefined;
+  /** The thread; undefined below what only one person sees in the channel. */
+  threadTs: string | undefined;
+  /** The message that the button stands below, and what it shows, as far as Slack says it. */
+  messageTs: string | undefined;
+  message: ShownMessage | undefined;
+  /** Opens a modal; expires after 3 s. */
+  triggerId: string;
+  /** When it was pressed, by Slack's clock. */
+  ts: string;
+  /** '' if it has none. */
+  value: string;
+  /** The end of the value, if it is the id of a turn. */
+  turnId: string | undefined;
+  selectedChannel: string | undefined;
+  /** The modal or Home tab; undefined in a message. */
+  view: PressedView | undefined;
+}
+
+interface PressedView {
+  id: string;
+  metadata: string;
+  hash: string | undefined;
+}
+
+interface TurnPress extends ButtonPress {
+  channel: string;
+  turnId: string;
+}
+
+/** A press in the Home tab or in a modal. */
+export interface ViewPress extends ButtonPress {
+  view: PressedView;
+}
+
+/** What the handler of a button gets, by what its press is about. */
+interface PressesAbout {
+  control: TurnPress;
+  turn: TurnPress;
+  message: ButtonPress & { channel: string; messageTs: string };
+  view: ViewPress;
+}
+
+/** What a press comes to. `late`: the modal cannot be opened any more. */
+export type PressResult = ControlOutcome | 'late' | PressAnswer | undefined;
+
+type About<Id extends ButtonId> = (typeof buttons)[Id]['about'];
+
+/** The buttons that somebody handles. */
+export type PressedId = { [Id in ButtonId]: About<Id> extends keyof PressesAbout ? Id : never }[ButtonId];
+
+/** A method, so that all handlers are of one type to the code that calls them, which looks at what a press is about. */
+interface Handler<Given> {
+  // biome-ignore lint/suspicious/noConfusingVoidType: many handlers return nothing.
+  handle(press: Given): Promise<PressResult | void>;
+}
+
+/** What handles a press, to the code that makes sure that the press has what the button's handler needs. */
+export type ButtonHandler = Handler<ButtonPress>['handle'];
+
+/** What handles a press of each of these buttons. */
+export type ButtonHandlers<Id extends PressedId = PressedId> = {
+  readonly [One in Id]: Handler<PressesAbout[Extract<About<One>, keyof PressesAbout>]>['handle'];
+};
+
+/** A submitted form. */
+export interface FormSubmission extends WorkspaceActor {
+  viewId: string;
+  metadata: string;
+  /** What was put into the input of this id; undefined if the form had none. */
+  input: (id: string) => InputState | undefined;
+  /** The first input, where Slack can show an error about the whole form. */
+  firstInput: string;
+}
+
+/** The input of a form; an empty field is null. */
+interface InputState {
+  value?: string | null | undefined;
+  selected_option?: { value: string } | null | undefined;
+  selected_options?: readonly { value: string }[] | null | undefined;
+  selected_conversation?: string | null | undefined;
+  files?: unknown[] | null | undefined;
+}
+
+/**
+ * What Slack shows after a form: errors below its inputs, by their ids, or another view, after which work may follow; it
+ * closes without either.
+ */
+export type FormAnswer =
+  | { errors: Readonly<Record<string, string>> }
+  | { view: Modal; afterwards?: () => Promise<unknown> }
+  | undefined;
+
+/** What handles each form, by its callback id. */
+export type FormHandlers = Readonly<Record<string, (form: FormSubmission) => Promise<FormAnswer>>>;
 
 /** A person who acts in a workspace. */
 export interface WorkspaceActor {

@@ -1,6 +1,10 @@
 import type * as types from '@slack/types';
 import type { Button, DataTableBlock, MarkdownBlock, PlainTextElement, TextObject } from '@slack/types';
 import { neutralizePings } from '../markdown/pings.ts';
+import * as strings from '../strings/index.ts';
+
+/** The action id of a button. */
+export type ButtonId = keyof typeof strings.buttons;
 
 /** Characters of all block text in one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
 const MAX_MESSAGE_TEXT = 9_990;
@@ -100,14 +104,18 @@ export function mrkdwnContextBlock(text: string): ContextBlock {
   return { type: 'context', elements: [{ type: 'mrkdwn', text }] };
 }
 
-/** A button; its value comes back with the press. */
-export function buttonElement(actionId: string, label: string, value: string): ButtonElement {
-  return { type: 'button', action_id: actionId, text: plainText(label), value };
+/** A button of the table of all buttons; its value comes back with the press. */
+export function buttonElement(
+  id: ButtonId,
+  value: string,
+  label: string = strings.buttons[id].label,
+): ButtonElement {
+  return { type: 'button', action_id: id, text: plainText(label), value };
 }
 
 /** A button that opens a web address, of at most 3,000 characters. */
-export function linkButton(actionId: string, label: string, url: string): ButtonElement {
-  return { type: 'button', action_id: actionId, text: plainText(label), url };
+export function linkButton(id: ButtonId, url: string): ButtonElement {
+  return { type: 'button', action_id: id, text: plainText(strings.buttons[id].label), url };
 }
 
 /** A button for what cannot be undone: Slack asks first. */

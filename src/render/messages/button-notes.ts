@@ -1,6 +1,7 @@
 import type { ContextActionsBlock } from '@slack/types';
 import {
   actionsBlock,
+  type ButtonId,
   buttonElement,
   contextLineBlock,
   plainText,
@@ -16,18 +17,18 @@ const MAX_TEXT_BYTES = 3_900;
 /** Offers to send the new text of a message that the agent already has (`correct`; the value is the turn's id). */
 export function lateEditNote(turnId: string, isAnswered: boolean): RenderedMessage {
   const text = isAnswered ? strings.editedAfterAnswer : strings.editedAfterSending;
-  return noteWithButtons(text, { correct: strings.buttons.sendCorrection }, turnId);
+  return noteWithButtons(text, ['correct'], turnId);
 }
 
 /** Offers to stop the turn of a message that was deleted after it was sent. */
 export function lateDeletionNote(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.deletedAfterSending, { stop: strings.buttons.stop }, turnId);
+  return noteWithButtons(strings.deletedAfterSending, ['stop'], turnId);
 }
 
 /** Says that a task keeps its model or options, and offers a new thread (`new_thread`). */
 export function fixedChoicesNote(turnId: string, isModel: boolean): RenderedMessage {
   const text = isModel ? strings.modelFixed : strings.optionsFixed;
-  return noteWithButtons(text, { new_thread: strings.buttons.newThread }, turnId);
+  return noteWithButtons(text, ['new_thread'], turnId);
 }
 
 /**
@@ -35,9 +36,7 @@ export function fixedChoicesNote(turnId: string, isModel: boolean): RenderedMess
  * their value is the id of the stopped turn. `who` is a name, or ''.
  */
 export function pausedNotice(turnId: string, count: number, who: string): RenderedMessage {
-  const { sendPaused, discardPaused } = strings.buttons;
-  const buttons = { send_paused: sendPaused, discard_paused: discardPaused };
-  return noteWithButtons(strings.messagesPaused(count, who), buttons, turnId);
+  return noteWithButtons(strings.messagesPaused(count, who), ['send_paused', 'discard_paused'], turnId);
 }
 
 /** How work that goes on after a turn's answer stands. */
@@ -46,29 +45,24 @@ export type BackgroundState = keyof typeof strings.backgroundNotices;
 /** Says how the work after a turn's answer stands, and offers to stop it (`stop`; the value is the turn's id). */
 export function backgroundNotice(turnId: string, state: BackgroundState): RenderedMessage {
   const text = strings.backgroundNotices[state];
-  if (state === 'working') return noteWithButtons(text, { stop: strings.buttons.stop }, turnId);
-  if (state === 'stopping') return noteWithButtons(text, { stop: strings.buttons.stopNow }, turnId);
-  return { text, blocks: [sectionBlock(text)] };
+  if (state === 'working') return noteWithButtons(text, ['stop'], turnId);
+  const stopNow = () => actionsBlock([buttonElement('stop', turnId, strings.answers.stopNow)]);
+  return { text, blocks: [sectionBlock(text), ...(state === 'stopping' ? [stopNow()] : [])] };
 }
 
 /** Offers to pass a waiting message on to the run at work (`send_now`; the value is the message's ts). */
 export function sendNowNote(ts: string): RenderedMessage {
-  return noteWithButtons(strings.messageQueued, { send_now: strings.buttons.sendNow }, ts);
+  return noteWithButtons(strings.messageQueued, ['send_now'], ts);
 }
 
 /** Says to its writer that a reply was not sent (`send_reply`, `keep_listening`; the value is the message's ts). */
 export function unsentReplyNote(ts: string): RenderedMessage {
-  const { send, keepListening } = strings.buttons;
-  return noteWithButtons(strings.replyNotSent, { send_reply: send, keep_listening: keepListening }, ts);
+  return noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts);
 }
 
 /** Says in a thread that every reply goes to the agent, and how to undo it (`stop_listening`). */
 export function listeningNotice({ thread_ts }: { thread_ts: string }, who: string): RenderedMessage {
-  return noteWithButtons(
-    strings.listening(who),
-    { stop_listening: strings.buttons.stopListening },
-    thread_ts,
-  );
+  return noteWithButtons(strings.listening(who), ['stop_listening'], thread_ts);
 }
 
 /** The same post once no messages are paused. */
@@ -76,13 +70,9 @@ export function pauseEndedNotice(sentence: string): RenderedMessage {
   return { text: sentence, blocks: [{ type: 'context', elements: [plainText(sentence)] }] };
 }
 
-/** A sentence with buttons below it; `buttons` maps action ids to labels, `value` is the same for all. */
-export function noteWithButtons(
-  text: string,
-  buttons: Readonly<Record<string, string>>,
-  value: string,
-): RenderedMessage {
-  const elements = Object.entries(buttons).map(([id, label]) => buttonElement(id, label, value));
+/** A sentence with buttons below it; `value` is the same for all. */
+export function noteWithButtons(text: string, buttons: readonly ButtonId[], value: string): RenderedMessage {
+  const elements = buttons.map((id) => buttonElement(id, value));
   return { text, blocks: [sectionBlock(text), actionsBlock(elements)] };
 }
 
@@ -121,7 +111,7 @@ function isUsedOnce(element: object): boolean {
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
 export function feedbackButtons(turnId: string): ContextActionsBlock {
   const thumb = (good: boolean) => ({
-    text: plainText(good ? strings.buttons.thumbsUp : strings.buttons.thumbsDown),
+    text: plainText(good ? strings.buttons.feedback.label : strings.answers.thumbsDown),
     accessibility_label: good ? strings.thumbsUpLabel : strings.thumbsDownLabel,
     value: `${good ? 'good' : 'bad'}/${turnId}`,
   });
@@ -134,13 +124,7 @@ export function feedbackButtons(turnId: string): ContextActionsBlock {
   return { type: 'context_actions', elements: [element] };
 }
 
-/** Reads the value of a thumb; undefined if it is invalid. */
-export function parseFeedback(value: string): { turnId: string; good: boolean } | undefined {
-  const match = /^(good|bad)\/([\da-f-]{36})$/.exec(value);
-  return match?.[2] === undefined ? undefined : { turnId: match[2], good: match[1] === 'good' };
-}
-
 /** Thanks, with a button to comment (`feedback_comment`; the value is the turn's id). */
 export function feedbackThanksMessage(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.feedback.thanks, { feedback_comment: strings.buttons.addComment }, turnId);
+  return noteWithButtons(strings.feedback.thanks, ['feedback_comment'], turnId);
 }

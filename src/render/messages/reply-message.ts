@@ -300,14 +300,11 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
   if (actions.length === 0) return undefined;
   return actionsBlock(
     actions.map((action) =>
-      buttonElement(action, strings.buttons[buttonLabel(action, state.phase)], state.turnId),
+      buttonElement(
+        action,
+        state.turnId,
+        action === 'stop' && state.phase === 'stopping' ? strings.answers.stopNow : undefined,
+      ),
     ),
   );
-}
-
-function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
-  if (action === 'choose_again') return 'chooseAgain';
-  if (action === 'go_ahead') return 'goAhead';
-  if (action === 'stop_here') return 'stopHere';
-  return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;
 }

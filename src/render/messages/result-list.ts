@@ -50,7 +50,7 @@ export function resultList(
     return { text: incomplete.join(''), blocks: incomplete.map((sentence) => sectionBlock(sentence)) };
   const [first = { text: '', blocks: [] }, ...more] = resultPages(results, isLater);
   const hint = more.length === 0 ? strings.freshLinksHint(worksUntil(results)) : strings.moreResultsHint;
-  const button = buttonElement('fresh_links', strings.buttons.freshLinks, turnId);
+  const button = buttonElement('fresh_links', turnId);
   const hints = mrkdwnContextBlock([...incomplete, hint].join('\n'));
   return { ...first, blocks: [...first.blocks, hints, actionsBlock([button])] };
 }
@@ -125,9 +125,9 @@ function resultBlocks(result: ListedResult): SlackBlock[] {
   const section = (more: string) => sectionBlock(`${name}\n${about}${more}`);
   if (url === undefined) return [section(` · ${strings.noLink}`)];
   if (url.length <= MAX_BUTTON_URL_LENGTH)
-    return [{ ...section(''), accessory: linkButton('open_result', strings.buttons.download, url) }];
+    return [{ ...section(''), accessory: linkButton('open_result', url) }];
   if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${strings.linkTooLong}`)];
-  return [section(''), { type: 'markdown', text: `[${strings.buttons.download}](<${url}>)` }];
+  return [section(''), { type: 'markdown', text: `[${strings.buttons.open_result.label}](<${url}>)` }];
 }
 
 /** A file name in one line, without control characters, direction marks and pings; a long one keeps its extension. */

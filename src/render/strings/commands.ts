@@ -12,15 +12,20 @@ export const helpInThread = "I'm listening: write what the agent should do next,
 export const helpInDm =
   'Hi! Write what the agent should do, and share the files it should read. Each message here starts a new task; to continue one, reply in its thread.';
 
+/** The words that may follow `/agent`, in the order of the help, with what each does. The manifest's hint is made from them. */
+export const agentWords = {
+  new: 'ask with a form, and choose model, skill, title and files',
+  status: 'what the agent is working on for you here',
+  stop: 'the same list, with a Stop button for each',
+  tasks: 'the tasks here',
+  settings: 'the settings of the channel',
+} as const;
+
 /** `/agent help`, in mrkdwn. */
 export const commandHelp = [
   "Mention me in a channel with a question, and I'll pass it to the agent and show its answer in the thread. Or:",
   '• `/agent` and your question: ask it in this channel',
-  '• `/agent new`: ask with a form, and choose model, skill, title and files',
-  '• `/agent status`: what the agent is working on for you here',
-  '• `/agent stop`: the same list, with a Stop button for each',
-  '• `/agent tasks`: the tasks here',
-  '• `/agent settings`: the settings of the channel',
+  ...Object.entries(agentWords).map(([word, does]) => `• \`/agent ${word}\`: ${does}`),
   'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
 ].join('\n');
 

@@ -1,47 +1,4 @@
-/** The labels of buttons (Slack: 75 characters). */
-export const buttons = {
-  stop: 'Stop',
-  stopNow: 'Stop now',
-  continue: 'Continue',
-  retry: 'Try again',
-  goAhead: 'Go ahead',
-  stopHere: 'Stop here',
-  freshLinks: 'Get fresh links',
-  sendCorrection: 'Send the correction',
-  thumbsUp: '👍',
-  thumbsDown: '👎',
-  addComment: 'Add a comment',
-  send: 'Send',
-  sendNow: 'Send now',
-  keepListening: 'Keep listening here',
-  stopListening: 'Stop listening here',
-  cancel: 'Cancel',
-  sendPaused: 'Send to agent',
-  discardPaused: 'Discard',
-  download: 'Download',
-  steps: 'Steps',
-  earlierSteps: 'Earlier steps',
-  laterSteps: 'Later steps',
-  close: 'Close',
-  chooseAgain: 'Choose again',
-  newThread: 'Start a new thread',
-  details: 'Details',
-  refresh: 'Refresh',
-  newer: 'Newer',
-  older: 'Older',
-  channelSettings: 'Channel settings',
-  openThread: 'Open thread',
-  sendToMe: 'Send to me',
-  deleteTask: 'Delete task',
-  keepTask: 'Keep it',
-  back: 'Back',
-  more: 'More',
-  lookForFiles: 'Look for new files',
-} as const;
-
-export const thumbsUpLabel = 'Good answer';
-export const thumbsDownLabel = 'Bad answer';
-
+import { buttons } from './buttons.ts';
 /** Why a press on a button had no effect. */
 export const controlFailed = {
   over: 'This has already ended, so nothing changed.',
@@ -93,7 +50,7 @@ export const notPassedOn = "The agent takes no message now; I'll send yours when
 
 /** A message is paused; `who` is the name of the person who stopped the agent, or ''. */
 export function waitsBehindStop(who: string): string {
-  return `${who || 'Someone'} stopped the agent here, so your message waits. Choose ${buttons.sendPaused} or ${buttons.discardPaused} in the thread's notice.`;
+  return `${who || 'Someone'} stopped the agent here, so your message waits. Choose ${buttons.send_paused.label} or ${buttons.discard_paused.label} in the thread's notice.`;
 }
 
 /** A press came after the message had left; `state` is what became of it. */
@@ -128,7 +85,7 @@ export function listeningEnded(who: string): string {
 
 export const editedAfterSending =
   "You edited a message that the agent already has, so it's working with the old text. You can send it the correction.";
-export const editedAfterAnswer = `The agent finished with this message before you edited it. Press ${buttons.sendCorrection}, and the agent gets the new text as a new message.`;
+export const editedAfterAnswer = `The agent finished with this message before you edited it. Press ${buttons.correct.label}, and the agent gets the new text as a new message.`;
 export const deletedAfterSending =
   'You deleted a message that the agent is already working on. You can stop it.';
 export const modelFixed =

@@ -100,8 +100,6 @@ export const usage = {
   heading: 'What the agent is used for',
   title: 'Usage',
   about: 'This month and last, by channel and model, without anything that people wrote.',
-  show: 'Show the figures',
-  csv: 'Send me a CSV by person',
   /** `since` is a month, such as 2026-10. */
   aboutCsv: (since: string) =>
     `The use of the agent in this workspace since ${since} (UTC), a line for each month, person, channel and model; minutes are those of the agent's work. A name is empty if Slack doesn't tell it.`,

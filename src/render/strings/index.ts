@@ -1,3 +1,4 @@
+export * from './buttons.ts';
 export * from './commands.ts';
 export * from './controls.ts';
 export * from './file-transfer.ts';

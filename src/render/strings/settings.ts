@@ -101,7 +101,6 @@ export const channelSettings = {
 /** Who may use the agent in a whole workspace, in App Home. */
 export const workspaceSettings = {
   title: 'Who may use the agent',
-  change: 'Change who may use it',
   about: "This applies to the whole workspace. A channel's own settings override it.",
   notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
 } as const;
@@ -175,9 +174,7 @@ export const account = {
   lost: (host: string) =>
     `The API key of this workspace's account at \`${host}\` was deleted when the app was uninstalled, so the agent can't answer here. Set the account again, or remove it.`,
   none: "This workspace has no account yet, so the agent can't answer here.",
-  set: 'Set account',
   change: 'Change account',
-  remove: 'Remove account',
   removeTitle: 'Remove the account?',
   removeText:
     "Conversations that started with it can't continue, unless the same account is set again with a new key.",

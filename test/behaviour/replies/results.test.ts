@@ -168,7 +168,7 @@ describe.concurrent('results that cannot be listed or shown', () => {
     const shown = own.shown(channel, root);
     expect(shown).toContain('I made some files.');
     expect(shown).toContain(strings.resultsUnavailable);
-    expect(shown).not.toContain(strings.buttons.retry);
+    expect(shown).not.toContain(strings.buttons.retry.label);
     await own.until('they are posted', () => own.shown(channel, root).includes('note-1.txt'));
   });
 

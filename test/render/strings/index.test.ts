@@ -80,5 +80,5 @@ describe('sentences with numbers', () => {
 });
 
 test('button labels have at most 75 characters, as Slack requires', () => {
-  for (const label of Object.values(strings.buttons)) expect(label.length).toBeLessThanOrEqual(75);
+  for (const { label } of Object.values(strings.buttons)) expect(label.length).toBeLessThanOrEqual(75);
 });

@@ -1,0 +1,123 @@
+import type { WorkflowStepHandler } from '../features/workflow-step.ts';
+import { parseInstallationQuery } from '../listeners/envelope.ts';
+import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts';
+import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
+import { createSocketLease } from '../listeners/socket-mode-pool.ts';
+import { accessPolicyFor } from '../relay/access/access-policy.ts';
+import { backfillJobs } from '../relay/inbox/backfill.ts';
+import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
+import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';
+import { Inbox, type InboxDeps } from '../relay/inbox/inbox.ts';
+import { inBackground } from '../relay/runtime/poller.ts';
+import { trySendEphemeral } from '../relay/runtime/private-messages.ts';
+import { projectNameJobs } from '../relay/sending/channel-project.ts';
+import * as strings from '../render/strings/index.ts';
+import { REQUIRED_SCOPES } from '../slack/app-manifest.ts';
+import type { AppContext, Storage } from './storage.ts';
+import type { Controls, Turns } from './turns.ts';
+import type { Workspaces } from './workspaces.ts';
+
+/** Stands for all workspaces in the lease of an app that many have installed. */
+const ANY_WORKSPACE = 'any';
+
+export type Intake = ReturnType<typeof createIntake>;
+
+/** Builds what receives events and records them. */
+export function createIntake(
+  context: AppContext,
+  storage: Storage,
+  workspaces: Workspaces,
+  { deps, jobs }: Turns,
+  { stopTriggers, observers }: Controls,
+  workflowStep: WorkflowStepHandler,
+) {
+  const { config, log, telemetry } = context;
+  const { installations, oauth, ownPosts } = workspaces;
+  const slackApp = createSlackApp(context, storage, workspaces);
+  const gapDetector = new EventGapDetector({
+    store: deps.store,
+    workspaces: () => installations.ids(),
+    canReceiveEvents: () => slackApp.isReceiving,
+    minGapMs: config.GAP_MINUTES * 60_000,
+    rebuildConnections: async () => slackApp.socketMode?.rebuild(),
+    log,
+  });
+  ownPosts.add((workspace) => gapDetector.onPost(workspace));
+  const inboxDeps: InboxDeps = {
+    ...deps,
+    rowsKeptDays: config.KEEP_ROWS_DAYS,
+    enqueue: (at, isNew) => storage.queue.enqueueSoon(at, isNew),
+    onStopMessage: (message) => stopTriggers.onStopWord(message),
+  };
+  const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
+    for (const part of observers) {
+      const work = Promise.resolve(part.onInboxOutcome(outcome, event));
+      inBackground(work, log, 'could not finish the work after an event');
+    }
+  };
+  // Slack's acknowledgements do not wait for what is read back.
+  const backfill = backfillJobs({ deps, inbox: new Inbox(inboxDeps), onOutcome: onInboxOutcome });
+  for (const kind of [backfill, channelMoveJobs(deps), projectNameJobs(deps)]) jobs.add(kind);
+  const eventIntake = new EventIntake({
+    inbox: new Inbox({ ...inboxDeps, store: storage.ackStore }),
+    bot: async (at) => (await installations.find(at))?.bot,
+    onUninstallEvent: oauth && ((event) => oauth.uninstallEvents.handle(event)),
+    otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
+    onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
+    onInboxOutcome,
+    onStopTrigger: (trigger) => stopTriggers.handle(trigger),
+    onWorkflowStep: (run) => workflowStep.accept(run),
+    onEventHandled: telemetry.onEventHandled,
+    onMessageGivenUp: (target) => trySendEphemeral(deps, target, strings.messageGivenUp),
+    onEventLost: (thread, since) => deps.store.backfills.addThread(thread, since),
+    badThingMs: deps.settings.badThingMs,
+    hasWrittenAfter: (at) => gapDetector.lastHeartbeatAt > at,
+    log,
+  });
+  slackApp.deliverTo(eventIntake, () => gapDetector.heartbeatNow());
+  return { slackApp, gapDetector, eventIntake };
+}
+
+function createSlackApp(
+  { config, log }: AppContext,
+  { store, leaseStore }: Storage,
+  { installations, oauth, own }: Workspaces,
+): SlackApp {
+  const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret = '', SLACK_SOCKETS } = config;
+  const transport: EventTransport =
+    appToken === undefined
+      ? { kind: 'http', signingSecret }
+      : {
+          kind: 'socket',
+          appToken,
+          socketLease: createSocketLease(
+            leaseStore.socketLeases,
+            own?.id ?? ANY_WORKSPACE,
+            appToken,
+            SLACK_SOCKETS,
+          ),
+        };
+  return new SlackApp({
+    transport,
+    authorize: async (_source, body) => {
+      const at = body && parseInstallationQuery(body);
+      const workspace = at && (await installations.find(at));
+      if (workspace === undefined) throw new Error('The app is not installed there.');
+      // Listeners call Slack through the relay, so Bolt needs no token.
+      const { userId: botUserId, botId } = workspace.bot;
+      return { botUserId, botId, teamId: workspace.id };
+    },
+    oauthPages: oauth && {
+      clientId: config.SLACK_CLIENT_ID ?? '',
+      clientSecret: config.SLACK_CLIENT_SECRET ?? '',
+      scopes: REQUIRED_SCOPES,
+      publicUrl: config.PUBLIC_URL ?? '',
+      slackApiUrl: config.SLACK_API_URL,
+      secretKey: config.SECRET_KEY?.[0] ?? '',
+      markStateUsed: (state) => store.installations.markStateUsed(state),
+      saveInstallation: (granted) => oauth.install(granted),
+    },
+    slackApiUrl: config.SLACK_API_URL,
+    log,
+  });
+}

@@ -1,0 +1,61 @@
+import type { Logger } from 'pino';
+import type { CredentialGateOptions } from '../calls/credential-gate.ts';
+import type { Config } from '../config.ts';
+import type { Telemetry } from '../operate/telemetry.ts';
+import type { RelayLimits } from '../relay/runtime/deps.ts';
+import { type Database, openStore } from '../store/database.ts';
+import { ThreadQueue } from '../store/queue/thread-queue.ts';
+import { Store } from '../store/store.ts';
+
+/** What tests and measurements change about the app. */
+export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {
+  /** Called for each of the app's database pools. */
+  store?: (db: Database['kysely']) => Store;
+  /** Keeps a secret that isn't a setting out of the log until the returned function is called. */
+  onSecret?: (secret: string) => () => void;
+  /** The time between the two refusals of a token that end its installation (ms). */
+  confirmAfterMs?: number;
+  limits?: Partial<RelayLimits> | undefined;
+}
+
+/** What each part of the app is built with. */
+export interface AppContext {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly telemetry: Telemetry;
+  readonly overrides: AppOverrides;
+}
+
+export type Storage = Awaited<ReturnType<typeof openStorage>>;
+
+/** Opens the database and the queue; `cleanup` closes them. Throws a StoreError. */
+export async function openStorage(
+  { config, log, telemetry, overrides }: AppContext,
+  cleanup: AsyncDisposableStack,
+) {
+  const location = {
+    url: config.DATABASE_URL,
+    directUrl: config.DATABASE_LISTEN_URL,
+    folder: config.DATA_FOLDER,
+    maxConnections: config.DATABASE_CONNECTIONS,
+  };
+  const { database, embedded } = await openStore(location, cleanup, log);
+  const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep);
+  const store = storeOn(database.kysely);
+  const queue = new ThreadQueue({ database, log });
+  cleanup.defer(() => queue.stop());
+  await queue.start();
+  // We hold the embedded server's lock, so any process that held jobs or connections there has ended.
+  if (embedded !== undefined)
+    await Promise.all([queue.reclaimAll(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
+  return {
+    database,
+    store,
+    /** For what Slack waits for. */
+    ackStore: storeOn(database.ackKysely),
+    leaseStore: storeOn(database.leaseKysely),
+    queue,
+    /** Settles when the embedded database is lost. */
+    lost: embedded?.lost ?? new Promise<Error>(() => undefined),
+  };
+}

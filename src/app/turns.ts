@@ -1,0 +1,102 @@
+import { TitlesAndPrompts } from '../features/direct-messages.ts';
+import { ButtonActions } from '../relay/controls/continue-and-retry.ts';
+import { LateEdits } from '../relay/controls/late-edits.ts';
+import { PausedMessages } from '../relay/controls/paused-messages.ts';
+import { SendNow } from '../relay/controls/send-now.ts';
+import { StopControl } from '../relay/controls/stop-control.ts';
+import { StopTriggers } from '../relay/controls/stop-triggers.ts';
+import { UnsentReplies } from '../relay/controls/unsent-reply-buttons.ts';
+import { WaitingReactions } from '../relay/controls/waiting-reactions.ts';
+import { ResultLinks } from '../relay/replies/result-links.ts';
+import { postLaterResults } from '../relay/replies/result-posts.ts';
+import { postReviews } from '../relay/replies/review-posts.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { JobRunner } from '../relay/runtime/job-runner.ts';
+import { RenderQueue } from '../relay/runtime/render-queue.ts';
+import { ReplyMemory } from '../relay/runtime/reply-memory.ts';
+import { Dispatcher } from '../relay/turns/dispatcher.ts';
+import { followUpJobs } from '../relay/turns/follow-ups.ts';
+import { Maintenance } from '../relay/turns/maintenance.ts';
+import { TurnRunner } from '../relay/turns/turn-runner.ts';
+import { relaySettings } from './relay-settings.ts';
+import type { AppContext, Storage } from './storage.ts';
+import type { Workspaces } from './workspaces.ts';
+
+export type Turns = ReturnType<typeof createTurns>;
+
+/** Builds what runs turns. */
+export function createTurns(
+  { config, log, telemetry, overrides }: AppContext,
+  { store, queue }: Storage,
+  { installations, accounts }: Workspaces,
+) {
+  const { STABLE_LINKS, PUBLIC_URL: publicUrl, SECRET_KEY: secretKeys } = config;
+  const links =
+    STABLE_LINKS && publicUrl !== undefined && secretKeys !== undefined
+      ? new ResultLinks({ secretKeys, publicUrl })
+      : undefined;
+  const workspace = (id: string) => installations.workspace(id);
+  const directMessages = new TitlesAndPrompts({ workspace, log });
+  const deps: RelayDeps = {
+    store,
+    log,
+    settings: relaySettings(config, links, overrides.limits),
+    workspace,
+    enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    rendering: new RenderQueue(),
+    replyMemory: new ReplyMemory(),
+    agent: (account) => accounts.agentClient(account),
+    accountOf: (id) => accounts.currentAccount(id),
+    onBlockRefused: telemetry.metrics.onBlockRefused,
+    onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
+  };
+  const waitingReactions = new WaitingReactions(deps);
+  const readRateFor = (account: string) => accounts.readRate(account);
+  const runner = new TurnRunner({
+    deps,
+    waitingReactions,
+    readRateFor,
+    findWorkspace: (id) => installations.find({ workspace: id }),
+    requeue: (thread) => queue.enqueueMissing([thread]),
+  });
+  const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
+  const retention = {
+    words: config.KEEP_WORDS_DAYS,
+    rows: config.KEEP_ROWS_DAYS,
+    audit: config.KEEP_AUDIT_DAYS,
+    uninstalled: config.KEEP_UNINSTALLED_DAYS,
+  };
+  const { onRetentionFailed, onJobRun } = telemetry.metrics;
+  const rows = { store, retention, onRetentionFailed };
+  const maintenance = new Maintenance({ ...rows, queue, installations, waitingReactions, log });
+  const jobs = new JobRunner({ store, log, onRun: onJobRun });
+  jobs.add(followUpJobs(deps, [postLaterResults, postReviews], readRateFor));
+  return { deps, links, directMessages, waitingReactions, runner, dispatcher, maintenance, jobs };
+}
+
+export type Controls = ReturnType<typeof createControls>;
+
+/** Builds what people control turns with, on the connections that are kept for what Slack waits for. */
+export function createControls({ deps, runner, waitingReactions }: Turns, { ackStore }: Storage) {
+  const controlDeps = { ...deps, store: ackStore };
+  const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
+  const pausedMessages = new PausedMessages(controlDeps, waitingReactions);
+  const buttonActions = new ButtonActions(controlDeps, pausedMessages);
+  const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
+  const unsentReplies = new UnsentReplies(controlDeps);
+  const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
+  return {
+    stopControl,
+    pausedMessages,
+    sendNow,
+    stopTriggers,
+    buttons: {
+      ...buttonActions.buttons,
+      ...pausedMessages.buttons,
+      ...sendNow.buttons,
+      ...unsentReplies.buttons,
+    },
+    /** Those that want to know what became of an event. */
+    observers: [waitingReactions, new LateEdits(deps), pausedMessages, stopTriggers, sendNow, unsentReplies],
+  };
+}

@@ -1,0 +1,163 @@
+import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { TitlesAndPrompts } from '../features/direct-messages.ts';
+import { type HomeTab, parseHomeMetadata } from '../features/home-tab.ts';
+import type {
+  ButtonHandler,
+  ButtonHandlers,
+  ButtonPress,
+  FormAnswer,
+  FormHandlers,
+  PressAnswer,
+  PressedId,
+} from '../relay/runtime/control-request.ts';
+import { type EphemeralDeps, sendEphemeral } from '../relay/runtime/private-messages.ts';
+import { type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
+import * as strings from '../render/strings/index.ts';
+import { optional, slackId } from '../slack/field-schemas.ts';
+import { StoreError } from '../store/errors.ts';
+import { parseEnvelope } from './envelope.ts';
+import { parseForm, parsePress } from './press.ts';
+
+/** What every listener works with. */
+export interface ListenerContext {
+  app: App;
+  log: Logger;
+  /** What messages to one person need. */
+  deps: EphemeralDeps;
+}
+
+/** Lets work continue that the response to Slack must not wait for: over HTTP that is sent when the listener returns. */
+export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage: string): void {
+  work.catch((error: unknown) => log.warn({ err: error }, failureMessage));
+}
+
+/**
+ * Handles presses of all buttons. The person is told of an outcome that they do not see; after an error, to press again: by
+ * response_url, which needs no database.
+ */
+export function registerButtons(context: ListenerContext, handlers: Partial<ButtonHandlers>): void {
+  for (const id of Object.keys(strings.buttons).filter(isPressed)) {
+    const handle = handlers[id];
+    if (handle !== undefined) registerButton(context, id, handle);
+  }
+}
+
+function isPressed(id: string): id is PressedId {
+  return Object.entries(strings.buttons).some(([one, { about }]) => one === id && about !== 'link');
+}
+
+function registerButton({ app, log, deps }: ListenerContext, id: PressedId, handle: ButtonHandler): void {
+  const actionLog = log.child({ action: id });
+  const { about } = strings.buttons[id];
+  app.action(id, async ({ ack, body, respond }) => {
+    const press = parsePress(body);
+    if (press === undefined || !isAbout(about, press)) {
+      actionLog.debug('ignored a press that is not for this app');
+      return ack();
+    }
+    const { channel } = press;
+    const location = channel === undefined ? undefined : { ...press, channel };
+    const handled = handle(about === 'message' ? { ...press, messageTs: press.value } : press);
+    const answered = handled
+      .then(async (result) => {
+        const { replacement, ...answer } =
+          typeof result === 'object' ? result : { outcome: result ?? 'done' };
+        if (replacement !== undefined) await replaceOriginal(respond, replacement, actionLog);
+        const told = outcomeText(answer);
+        if (location !== undefined && told !== undefined) await sendEphemeral(deps, location, told);
+      })
+      .catch(async (error: unknown) => {
+        const text = strings.command.unavailable;
+        if (location !== undefined)
+          await respond({ response_type: 'ephemeral', replace_original: false, text });
+        throw error;
+      });
+    runAfterAck(answered, actionLog, 'could not answer a press');
+    if (about === 'control' || about === 'message') await handled.catch(() => undefined);
+    await ack();
+  });
+}
+
+/** Whether a press has what its handler needs; others are not of a message or view of ours. */
+function isAbout(about: 'control' | 'turn' | 'message' | 'view', press: ButtonPress): boolean {
+  if (about === 'view') return press.view !== undefined;
+  return press.channel !== undefined && (about === 'message' || press.turnId !== undefined);
+}
+
+/** What a person reads about their press; undefined if they see what it did. */
+function outcomeText({ outcome, told }: PressAnswer): string | undefined {
+  if (outcome === 'refused') return undefined;
+  return told ?? (outcome === 'done' ? undefined : strings.controlFailed[outcome]);
+}
+
+/** Replaces the message that has the button; it stays as it is if Slack does not take that. */
+async function replaceOriginal(
+  respond: RespondFn,
+  { text, blocks }: RenderedMessage,
+  log: Logger,
+): Promise<void> {
+  const shown = blocks.length === 0 ? [sectionBlock(text)] : blocks;
+  await respond({ replace_original: true, text, blocks: shown }).catch((error: unknown) =>
+    log.warn({ err: error }, 'could not replace a message with a button'),
+  );
+}
+
+/** Handles forms; each is acknowledged with what Slack shows then. Without the database, it asks to try again. */
+export function registerForms({ app, log }: ListenerContext, handlers: FormHandlers): void {
+  for (const [callbackId, handle] of Object.entries(handlers))
+    app.view(callbackId, async ({ ack, body }) => {
+      const form = parseForm(body);
+      if (form === undefined) log.warn({ form: callbackId }, 'ignored a form that cannot be read');
+      const answer =
+        form &&
+        (await handle(form).catch((error: unknown) => {
+          if (!(error instanceof StoreError)) throw error;
+          log.warn({ err: error, form: callbackId }, 'could not save a form');
+          return { errors: { [form.firstInput]: strings.command.unavailable } };
+        }));
+      await ack(toResponse(answer));
+      if (answer !== undefined && 'view' in answer && answer.afterwards !== undefined)
+        runAfterAck(
+          answer.afterwards(),
+          log.child({ form: callbackId }),
+          'could not finish the work after a form',
+        );
+    });
+}
+
+function toResponse(answer: FormAnswer): ViewResponseAction | undefined {
+  if (answer === undefined) return undefined;
+  if ('view' in answer) return { response_action: 'update', view: answer.view };
+  return { response_action: 'errors', errors: { ...answer.errors } };
+}
+
+const homeOpenedSchema = z.looseObject({
+  type: z.literal('app_home_opened'),
+  user: slackId,
+  channel: slackId,
+  tab: optional(z.string()),
+  view: optional(z.looseObject({ private_metadata: optional(z.string()), hash: optional(z.string()) })),
+});
+
+/** Shows a person's Home tab when they open it, or suggests prompts in their direct messages. */
+export function registerHomeOpened(
+  { app, log }: ListenerContext,
+  home: HomeTab,
+  directMessages: TitlesAndPrompts,
+): void {
+  app.event('app_home_opened', async ({ body }) => {
+    const envelope = parseEnvelope(body);
+    const { data } = homeOpenedSchema.safeParse(envelope?.event);
+    if (envelope === undefined || data === undefined) return;
+    const { workspace } = envelope;
+    const { user: person, channel, tab, view } = data;
+    const state = parseHomeMetadata(view?.private_metadata);
+    const work =
+      tab === 'messages'
+        ? directMessages.suggestPrompts(workspace, channel)
+        : home.show({ workspace, person, state, hash: view?.hash });
+    runAfterAck(work, log.child({ tab }), 'could not fill what a person opened');
+  });
+}

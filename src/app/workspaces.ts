@@ -7,6 +7,7 @@ import { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { isAcceptedPost } from '../slack/posting.ts';
 import type { TokenIdentity } from '../slack/tokens.ts';
 import { SharedRateLimits } from '../store/slack/shared-rate-limits.ts';
+import type { Store } from '../store/store.ts';
 import { Keyring } from '../store/workspaces/keyring.ts';
 import type { AppContext, Storage } from './storage.ts';
 
@@ -17,13 +18,12 @@ export type Workspaces = Awaited<ReturnType<typeof openWorkspaces>>;
 
 /** Opens Slack and the agent service for each workspace; `cleanup` closes them. Throws a StoreError. */
 export async function openWorkspaces(
-  { config, log, telemetry, overrides }: AppContext,
+  context: AppContext,
   { store, database }: Storage,
   identity: TokenIdentity | undefined,
   cleanup: AsyncDisposableStack,
 ) {
-  const gateFor = (setting: string, workspace?: string) =>
-    new CredentialGate({ setting, workspace, log, probeMs: overrides.probeMs });
+  const { config, log, telemetry, overrides } = context;
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const redactSecret = overrides.onSecret ?? (() => () => undefined);
   const ownPosts = new Set<(workspace: string) => void>();
@@ -46,11 +46,40 @@ export async function openWorkspaces(
       onEdit: telemetry.metrics.onSlackEdit,
       log,
     },
-    tokenGateFor: (workspace) => gateFor(CREDENTIAL_SETTINGS.token, workspace),
+    tokenGateFor: (workspace) => gateFor(context, CREDENTIAL_SETTINGS.token, workspace),
     confirmAfterMs: overrides.confirmAfterMs,
   });
+  const accounts = createAccounts(context, store, keyring, redactSecret);
+  cleanup.defer(() => accounts.close());
+  return {
+    installations,
+    /** Undefined if the token comes from the settings. */
+    oauth,
+    accounts,
+    keyring,
+    redactSecret,
+    /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
+    own: identity && { id: identity.installation.workspace, name: identity.name },
+    /** Called with the workspace of each of our own posts. */
+    ownPosts,
+    /** What this process knows of installations and accounts, to be read again. */
+    refreshables: [...(oauth === undefined ? [] : [oauth.workspaces]), accounts],
+  };
+}
+
+function gateFor({ log, overrides }: AppContext, setting: string, workspace?: string): CredentialGate {
+  return new CredentialGate({ setting, workspace, log, probeMs: overrides.probeMs });
+}
+
+function createAccounts(
+  context: AppContext,
+  store: Store,
+  keyring: Keyring | undefined,
+  redactSecret: (secret: string) => () => void,
+): ServiceAccounts {
+  const { config, log, telemetry } = context;
   const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = config;
-  const accounts = new ServiceAccounts({
+  return new ServiceAccounts({
     store,
     keyring,
     defaultCredentials: baseUrl === undefined || apiKey === undefined ? undefined : { baseUrl, apiKey },
@@ -68,25 +97,10 @@ export async function openWorkspaces(
       lookup: resolverLookup(),
       onAttempt: telemetry.onWorkspaceServiceAttempt,
     },
-    keyGateFor: (workspace) => gateFor(CREDENTIAL_SETTINGS.key, workspace),
+    keyGateFor: (workspace) => gateFor(context, CREDENTIAL_SETTINGS.key, workspace),
     redactSecret,
     log,
   });
-  cleanup.defer(() => accounts.close());
-  return {
-    installations,
-    /** Undefined if the token comes from the settings. */
-    oauth,
-    accounts,
-    keyring,
-    redactSecret,
-    /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
-    own: identity && { id: identity.installation.workspace, name: identity.name },
-    /** Called with the workspace of each of our own posts. */
-    ownPosts,
-    /** What this process knows of installations and accounts, to be read again. */
-    refreshables: [...(oauth === undefined ? [] : [oauth.workspaces]), accounts],
-  };
 }
 
 /** The app's OAuth credentials; undefined if the token comes from the settings. */

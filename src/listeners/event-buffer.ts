@@ -93,17 +93,9 @@ export class EventBuffer {
    * it is then written later, if there is room for it.
    */
   async write(event: BufferableEvent): Promise<void> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => late.reject(new StoreError('unavailable', 'The database did not answer in time.')),
-      this.#options.deadlineMs,
-    );
     const written = this.#kept.has(event.thread) ? this.#keep(event) : this.#tryOnce(event);
-    try {
-      await Promise.race([written, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    if ((await within(this.#options.deadlineMs, written, 'late' as const)) === 'late')
+      throw new StoreError('unavailable', 'The database did not answer in time.');
   }
 
   /** Gives up what is kept: Slack sends it to another process, or after the next start. What it no longer sends is read back. */
@@ -175,9 +167,9 @@ export class EventBuffer {
     thread.isWriting = true;
     const all = [...thread.events.values()];
     const first = all.reduce((one, other) => (isEarlierTs(other.event.ts, one.event.ts) ? other : one));
-    const isBack = await this.#tryToWrite(name, thread, first);
-    thread.isWriting = false;
-    return isBack;
+    return this.#tryToWrite(name, thread, first).finally(() => {
+      thread.isWriting = false;
+    });
   }
 
   async #tryToWrite(name: string, thread: KeptThread, first: KeptEvent): Promise<boolean> {

@@ -9,6 +9,7 @@ import type { ChannelActor, StopOutcome } from '../relay/runtime/control-request
 import {
   type EventKind,
   type EventOutcome,
+  type InboxEvent,
   type InboxOutcome,
   isDirectChannel,
 } from '../relay/runtime/incoming-message.ts';
@@ -28,9 +29,14 @@ import {
   toInboxEvent,
 } from './event-parser.ts';
 
+/** What takes an event, and what kind of event it is. */
+interface Receiver {
+  kind: EventKind;
+  take: () => Promise<EventOutcome>;
+}
+
 /** One event, for the metrics. */
-export interface HandledEvent {
-  workspace: string;
+interface HandledEvent {
   kind: EventKind;
   outcome: EventOutcome;
   /** From its arrival until it may be acknowledged. */
@@ -79,11 +85,15 @@ export class EventIntake {
     const isMessage = envelope !== undefined && isMessageEvent(envelope);
     // Most events are messages: skip the other parser for those.
     const uninstallEvent = isMessage ? undefined : parseUninstallEvent(body);
-    const record =
-      uninstallEvent === undefined
-        ? envelope && (() => this.#record(envelope))
-        : () => this.#recordUninstall(uninstallEvent);
-    if (record === undefined) return undefined;
+    if (uninstallEvent === undefined && envelope === undefined) return undefined;
+    const uninstall = async () => {
+      if (uninstallEvent !== undefined) await this.#deps.onUninstallEvent?.(uninstallEvent);
+      return 'uninstalled' as const;
+    };
+    const receiverOf = async (): Promise<Receiver> =>
+      envelope === undefined || uninstallEvent !== undefined
+        ? { kind: 'other', take: uninstall }
+        : this.#receiverOf(envelope);
     const place = envelope && placeOf(envelope);
     await this.#buffer.write({
       // An event about a whole organisation names no workspace.
@@ -91,7 +101,7 @@ export class EventIntake {
       thread: place === undefined ? '' : `${place.workspace}/${place.channel}/${place.thread_ts}`,
       ts: place?.ts ?? '',
       size: () => JSON.stringify(body).length,
-      write: record,
+      write: () => this.#take(receiverOf),
       recordLoss: async () => {
         if (place !== undefined && place.thread_ts !== '')
           await this.#deps.onEventLost(place, place.messageTs);
@@ -109,57 +119,47 @@ export class EventIntake {
     await this.#buffer.stop();
   }
 
-  async #record(envelope: Envelope): Promise<void> {
-    await this.#timed(envelope.workspace, (handled) => this.#handle(envelope, handled));
-  }
-
-  async #recordUninstall(event: UninstallEvent): Promise<void> {
-    await this.#timed(event.workspace ?? event.organisation ?? '', async () => {
-      await this.#deps.onUninstallEvent?.(event);
-      return 'uninstalled';
-    });
-  }
-
-  async #timed(
-    workspace: string,
-    handle: (handled: { kind: EventKind }) => Promise<EventOutcome>,
-  ): Promise<void> {
+  async #take(receiverOf: () => Promise<Receiver>): Promise<void> {
     const since = performance.now();
-    const handled: Omit<HandledEvent, 'ms'> = { workspace, kind: 'other', outcome: 'failed' };
+    let kind: EventKind = 'other';
+    let outcome: EventOutcome = 'failed';
     try {
-      handled.outcome = await handle(handled);
+      const receiver = await receiverOf();
+      kind = receiver.kind;
+      outcome = await receiver.take();
     } finally {
       const ms = performance.now() - since;
-      this.#afterAck(() => this.#deps.onEventHandled?.({ ...handled, ms }));
+      this.#afterAck(() => this.#deps.onEventHandled?.({ kind, outcome, ms }));
     }
   }
 
-  async #handle(envelope: Envelope, handled: { kind: EventKind }): Promise<EventOutcome> {
+  async #receiverOf(envelope: Envelope): Promise<Receiver> {
     const { workspace } = envelope;
     const bot = await this.#deps.bot(envelope);
     if (bot === undefined) {
       this.#logUnknownWorkspaceOnce(workspace);
-      return 'not_installed';
+      return { kind: 'other', take: async () => 'not_installed' };
     }
     const event = parseEvent(envelope);
     this.#deps.onEvent(workspace, isEcho(event, bot));
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
-    if (stopTrigger !== undefined) {
-      handled.kind = 'stop';
-      return this.#deps.onStopTrigger(stopTrigger);
-    }
+    if (stopTrigger !== undefined) return { kind: 'stop', take: () => this.#deps.onStopTrigger(stopTrigger) };
     const workflowStep = isMessageEvent(envelope) ? undefined : parseWorkflowStep(envelope);
-    if (workflowStep !== undefined) {
-      handled.kind = 'step';
-      await this.#deps.onWorkflowStep(workflowStep);
-      return 'recorded';
-    }
+    if (workflowStep !== undefined)
+      return { kind: 'step', take: () => this.#deps.onWorkflowStep(workflowStep).then(() => 'recorded') };
     const inboxEvent = toInboxEvent(envelope, event, bot, await this.#otherBots(workspace, event, bot));
     if (inboxEvent.kind === 'ignored') {
       this.#deps.log.debug({ workspace, why: inboxEvent.why }, 'ignored an event');
-      return 'ignored';
+      return { kind: 'other', take: async () => 'ignored' };
     }
-    handled.kind = inboxEvent.kind;
+    return { kind: inboxEvent.kind, take: () => this.#record(workspace, inboxEvent, bot) };
+  }
+
+  async #record(
+    workspace: string,
+    inboxEvent: Exclude<InboxEvent, { kind: 'ignored' }>,
+    bot: BotIdentity,
+  ): Promise<EventOutcome> {
     const outcome = await this.#deps.inbox.accept(inboxEvent, bot);
     const source =
       'message' in inboxEvent ? inboxEvent.message : { ts: '', person: undefined, ...inboxEvent };

@@ -67,48 +67,39 @@ export function toInboxEvent(
   bot: BotIdentity,
   otherBots: readonly string[],
 ): InboxEvent {
-  if (event === undefined) {
-    const why = isMessageEvent(envelope) ? 'malformed event' : `event ${envelope.eventType} is not for us`;
-    return { kind: 'ignored', why };
-  }
+  const { workspace } = envelope;
+  if (event === undefined)
+    return ignored(isMessageEvent(envelope) ? MALFORMED : `event ${envelope.eventType} is not for us`);
   if (event.type === 'channel_rename' || event.type === 'group_rename')
-    return { kind: 'renaming', workspace: envelope.workspace, channel: event.channel.id };
-  if (event.type === 'channel_id_changed') {
-    const { old_channel_id: from, new_channel_id: channel } = event;
-    return { kind: 'move', workspace: envelope.workspace, from, channel };
-  }
-  const location = { workspace: envelope.workspace, channel: event.channel };
+    return { kind: 'renaming', workspace, channel: event.channel.id };
+  if (event.type === 'channel_id_changed')
+    return { kind: 'move', workspace, from: event.old_channel_id, channel: event.new_channel_id };
+  const location = { workspace, channel: event.channel };
   if (event.type === 'member_joined_channel')
-    return event.user === bot.userId
-      ? { kind: 'joining', ...location }
-      : { kind: 'ignored', why: 'somebody else joined' };
-  if (event.type === 'message' && event.subtype === 'message_changed') {
+    return event.user === bot.userId ? { kind: 'joining', ...location } : ignored('somebody else joined');
+  if (event.type === 'message' && event.subtype === 'message_changed')
     return parseEdit(location, bot, event.message, event.previous_message);
-  }
   if (event.type === 'message' && event.subtype === 'message_deleted') {
-    const before = event.previous_message;
-    if (event.deleted_ts === undefined) return { kind: 'ignored', why: 'malformed event' };
-    if (before !== undefined && isFromBot(before, bot)) {
-      return { kind: 'ignored', why: 'a deleted message of a bot' };
-    }
-    return {
-      kind: 'deletion',
-      workspace: location.workspace,
-      channel: location.channel,
-      ts: event.deleted_ts,
-      thread_ts: before?.thread_ts ?? event.deleted_ts,
-      person: before?.user,
-    };
+    const { deleted_ts: ts, previous_message: before } = event;
+    if (ts === undefined) return ignored(MALFORMED);
+    if (before !== undefined && isFromBot(before, bot)) return ignored('a deleted message of a bot');
+    return { kind: 'deletion', ...location, ts, thread_ts: before?.thread_ts ?? ts, person: before?.user };
   }
   if (event.type === 'message' && PURPOSE_SUBTYPES.has(event.subtype ?? ''))
-    return { kind: 'renaming', workspace: location.workspace, channel: location.channel };
-  if (event.ts === undefined) return { kind: 'ignored', why: 'malformed event' };
+    return { kind: 'renaming', ...location };
+  if (event.ts === undefined) return ignored(MALFORMED);
   const said = parseMessage(location, bot, { ...event, ts: event.ts }, otherBots);
   // Slack mentions the bot again for an edit of the same message. Edits by bots are no edits to us.
   if (event.type !== 'app_mention' || said.kind !== 'message') return said;
   const message = { ...said.message, isMention: true };
   const edited = event.bot_id === undefined ? event.edited : undefined;
   return edited === undefined ? { kind: 'message', message } : { kind: 'edit', message, editedTs: edited.ts };
+}
+
+const MALFORMED = 'malformed event';
+
+function ignored(why: string): InboxEvent {
+  return { kind: 'ignored', why };
 }
 
 /** Messages that Slack posts when a channel's purpose changes. */
@@ -127,13 +118,13 @@ function parseMessage(
   otherBots: readonly string[],
 ): InboxEvent {
   const otherBot = otherBots.find((id) => id === message.bot_id && id !== bot.botId);
-  if (otherBot === undefined && isFromBot(message, bot)) return { kind: 'ignored', why: 'written by a bot' };
+  if (otherBot === undefined && isFromBot(message, bot)) return ignored('written by a bot');
   const isFromAllowedBot = otherBot !== undefined && message.subtype === 'bot_message';
   if (!isFromAllowedBot && !isPersonsMessage(message))
-    return { kind: 'ignored', why: `by Slack, or of subtype ${message.subtype}` };
+    return ignored(`by Slack, or of subtype ${message.subtype}`);
   // A bot goes by its own id, because many have no user.
   const person = otherBot ?? message.user;
-  if (person === undefined) return { kind: 'ignored', why: 'nobody wrote it' };
+  if (person === undefined) return ignored('nobody wrote it');
   return {
     kind: 'message',
     message: {
@@ -153,15 +144,14 @@ function parseEdit(
   now: ThreadMessage | undefined,
   before: ThreadMessage | undefined,
 ): InboxEvent {
-  if (now === undefined) return { kind: 'ignored', why: 'malformed event' };
-  if (isFromBot(now, bot)) return { kind: 'ignored', why: 'an edit of a bot' };
+  if (now === undefined) return ignored(MALFORMED);
+  if (isFromBot(now, bot)) return ignored('an edit of a bot');
   if (now.subtype === 'tombstone') {
-    const { workspace, channel } = location;
-    return { kind: 'deletion', workspace, channel, ts: now.ts, thread_ts: now.ts, person: before?.user };
+    return { kind: 'deletion', ...location, ts: now.ts, thread_ts: now.ts, person: before?.user };
   }
   const unchanged = before !== undefined && isSameAsWritten(readMessage(before), readMessage(now));
   if (now.edited === undefined || now.edited.ts === before?.edited?.ts || unchanged) {
-    return { kind: 'ignored', why: 'a change that no person made' };
+    return ignored('a change that no person made');
   }
   const event = parseMessage(location, bot, now, []);
   if (event.kind !== 'message') return event;

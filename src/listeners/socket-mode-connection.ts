@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
-import { within } from '../calls/waits.ts';
+import { sleepUnlessAborted, within } from '../calls/waits.ts';
 import { backoffMs } from '../relay/runtime/retry.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createQuietSlackLogger } from '../slack/slack-client.ts';
@@ -68,28 +67,20 @@ const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: 
 export class SocketModeConnection {
   /** Settles after the first attempt: true if the connection is open. Rejects with AppTokenRejected. */
   readonly firstAttempt: Promise<boolean>;
+  /** Whether the connection is open and Slack has said hello. */
+  isConnected = false;
+  /** Why the last attempt failed; undefined while connected. */
+  lastError: string | undefined;
   readonly #deps: SocketModeConnectionDeps;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   readonly #firstResult = Promise.withResolvers<boolean>();
-  #isConnected = false;
-  #lastError: string | undefined;
 
   constructor(deps: SocketModeConnectionDeps) {
     this.#deps = deps;
     this.firstAttempt = this.#firstResult.promise;
     this.firstAttempt.catch(() => undefined);
     this.#running = this.#run();
-  }
-
-  /** Whether the connection is open and Slack has said hello. */
-  get isConnected(): boolean {
-    return this.#isConnected;
-  }
-
-  /** Why the last attempt failed; undefined while connected. */
-  get lastError(): string | undefined {
-    return this.#lastError;
   }
 
   /** Closes the connection for good; waits at most a second for Slack to close it too. */
@@ -113,7 +104,7 @@ export class SocketModeConnection {
         waitMs = this.#recordFailure(error, failures);
       }
       if (failures > 0) waitMs = Math.max(waitMs, backoffMs(failures));
-      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      await sleepUnlessAborted(waitMs, signal);
     }
     this.#firstResult.resolve(false);
   }
@@ -121,7 +112,7 @@ export class SocketModeConnection {
   /** Logs a failed attempt; returns how long Slack asks to wait (ms). */
   #recordFailure(error: unknown, failures: number): number {
     const reason = error instanceof Error ? error.message : 'Slack closed the connection before saying hello';
-    this.#lastError = reason;
+    this.lastError = reason;
     this.#deps.log.warn({ reason, failures }, 'could not open a Socket Mode connection; will retry');
     if (error instanceof AppTokenRejected) this.#firstResult.reject(error);
     else this.#firstResult.resolve(false);
@@ -145,21 +136,21 @@ export class SocketModeConnection {
     signal.addEventListener('abort', leave);
     const started = client.start();
     try {
-      const hello = await Promise.race([
-        started.then(() => true),
-        ended.promise,
-        sleep(API_TIMEOUT_MS + HELLO_TIMEOUT_MS, 'no hello in time', { signal, ref: false }),
-      ]).catch((error: unknown) => Promise.reject(toAppTokenRejected(error)));
+      const opened = Promise.race([started.then(() => true), ended.promise]);
+      const timeoutMs = API_TIMEOUT_MS + HELLO_TIMEOUT_MS;
+      const hello = await within(timeoutMs, opened, 'no hello in time').catch((error: unknown) =>
+        Promise.reject(toAppTokenRejected(error)),
+      );
       if (hello !== true) throw new Error(`Slack closed the connection before saying hello (${hello}).`);
-      this.#isConnected = true;
-      this.#lastError = undefined;
+      this.isConnected = true;
+      this.lastError = undefined;
       this.#firstResult.resolve(true);
       if (isReconnect) log.info('Socket Mode connection reopened');
       onConnected();
       const reason = await ended.promise;
       log.debug({ reason }, 'Socket Mode connection ended');
     } finally {
-      this.#isConnected = false;
+      this.isConnected = false;
       signal.removeEventListener('abort', leave);
       await disconnect(client, started);
     }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { App, Receiver } from '@slack/bolt';
 import type { Logger } from 'pino';
+import { repeatCall } from '../calls/retry.ts';
 import { Poller } from '../relay/runtime/poller.ts';
 import { StoreError } from '../store/errors.ts';
 import { SOCKET_LEASE_MS, type SocketLeases } from '../store/slack/socket-leases.ts';
@@ -68,24 +69,17 @@ export class SocketModePool implements Receiver {
 
   /** Opens the connections and keeps them open. Throws AppTokenRejected, or a StoreError without the lease. */
   async start(): Promise<void> {
-    await this.#firstLease();
+    // A database that has just started, or is busy, may be slow to accept the first connection.
+    await repeatCall(
+      () => this.#renewLease(),
+      (error, attempt) => (error instanceof StoreError && attempt < FIRST_LEASE_ATTEMPTS ? 0 : undefined),
+    );
     this.#renewals.start();
     try {
       await Promise.all(this.#connections.map((socket) => socket.firstAttempt));
     } catch (error) {
       await this.stop();
       throw error;
-    }
-  }
-
-  /** A database that has just started, or is busy, may be slow to accept the first connection. */
-  async #firstLease(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#renewLease();
-      } catch (error) {
-        if (!(error instanceof StoreError) || attempt === FIRST_LEASE_ATTEMPTS) throw error;
-      }
     }
   }
 

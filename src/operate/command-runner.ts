@@ -1,10 +1,12 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type Config, ConfigError } from '../config.ts';
-import { startEmbeddedServer } from '../postgres/embedded-server.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
 import { findRunningServer } from '../postgres/running-server.ts';
 import { openDatabase } from '../store/database.ts';
 import { Store } from '../store/store.ts';
+
+type DatabaseSettings = Pick<Config, 'DATABASE_URL' | 'DATA_FOLDER'>;
 
 const EXIT_CODES = 'Exit code: 0 if all went well, 1 if something failed, 2 if the command line is wrong.';
 
@@ -81,24 +83,29 @@ export class UsageError extends Error {
   }
 }
 
+/** The embedded server, shared with a running process, or started until `cleanup`; undefined with DATABASE_URL. */
+export async function embeddedServer(
+  { DATABASE_URL, DATA_FOLDER: folder }: DatabaseSettings,
+  log: Logger,
+  cleanup: AsyncDisposableStack,
+): Promise<Pick<EmbeddedServer, 'connection'> | undefined> {
+  if (DATABASE_URL !== undefined) return undefined;
+  const running = await findRunningServer(folder);
+  if (running !== undefined) return { connection: running };
+  const server = await startEmbeddedServer({ folder, log });
+  cleanup.defer(() => server.stop());
+  return server;
+}
+
 /** Runs a command on the database of the settings. An embedded one is shared with a running process, or started. */
 export async function withOperatorStore<T>(
-  config: Pick<Config, 'DATABASE_URL' | 'DATA_FOLDER'>,
+  config: DatabaseSettings,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const log = pino({ level: 'silent' });
   await using cleanup = new AsyncDisposableStack();
-  const { DATABASE_URL: url, DATA_FOLDER: folder } = config;
-  const running = url === undefined ? await findRunningServer(folder) : undefined;
-  const ours =
-    url === undefined && running === undefined ? await startEmbeddedServer({ folder, log }) : undefined;
-  if (ours !== undefined) cleanup.defer(() => ours.stop());
-  const database = await openDatabase({
-    url,
-    embedded: running === undefined ? ours : { connection: running },
-    log,
-    isCommand: true,
-  });
+  const embedded = await embeddedServer(config, log, cleanup);
+  const database = await openDatabase({ url: config.DATABASE_URL, embedded, log, isCommand: true });
   cleanup.defer(() => database.close());
   return await work(new Store(database.kysely));
 }

@@ -1,9 +1,8 @@
 import type { Config } from '../../config.ts';
-import { startEmbeddedServer } from '../../postgres/embedded-server.ts';
-import { findRunningServer } from '../../postgres/running-server.ts';
 import { checkSchema, type SchemaCheck } from '../../store/schema-check.ts';
 import { Keyring } from '../../store/workspaces/keyring.ts';
-import { type Check, CheckFailed, type CheckResult, type CheckTools, errorMessage } from './check-result.ts';
+import { embeddedServer } from '../command-runner.ts';
+import { type Check, CheckFailed, type CheckResult, errorMessage } from './check-result.ts';
 
 /** What pg-boss, the queue, requires. */
 const MIN_POSTGRES_VERSION = 13;
@@ -16,7 +15,9 @@ const MIN_FREE_BYTES = 1024 ** 3;
 export const checkDatabase: Check = async function* (config, tools) {
   const setting = config.DATABASE_URL === undefined ? 'DATA_FOLDER' : 'DATABASE_URL';
   try {
-    const schema = await readSchema(config, tools);
+    await using cleanup = new AsyncDisposableStack();
+    const embedded = await embeddedServer(config, tools.log, cleanup);
+    const schema = await checkSchema(embedded?.connection ?? config.DATABASE_URL ?? '');
     requireUsable(schema, tools.now());
     yield `PostgreSQL ${schema.serverVersion}, ${describeMigrations(schema)}`;
     yield* checkEncryptionKeys(config, schema);
@@ -25,18 +26,6 @@ export const checkDatabase: Check = async function* (config, tools) {
     throw new CheckFailed(`${setting}: ${errorMessage(error)}`, { cause: error });
   }
 };
-
-async function readSchema({ DATABASE_URL, DATA_FOLDER }: Config, { log }: CheckTools): Promise<SchemaCheck> {
-  if (DATABASE_URL !== undefined) return checkSchema(DATABASE_URL);
-  const running = await findRunningServer(DATA_FOLDER);
-  if (running !== undefined) return checkSchema(running);
-  const server = await startEmbeddedServer({ folder: DATA_FOLDER, log });
-  try {
-    return await checkSchema(server.connection);
-  } finally {
-    await server.stop();
-  }
-}
 
 /** Throws CheckFailed, which says what to do if a start cannot use the database. */
 function requireUsable(schema: SchemaCheck, now: number): void {

@@ -1,5 +1,8 @@
 import type { ActionResult } from '../page-protocol.ts';
+import type { UserAction } from '../user-action.ts';
 import { byId, h } from './dom.ts';
+import { state } from './page-state.ts';
+import { performAction } from './server-connection.ts';
 
 let pendingSentences: string[] = [];
 let waiting = false;
@@ -27,6 +30,13 @@ export function warn(sentence: string): void {
   if (dialog === undefined) byId('warnings').append(note);
   else dialog.append(h('div', { class: 'warnings', role: 'alert' }, note));
   setTimeout(() => note.remove(), 8_000);
+}
+
+type WithoutPerson<Action> = Action extends unknown ? Omit<Action, 'person'> : never;
+
+/** Does what the person who is looking would do in Slack, and warns if it fails; returns whether it succeeded. */
+export function act(action: WithoutPerson<UserAction>): Promise<boolean> {
+  return warnOnFailure(performAction({ ...action, person: state.me }));
 }
 
 /** Warns if an action fails; returns whether it succeeded. */

@@ -1,8 +1,8 @@
 import type { ChannelModel } from '../page-protocol.ts';
-import { openApp } from './app-tab.ts';
-import { avatar } from './avatar.ts';
-import { byId, type Child, fill, h, keepingFocus } from './dom.ts';
+import { act } from './announcements.ts';
+import { button, byId, type Child, fill, h, keepingFocus } from './dom.ts';
 import { icon } from './icons.ts';
+import { avatar } from './mentions.ts';
 import { state } from './page-state.ts';
 
 const groups: { name: string; kinds: ChannelModel['kind'][] }[] = [
@@ -44,10 +44,8 @@ function row(channel: ChannelModel, onSelect: () => void): HTMLElement {
   return h(
     'li',
     {},
-    h(
-      'button',
+    button(
       {
-        type: 'button',
         class: unread > 0 ? 'place unread' : 'place',
         'aria-current': channel.id === state.channel ? 'page' : undefined,
         'data-key': channel.id,
@@ -97,4 +95,13 @@ export function drawPeople(onSelect: (id: string) => void): void {
     );
     select.value = state.me;
   });
+}
+
+/** Opens the app's Home or Messages tab and notifies the app, as Slack does. */
+export function openApp(tab: 'home' | 'messages'): void {
+  const { botDm } = state;
+  if (botDm === undefined) return;
+  if (botDm.id !== state.channel) state.go(botDm.id);
+  if (tab !== state.tab) state.show(tab);
+  void act({ kind: 'open-app', tab });
 }

@@ -1,14 +1,13 @@
 import type { ChannelModel } from '../page-protocol.ts';
-import { warnOnFailure } from './announcements.ts';
-import { openApp } from './app-tab.ts';
+import { act } from './announcements.ts';
+import { openApp } from './channel-nav.ts';
 import { Composer } from './composer.ts';
-import { byId, type Child, fill, h } from './dom.ts';
+import { button, byId, type Child, fill, h } from './dom.ts';
 import { acceptFileDrops } from './file-drop.ts';
 import { HomeTab } from './home-tab.ts';
 import { icon } from './icons.ts';
 import { MessageList } from './message-list.ts';
 import { state } from './page-state.ts';
-import { performAction } from './server-connection.ts';
 import { sampleFile, Welcome } from './welcome.ts';
 
 /** The middle pane: header, messages or the app's Home, and the composer. */
@@ -75,9 +74,8 @@ function mark({ kind }: ChannelModel): Child {
 
 function invitation(place: ChannelModel): Child {
   if (place.members.includes(state.workspace.bot)) return undefined;
-  const invite = () =>
-    void warnOnFailure(performAction({ kind: 'invite', person: state.me, channel: place.id }));
-  return h('button', { type: 'button', class: 'button', onclick: invite }, 'Add Taskthread');
+  const invite = () => void act({ kind: 'invite', channel: place.id });
+  return button({ class: 'button', onclick: invite }, 'Add Taskthread');
 }
 
 function tab(which: 'home' | 'messages', name: string): HTMLElement {
@@ -86,10 +84,8 @@ function tab(which: 'home' | 'messages', name: string): HTMLElement {
     document.querySelector<HTMLElement>(`[data-tab="${which}"]`)?.focus();
   };
   const selected = state.tab === which;
-  return h(
-    'button',
+  return button(
     {
-      type: 'button',
       role: 'tab',
       'data-tab': which,
       'aria-selected': String(selected),

@@ -1,8 +1,8 @@
 import type { MessageModel } from '../page-protocol.ts';
-import { warn, warnOnFailure } from './announcements.ts';
+import { act, warn, warnOnFailure } from './announcements.ts';
 import { fill, h } from './dom.ts';
 import { formatFileSize } from './file-size.ts';
-import { icon } from './icons.ts';
+import { icon, iconButton } from './icons.ts';
 import { openMenu } from './menu.ts';
 import { type PaneName, state } from './page-state.ts';
 import { tableOn } from './pasted-table.ts';
@@ -42,11 +42,11 @@ export class Composer {
   constructor(pane: PaneName) {
     this.#field = h('textarea', { rows: 1, 'data-key': 'words' });
     this.#suggestions = new Suggestions(this.#field, pane === 'channel');
-    const send = h(
-      'button',
-      { type: 'submit', class: 'icon-button send', 'aria-label': 'Send', title: 'Send (Enter)' },
-      icon('send'),
-    );
+    const send = iconButton('Send', 'send', {
+      type: 'submit',
+      class: 'icon-button send',
+      title: 'Send (Enter)',
+    });
     this.#broadcast = pane === 'thread' ? h('input', { type: 'checkbox' }) : undefined;
     const picker = h('input', {
       type: 'file',
@@ -59,29 +59,8 @@ export class Composer {
       this.attach([...(picker.files ?? [])]);
       picker.value = '';
     });
-    const attach = h(
-      'button',
-      {
-        type: 'button',
-        class: 'icon-button',
-        'aria-label': 'Attach files',
-        title: 'Attach files',
-        onclick: () => picker.click(),
-      },
-      icon('attach'),
-    );
-    const bolt = h(
-      'button',
-      {
-        type: 'button',
-        class: 'icon-button',
-        'aria-label': 'Shortcuts',
-        title: 'Shortcuts',
-        'aria-haspopup': 'menu',
-        hidden: true,
-      },
-      icon('bolt'),
-    );
+    const attach = iconButton('Attach files', 'attach', { onclick: () => picker.click() });
+    const bolt = iconButton('Shortcuts', 'bolt', { 'aria-haspopup': 'menu', hidden: true });
     bolt.addEventListener('click', () => openMenu(bolt, 'Shortcuts', shortcuts()));
     state.on(['workspace'], () => {
       bolt.hidden = pane === 'thread' || shortcuts().length === 0;
@@ -303,6 +282,6 @@ function keyOf({ channel, thread = '' }: Place): string {
 function shortcuts() {
   return (state.staticInfo?.shortcuts ?? []).map(({ id, name }) => ({
     label: name,
-    choose: () => void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id })),
+    choose: () => void act({ kind: 'shortcut', callbackId: id }),
   }));
 }

@@ -1,5 +1,5 @@
 import type { Fields } from '../page-protocol.ts';
-import { type Child, fill, h } from './dom.ts';
+import { button, type Child, fill, h } from './dom.ts';
 import { objects, text } from './json-fields.ts';
 import { tableFrame } from './markdown.ts';
 import { richText } from './rich-text.ts';
@@ -23,7 +23,7 @@ export function dataTable(block: Fields): HTMLElement {
     const from = page * pageSize;
     const shown = sorted(rows, sorting).slice(from, from + pageSize);
     const turn = (step: number, label: string, possible: boolean) =>
-      h('button', { type: 'button', disabled: !possible, onclick: () => go(() => (page += step)) }, label);
+      button({ disabled: !possible, onclick: () => go(() => (page += step)) }, label);
     fill(
       element,
       h('p', { class: 'caption' }, text(block.caption)),
@@ -65,7 +65,7 @@ function headCell(
   return h(
     'th',
     { scope: 'col', 'aria-sort': order },
-    h('button', { type: 'button', onclick: () => sortBy(column) }, `${text(cell.text)}${mark}`),
+    button({ onclick: () => sortBy(column) }, `${text(cell.text)}${mark}`),
   );
 }
 

@@ -19,6 +19,11 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A button that submits no form. */
+export function button(attributes: Record<string, Attribute>, ...children: Child[]): HTMLButtonElement {
+  return h('button', { type: 'button', ...attributes }, ...children);
+}
+
 function flat(children: Child[]): (Node | string)[] {
   return children.flatMap((child) => {
     if (child === undefined || child === false) return [];
@@ -61,4 +66,38 @@ function likeIt(root: Element, held: HTMLElement, name: 'key' | 'action'): HTMLE
   return [...root.querySelectorAll<HTMLElement>(`[data-${name}]`)].find(
     (one) => one.dataset[name] === wanted,
   );
+}
+
+/** Asks for confirmation; resolves to whether the person agrees. */
+export function confirmDialog(question: {
+  title: string;
+  text: string;
+  yes: string;
+  no?: string;
+  style: 'primary' | 'danger';
+}): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const answer = (yes: boolean) => () => {
+    resolve(yes);
+    dialog.close();
+  };
+  const dialog = h(
+    'dialog',
+    { class: 'modal small', 'aria-labelledby': 'question' },
+    h('h2', { id: 'question' }, question.title),
+    h('p', {}, question.text),
+    h(
+      'div',
+      { class: 'modal-foot' },
+      button({ class: 'button', onclick: answer(false) }, question.no ?? 'Cancel'),
+      button({ class: `button ${question.style}`, onclick: answer(true) }, question.yes),
+    ),
+  );
+  dialog.addEventListener('close', () => {
+    resolve(false);
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return promise;
 }

@@ -1,9 +1,8 @@
 import type { MessageModel } from '../page-protocol.ts';
-import { warnOnFailure } from './announcements.ts';
-import { h } from './dom.ts';
+import { act } from './announcements.ts';
+import { button, h } from './dom.ts';
 import { unescaped } from './mrkdwn.ts';
 import { state } from './page-state.ts';
-import { performAction } from './server-connection.ts';
 
 /** Opens an input to edit a message in place. Enter saves, Escape cancels. */
 export function editBox({ channel, ts, text }: MessageModel, article: HTMLElement): void {
@@ -15,10 +14,7 @@ export function editBox({ channel, ts, text }: MessageModel, article: HTMLElemen
     article.focus();
   };
   const save = async () => {
-    if (
-      await warnOnFailure(performAction({ kind: 'edit', person: state.me, channel, ts, text: words.value }))
-    )
-      done();
+    if (await act({ kind: 'edit', channel, ts, text: words.value })) done();
   };
   const box = h(
     'form',
@@ -30,7 +26,7 @@ export function editBox({ channel, ts, text }: MessageModel, article: HTMLElemen
       },
     },
     words,
-    h('button', { type: 'button', class: 'button', onclick: done }, 'Cancel'),
+    button({ class: 'button', onclick: done }, 'Cancel'),
     h('button', { type: 'submit', class: 'button primary' }, 'Save'),
   );
   words.addEventListener('keydown', (event) => {

@@ -1,7 +1,6 @@
 import type { Fields } from '../page-protocol.ts';
 import type { Surface } from './block-surface.ts';
-import { confirmDialog } from './confirm-dialog.ts';
-import { type Child, h, safeAddress } from './dom.ts';
+import { button, type Child, confirmDialog, h, safeAddress } from './dom.ts';
 import { icon } from './icons.ts';
 import { choiceInput, INPUT_TYPES } from './inputs.ts';
 import { isFields, maybeText, objects, plain, text } from './json-fields.ts';
@@ -34,7 +33,7 @@ export function element(one: Fields, blockId: string, surface: Surface): HTMLEle
   switch (one.type) {
     case 'button':
     case 'workflow_button':
-      return button(one, actionId, surface);
+      return actionButton(one, actionId, surface);
     case 'icon_button':
       return press(
         surface,
@@ -55,7 +54,7 @@ export function element(one: Fields, blockId: string, surface: Surface): HTMLEle
   }
 }
 
-function button(one: Fields, actionId: string, surface: Surface): HTMLElement {
+function actionButton(one: Fields, actionId: string, surface: Surface): HTMLElement {
   const style = maybeText(one.style);
   const value = maybeText(one.value);
   const pressed = { actionId, ...(value === undefined ? {} : { value }) };
@@ -86,7 +85,7 @@ function press(
     made.ariaBusy = 'false';
     if (acknowledged) onAcknowledged?.(made);
   };
-  const made = h('button', { type: 'button', ...attributes, onclick: () => void onClick() }, label);
+  const made = button({ ...attributes, onclick: () => void onClick() }, label);
   return made;
 }
 
@@ -141,11 +140,7 @@ function feedback(one: Fields, actionId: string, surface: Surface): HTMLElement 
 }
 
 function overflow(one: Fields, actionId: string, surface: Surface): HTMLElement {
-  const made = h(
-    'button',
-    { type: 'button', class: 'button quiet', 'aria-label': 'More', 'data-key': actionId },
-    icon('more'),
-  );
+  const made = button({ class: 'button quiet', 'aria-label': 'More', 'data-key': actionId }, icon('more'));
   made.setAttribute('aria-haspopup', 'menu');
   made.addEventListener('click', () => {
     const items = objects(one.options).map((option) => ({

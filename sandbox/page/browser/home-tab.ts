@@ -1,9 +1,8 @@
-import { warnOnFailure } from './announcements.ts';
+import { act } from './announcements.ts';
 import { blocks } from './blocks.ts';
 import { fill, h, keepingFocus } from './dom.ts';
 import { keepingValues, valuesIn } from './form-values.ts';
 import { state } from './page-state.ts';
-import { performAction } from './server-connection.ts';
 
 /** The app's Home tab for this person. */
 export class HomeTab {
@@ -25,15 +24,7 @@ export class HomeTab {
     this.#drawn = key;
     const surface = {
       act: (pressed: { actionId: string; value?: string; values?: string[] }) =>
-        warnOnFailure(
-          performAction({
-            kind: 'click',
-            person: state.me,
-            view: 'home',
-            state: valuesIn(this.element),
-            ...pressed,
-          }),
-        ),
+        act({ kind: 'click', view: 'home', state: valuesIn(this.element), ...pressed }),
     };
     const shown =
       home === undefined

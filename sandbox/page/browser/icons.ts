@@ -1,3 +1,5 @@
+import { button } from './dom.ts';
+
 const paths: Record<string, string> = {
   thread: 'M5 4.5h14v10H11l-4 4v-4H5z',
   smile: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM8.5 14a4 4 0 0 0 7 0M9 9.5v.5M15 9.5v.5',
@@ -30,4 +32,13 @@ export function icon(name: string): SVGElement {
   path.setAttribute('d', paths[name] ?? '');
   svg.append(path);
   return svg;
+}
+
+/** A button that shows an icon; its name is for screen readers and the pointer. */
+export function iconButton(
+  name: string,
+  picture: string,
+  attributes: Parameters<typeof button>[0] = {},
+): HTMLButtonElement {
+  return button({ class: 'icon-button', 'aria-label': name, title: name, ...attributes }, icon(picture));
 }

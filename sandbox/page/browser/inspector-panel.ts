@@ -1,7 +1,7 @@
 import type { FaultSwitch } from '../page-protocol.ts';
 import { announce, warnOnFailure } from './announcements.ts';
 import { CallList } from './call-list.ts';
-import { byId, fill, h, keepingFocus } from './dom.ts';
+import { button, byId, fill, h, keepingFocus } from './dom.ts';
 import { EditRateMeter } from './edit-rate-meter.ts';
 import { state } from './page-state.ts';
 import { controlBot, setSwitch } from './server-connection.ts';
@@ -65,10 +65,8 @@ export class Panel {
           phases[phase],
           pid !== undefined && h('span', { class: 'soft' }, ` process ${pid}`),
         ),
-        h(
-          'button',
+        button(
           {
-            type: 'button',
             class: down ? 'button primary' : 'button danger',
             'data-key': 'bot',
             disabled: phase === 'starting',
@@ -93,10 +91,8 @@ function part(name: string, content: HTMLElement): HTMLElement {
 }
 
 function switchRow({ id, name, description, on }: FaultSwitch): HTMLElement {
-  return h(
-    'button',
+  return button(
     {
-      type: 'button',
       role: 'switch',
       class: 'switch',
       'aria-checked': String(on),

@@ -1,4 +1,4 @@
-import { type Child, h } from './dom.ts';
+import { button, type Child, h } from './dom.ts';
 
 export interface MenuItem {
   label: Child;
@@ -17,10 +17,8 @@ export function openMenu(anchor: HTMLElement, name: string, items: MenuItem[], r
     popover: 'auto',
   });
   const buttons = items.map((item) =>
-    h(
-      'button',
+    button(
       {
-        type: 'button',
         role: 'menuitem',
         tabindex: -1,
         class: item.danger ? 'danger' : undefined,

@@ -1,13 +1,11 @@
 import type { MessageModel } from '../page-protocol.ts';
-import { warnOnFailure } from './announcements.ts';
-import { confirmDialog } from './confirm-dialog.ts';
-import { h } from './dom.ts';
+import { act } from './announcements.ts';
+import { confirmDialog, h } from './dom.ts';
 import { editBox } from './edit-box.ts';
 import { emoji, PICKER_EMOJI } from './emoji.ts';
-import { icon } from './icons.ts';
+import { iconButton } from './icons.ts';
 import { type MenuItem, openMenu } from './menu.ts';
 import { type PaneName, state } from './page-state.ts';
-import { performAction } from './server-connection.ts';
 
 /** The buttons of a message: react, reply and a menu of further actions. */
 export function toolbar(current: () => MessageModel, pane: PaneName, article: HTMLElement): HTMLElement {
@@ -26,27 +24,15 @@ export function toolbar(current: () => MessageModel, pane: PaneName, article: HT
   return h('div', { class: 'tools' }, react, pane === 'channel' && reply, more);
 }
 
-function tool(name: string, picture: string, use: () => void): HTMLButtonElement {
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'icon-button',
-      'aria-label': name,
-      title: name,
-      'data-key': `tool/${name}`,
-      onclick: use,
-    },
-    icon(picture),
-  );
+function tool(name: string, picture: string, onclick: () => void): HTMLButtonElement {
+  return iconButton(name, picture, { 'data-key': `tool/${name}`, onclick });
 }
 
 function reactions({ channel, ts }: MessageModel): MenuItem[] {
   return PICKER_EMOJI.map((name) => ({
     label: emoji(name),
     name: name === '+1' ? 'thumbs up' : name.replaceAll('_', ' '),
-    choose: () =>
-      void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: true })),
+    choose: () => void act({ kind: 'react', channel, ts, name, on: true }),
   }));
 }
 
@@ -55,8 +41,7 @@ function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
   const offered = message.ephemeral ? [] : (state.staticInfo?.messageShortcuts ?? []);
   const shortcuts = offered.map(({ id, name }) => ({
     label: name,
-    choose: () =>
-      void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id, channel, ts })),
+    choose: () => void act({ kind: 'shortcut', callbackId: id, channel, ts }),
   }));
   const copying = (label: string, text: string): MenuItem => ({
     label,
@@ -79,6 +64,6 @@ function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
 async function remove({ channel, ts }: MessageModel): Promise<void> {
   const text = 'Slack also tells the app about the deletion.';
   if (await confirmDialog({ title: 'Delete this message?', text, yes: 'Delete', style: 'danger' })) {
-    await warnOnFailure(performAction({ kind: 'remove', person: state.me, channel, ts }));
+    await act({ kind: 'remove', channel, ts });
   }
 }

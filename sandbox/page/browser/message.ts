@@ -1,15 +1,14 @@
 import type { MessageModel, PersonModel } from '../page-protocol.ts';
-import { warnOnFailure } from './announcements.ts';
-import { avatar } from './avatar.ts';
+import { act } from './announcements.ts';
 import type { Surface } from './block-surface.ts';
 import { oneBlock } from './blocks.ts';
-import { type Child, fill, h, keepingFocus } from './dom.ts';
+import { button, type Child, fill, h, keepingFocus } from './dom.ts';
 import { emoji } from './emoji.ts';
 import { fileCard } from './file-card.ts';
+import { avatar } from './mentions.ts';
 import { toolbar } from './message-tools.ts';
 import { mrkdwn } from './mrkdwn.ts';
 import { type PaneName, state } from './page-state.ts';
-import { performAction } from './server-connection.ts';
 
 /** One message on the page. An update redraws only the changed parts, so that a growing message does not flicker. */
 export class MessageView {
@@ -113,8 +112,7 @@ function slot(name: string): HTMLElement {
 
 function surfaceOf({ channel, ts }: MessageModel): Surface {
   return {
-    act: (pressed) =>
-      warnOnFailure(performAction({ kind: 'click', person: state.me, channel, ts, ...pressed })),
+    act: (pressed) => act({ kind: 'click', channel, ts, ...pressed }),
   };
 }
 
@@ -146,12 +144,9 @@ function reactionsOf({ channel, ts, reactions }: MessageModel): Child[] {
   return reactions.map(({ name, users }) => {
     const isOwn = users.includes(state.me);
     const who = users.map((id) => state.nameOf(id)).join(', ');
-    const flip = () =>
-      void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: !isOwn }));
-    return h(
-      'button',
+    const flip = () => void act({ kind: 'react', channel, ts, name, on: !isOwn });
+    return button(
       {
-        type: 'button',
         class: 'reaction',
         'aria-pressed': String(isOwn),
         'aria-label': `${name.replaceAll('_', ' ')}, ${users.length}: ${who}`,
@@ -170,10 +165,8 @@ function footOf({ channel, ts }: MessageModel, replies: MessageModel[]): Child {
   if (last === undefined) return undefined;
   const people = [...new Set(replies.map(({ user }) => user))].slice(0, 4);
   const open = state.thread === ts;
-  return h(
-    'button',
+  return button(
     {
-      type: 'button',
       class: 'thread-link',
       'data-key': 'thread',
       'aria-expanded': String(open),

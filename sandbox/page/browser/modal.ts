@@ -1,9 +1,9 @@
 import type { ActionResult, ViewModel } from '../page-protocol.ts';
-import { warn, warnOnFailure } from './announcements.ts';
+import { act, warn } from './announcements.ts';
 import { blocks } from './blocks.ts';
-import { byId, fill, h, keepingFocus } from './dom.ts';
+import { button, byId, fill, h, keepingFocus } from './dom.ts';
 import { filesIn, keepingValues, valuesIn } from './form-values.ts';
-import { icon } from './icons.ts';
+import { iconButton } from './icons.ts';
 import { state } from './page-state.ts';
 import { performAction, upload } from './server-connection.ts';
 
@@ -18,11 +18,7 @@ export class Modal {
   #shown: { id: string; hash: string } | undefined;
 
   constructor() {
-    const close = h(
-      'button',
-      { type: 'button', class: 'icon-button', 'aria-label': 'Close', onclick: () => this.#close() },
-      icon('close'),
-    );
+    const close = iconButton('Close', 'close', { onclick: () => this.#close() });
     const form = h(
       'form',
       { novalidate: true },
@@ -76,21 +72,13 @@ export class Modal {
   #drawFoot({ close, submit }: ViewModel): void {
     fill(
       this.#foot,
-      h('button', { type: 'button', class: 'button', onclick: () => this.#close() }, close),
+      button({ class: 'button', onclick: () => this.#close() }, close),
       submit !== undefined && h('button', { type: 'submit', class: 'button primary' }, submit),
     );
   }
 
   #press(pressed: { actionId: string; value?: string; values?: string[] }): Promise<boolean> {
-    return warnOnFailure(
-      performAction({
-        kind: 'click',
-        person: state.me,
-        view: 'modal',
-        state: valuesIn(this.#body),
-        ...pressed,
-      }),
-    );
+    return act({ kind: 'click', view: 'modal', state: valuesIn(this.#body), ...pressed });
   }
 
   async #submit(): Promise<void> {
@@ -156,6 +144,6 @@ export class Modal {
   }
 
   #close(): void {
-    void warnOnFailure(performAction({ kind: 'close', person: state.me }));
+    void act({ kind: 'close' });
   }
 }

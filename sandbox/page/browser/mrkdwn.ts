@@ -1,6 +1,6 @@
 import { type Child, h } from './dom.ts';
 import { link } from './links.ts';
-import { broadcastMention, channelMention, emojiPicture, personMention } from './mention-elements.ts';
+import { broadcastMention, channelMention, emojiPicture, personMention } from './mentions.ts';
 
 const token =
   /<(?<entity>[^<>\n]+)>|```\n?(?<fence>[\s\S]+?)\n?```|`(?<code>[^`\n]+)`|(?<![\w*])\*(?<bold>[^*\n]+)\*(?![\w*])|(?<!\w)_(?<italic>[^_\n]+)_(?!\w)|(?<![\w~])~(?<strike>[^~\n]+)~(?![\w~])|:(?<emoji>[a-z0-9_+-]+(?:::[a-z0-9-]+)?):/g;

@@ -2,7 +2,7 @@ import type { Fields } from '../page-protocol.ts';
 import { type Child, h } from './dom.ts';
 import { isFields, objects, text } from './json-fields.ts';
 import { link } from './links.ts';
-import { broadcastMention, channelMention, emojiPicture, personMention } from './mention-elements.ts';
+import { broadcastMention, channelMention, emojiPicture, personMention } from './mentions.ts';
 
 /** Renders a rich_text block: sections, lists, quotes and code. */
 export function richText(block: Fields): Child[] {

@@ -1,11 +1,10 @@
-import { warnOnFailure } from './announcements.ts';
+import { act } from './announcements.ts';
 import { Composer } from './composer.ts';
-import { byId, fill, h } from './dom.ts';
+import { button, byId, fill, h } from './dom.ts';
 import { acceptFileDrops } from './file-drop.ts';
-import { icon } from './icons.ts';
+import { iconButton } from './icons.ts';
 import { MessageList } from './message-list.ts';
 import { state } from './page-state.ts';
-import { performAction } from './server-connection.ts';
 import { sampleFile } from './welcome.ts';
 
 /** A thread beside its channel. */
@@ -23,19 +22,9 @@ export class ThreadPane {
       state.go(state.channel);
       document.querySelector<HTMLElement>(`#channel [data-ts="${root}"]`)?.focus();
     };
-    const button = h(
-      'button',
-      {
-        type: 'button',
-        class: 'icon-button',
-        'aria-label': 'Close the thread',
-        title: 'Close the thread',
-        onclick: close,
-      },
-      icon('close'),
-    );
+    const closing = iconButton('Close the thread', 'close', { onclick: close });
     this.#pane.append(
-      h('header', { class: 'pane-head' }, h('h2', {}, 'Thread'), this.#name, button),
+      h('header', { class: 'pane-head' }, h('h2', {}, 'Thread'), this.#name, closing),
       this.#list.element,
       this.#status,
       this.#composer.element,
@@ -70,12 +59,11 @@ export class ThreadPane {
   /** The status line of Slack's agent sessions, with Slack's own Stop button. */
   #drawStatus(channel: string, ts: string, status = ''): void {
     this.#status.hidden = status === '';
-    const stop = () =>
-      void warnOnFailure(performAction({ kind: 'stop-session', person: state.me, channel, ts }));
+    const stop = () => void act({ kind: 'stop-session', channel, ts });
     fill(
       this.#status,
       status === 'processing' ? 'Working…' : status,
-      status === 'processing' && h('button', { type: 'button', class: 'button', onclick: stop }, 'Stop'),
+      status === 'processing' && button({ class: 'button', onclick: stop }, 'Stop'),
     );
   }
 }

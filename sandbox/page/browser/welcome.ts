@@ -1,12 +1,11 @@
-import { warnOnFailure } from './announcements.ts';
-import { openApp } from './app-tab.ts';
+import { act } from './announcements.ts';
+import { openApp } from './channel-nav.ts';
 import type { Composer } from './composer.ts';
-import { fill, h } from './dom.ts';
+import { button, fill, h } from './dom.ts';
 import { SAMPLE_MIME_TYPE } from './file-drop.ts';
 import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { state } from './page-state.ts';
-import { performAction } from './server-connection.ts';
 
 interface Example {
   title: string;
@@ -78,9 +77,8 @@ export class Welcome {
     this.#drawPlaces();
     const { sample } = state.staticInfo ?? {};
     if (sample === undefined || this.element.childElementCount > 0) return;
-    const chip = h(
-      'button',
-      { type: 'button', class: 'sample', draggable: 'true', onclick: () => void this.#attachSample() },
+    const chip = button(
+      { class: 'sample', draggable: 'true', onclick: () => void this.#attachSample() },
       icon('file'),
       h(
         'span',
@@ -122,9 +120,7 @@ export class Welcome {
   #drawPlaces(): void {
     const withBot = state.place?.members.includes(state.workspace.bot) === true;
     const type = (text: string) => () =>
-      void warnOnFailure(
-        performAction({ kind: 'command', person: state.me, channel: state.channel, command: '/agent', text }),
-      );
+      void act({ kind: 'command', channel: state.channel, command: '/agent', text });
     const buttons = [
       ['Ask with a form', type('new')],
       ['Your tasks', () => openApp('home')],
@@ -134,9 +130,7 @@ export class Welcome {
     fill(
       this.#places,
       'Or: ',
-      buttons.map(
-        (button) => button && h('button', { type: 'button', class: 'button', onclick: button[1] }, button[0]),
-      ),
+      buttons.map((place) => place && button({ class: 'button', onclick: place[1] }, place[0])),
     );
   }
 
@@ -146,9 +140,8 @@ export class Welcome {
     return h(
       'li',
       {},
-      h(
-        'button',
-        { type: 'button', class: 'try', onclick: () => void use() },
+      button(
+        { class: 'try', onclick: () => void use() },
         title,
         withSample && h('span', { class: 'soft' }, ' with the sample table'),
       ),

@@ -2,7 +2,7 @@ import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
 import type { ListenMode, MessageContent } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
-import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
+import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isSameAsWritten } from '../reading/message-to-markdown.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
@@ -10,10 +10,10 @@ import {
   type InboxEvent,
   type InboxOutcome,
   type IncomingMessage,
-  isBotId,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
+import { listenTo } from './listening.ts';
 import { acceptStopWord, isStopWord } from './stop-word.ts';
 
 /** A mention from so long before the bot joined its channel (ms) is answered. */
@@ -98,8 +98,7 @@ export class Inbox {
       const parsed = parseMessage(content);
       const isMention = content.text === message.content.text && message.isMention === true;
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
-      const isAddressed = await this.#isAddressed(message, addressee);
-      const state = isAddressed ? 'waiting' : await stateOfReply(this.#deps, message, addressee);
+      const { isAddressed, state } = await listenTo(this.#deps, message, addressee);
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
         ? await acceptStopWord(this.#deps, { ...message, content }, isAddressed, earlyEdit)
@@ -149,8 +148,7 @@ export class Inbox {
     const addsMention =
       addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
     const isExpired = Number(ts) * 1_000 < Date.now() - this.#deps.rowsKeptDays * 86_400_000;
-    const isAddressed = await this.#isAddressed(message, addressee);
-    const state = isAddressed ? 'waiting' : await stateOfReply(this.#deps, message, addressee);
+    const { state } = await listenTo(this.#deps, message, addressee);
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
       await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
@@ -183,15 +181,6 @@ export class Inbox {
     return outcome ?? this.#acceptMessage(message, bot, editedTs);
   }
 
-  /**
-   * Whether a message is for the bot even if its thread is not: it mentions the bot, or the bot listens to everything in
-   * the channel. Reads that setting for each message, so that a change applies to the next one in every process.
-   */
-  async #isAddressed({ workspace, channel }: IncomingMessage, addressee: Addressee): Promise<boolean> {
-    if (addressee !== 'channel') return addressee === 'bot';
-    return (await this.#deps.store.settings.get(workspace, channel)).listen_mode === 'everything';
-  }
-
   async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {
     const { workspace, channel, thread_ts, ts } = event;
     const key = { workspace, channel, ts };
@@ -214,22 +203,6 @@ export class Inbox {
       return { kind: 'too_late', change: 'deletion' };
     });
   }
-}
-
-/**
- * What a message becomes that does not address the bot: null if its thread is not ours, undefined if nothing is written
- * down. Where people began the thread, the ids of all they say are kept: they tell who talks to whom.
- */
-export async function stateOfReply(
-  { store, settings }: Pick<InboxDeps, 'store' | 'settings'>,
-  { workspace, channel, thread_ts, ts, person }: IncomingMessage,
-  addressee: Addressee,
-): Promise<'waiting' | 'unsent' | null | undefined> {
-  if (addressee === 'channel' || thread_ts === ts || isBotId(person)) return undefined;
-  const listening = await store.threads.listening({ workspace, channel, thread_ts }, person, ts);
-  if (listening === undefined) return addressee === 'others' ? undefined : null;
-  if (isReplyForBot(listening, addressee, settings.listenMode)) return 'waiting';
-  return listening.isBetweenPeople ? 'unsent' : undefined;
 }
 
 /** Whether a message addressed the bot already before its edit. */

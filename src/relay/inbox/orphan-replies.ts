@@ -8,7 +8,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { withPatience } from '../runtime/patience.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
-import { stateOfReply } from './inbox.ts';
+import { listenTo } from './listening.ts';
 import { isStopWord } from './stop-word.ts';
 
 /**
@@ -48,7 +48,7 @@ async function addOrphanReply(
   const parsed = parseMessage(content);
   const reply = { workspace, channel, thread_ts, ts, person, content };
   const addressee = addresseeOf(reply, parsed, bot.userId);
-  const state = addressee === 'bot' ? 'waiting' : await stateOfReply(deps, reply, addressee);
+  const { state } = await listenTo(deps, reply, addressee);
   if (state == null) return;
   const isStop = isStopWord(parsed, bot.userId);
   await deps.store.transaction(async (store, trx) => {

@@ -1,5 +1,3 @@
-import type { ListenMode } from '../../store/schema.ts';
-import type { ThreadListening } from '../../store/threads/threads.ts';
 import { type IncomingMessage, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
@@ -23,19 +21,6 @@ export function addresseeOf(
   if (isDirectChannel(channel)) return 'bot';
   if (startsWithOtherPerson) return 'others';
   return thread_ts === ts ? 'channel' : 'thread';
-}
-
-/**
- * Whether a reply that does not mention the bot is for it. In a thread that began with the bot, every reply is. Where
- * people began the thread, the settings decide; in a conversation, a reply is for the bot if its writer has turned to it
- * there and nobody else has written since its last message. What a reply says does not count: "ok" may be an answer.
- */
-export function isReplyForBot(listening: ThreadListening, addressee: Addressee, usual: ListenMode): boolean {
-  if (addressee === 'others') return false;
-  const { isBetweenPeople, listensToAll, listenMode, isInConversation } = listening;
-  if (!isBetweenPeople || listensToAll) return true;
-  const mode = listenMode ?? usual;
-  return mode === 'conversation' ? isInConversation : mode !== 'mentions';
 }
 
 export interface Mentions {

@@ -3,14 +3,13 @@ import { anySignal } from '../../calls/waits.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
-import type { FileNote, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { maySeeFile } from '../access/linked-content-access.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { FileOmitted, FilePatience, isTypeAllowed, refusalIn, UNNAMED_FILE } from './file-refusals.ts';
-import { serviceFileName, type UploadSource, uploadSharedFile } from './file-upload.ts';
+import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 import type { SharedItem } from './shared-items.ts';
 
 /** How many files of one message are uploaded at a time. */
@@ -31,10 +30,7 @@ export interface Attachments {
 export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
 /** What uploading a message's files needs. */
-export interface AttachmentsUploadRequest extends ThreadWork {
-  thread: Thread;
-  turn: Turn;
-  projectId: string;
+export interface AttachmentsUploadRequest extends UploadPlace {
   items: readonly SharedItem[];
   /** How long each file has failed, by id, over the attempts of one run. */
   failing: Map<string, FilePatience>;
@@ -157,7 +153,6 @@ class AttachmentBatch {
   }
 
   async #upload(item: { shared: SharedItem }, index: number): Promise<Outcome> {
-    const { turn, thread, projectId } = this.#request;
     const source = await this.#sourceOf(item, index);
     const { sizeBytes } = source;
     if (!isTypeAllowed(source, this.#limits)) throw new FileOmitted('type_refused');
@@ -165,9 +160,6 @@ class AttachmentBatch {
     this.#promisedBytes += sizeBytes;
     const { name } = nameAndSize(item.shared);
     const uploaded = await uploadSharedFile(this.#request, {
-      account_id: thread.account_id,
-      turn,
-      projectId,
       source,
       signal: this.#signal,
       onUploadedElsewhere: () => this.#setProgress(index, { state: 'elsewhere', name, sizeBytes }),

@@ -2,7 +2,7 @@ import type { ResumableUpload } from '../../agent/request-bodies.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
 import { anySignal } from '../../calls/waits.ts';
 import { toOneLine } from '../../render/text/shorten.ts';
-import type { Turn, UploadKey, UploadRow } from '../../store/schema.ts';
+import type { Thread, Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 
@@ -23,11 +23,15 @@ export interface UploadSource {
   open: (offset: number, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** What to upload, and for whom. */
-export interface FileUploadRequest {
-  account_id: string;
+/** Where files are uploaded, and for whom. */
+export interface UploadPlace extends ThreadWork {
+  thread: Thread;
   turn: Turn;
   projectId: string;
+}
+
+/** What to upload. */
+export interface FileUpload {
   source: UploadSource;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
@@ -43,33 +47,33 @@ export interface UploadedFile {
 }
 
 /** Uploads a file into a project: once for all threads that need it, and resumed after a crash. */
-export async function uploadSharedFile(work: ThreadWork, request: FileUploadRequest): Promise<UploadedFile> {
-  const { turn, projectId, source, signal } = request;
-  const { uploads } = work.deps.store;
-  const key = { workspace: turn.workspace, slack_file_id: source.id, project_id: projectId };
+export async function uploadSharedFile(place: UploadPlace, file: FileUpload): Promise<UploadedFile> {
+  const { deps, lease, turn, projectId } = place;
+  const key = { workspace: turn.workspace, slack_file_id: file.source.id, project_id: projectId };
   for (;;) {
-    signal.throwIfAborted();
-    const claim = await uploads.claim(key, turn.id, CLAIM_MS, source.sizeBytes);
+    file.signal.throwIfAborted();
+    const claim = await deps.store.uploads.claim(key, turn.id, CLAIM_MS, file.source.sizeBytes);
     if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
     if (claim.kind === 'ours') {
-      const done = await uploadWhileClaimed(work, request, key, claim.row);
+      const done = await uploadWhileClaimed(place, file, key, claim.row);
       if (done !== undefined) return done;
       continue;
     }
-    request.onUploadedElsewhere();
-    await sleepWithLease(CLAIM_RETRY_DELAY_MS, work.lease);
+    file.onUploadedElsewhere();
+    await sleepWithLease(CLAIM_RETRY_DELAY_MS, lease);
   }
 }
 
 /** Uploads while the claim lasts, and releases the claim on failure; undefined if the claim was lost. */
 async function uploadWhileClaimed(
-  work: ThreadWork,
-  request: FileUploadRequest,
+  place: UploadPlace,
+  file: FileUpload,
   key: UploadKey,
   row: UploadRow,
 ): Promise<UploadedFile | undefined> {
-  const { log, store } = work.deps;
-  const { turn, signal } = request;
+  const { log, store } = place.deps;
+  const { signal } = file;
+  const { turn } = place;
   const lost = new AbortController();
   const timer = setInterval(() => {
     store.uploads.renew(key, turn.id, CLAIM_MS).then(
@@ -80,7 +84,7 @@ async function uploadWhileClaimed(
     );
   }, CLAIM_RENEW_INTERVAL_MS);
   try {
-    return await upload(work, { ...request, signal: anySignal([signal, lost.signal]) }, key, row);
+    return await upload(place, { ...file, signal: anySignal([signal, lost.signal]) }, key, row);
   } catch (error) {
     if (lost.signal.aborted && !signal.aborted) return undefined;
     await store.uploads.release(key, turn.id).catch(() => undefined);
@@ -91,8 +95,8 @@ async function uploadWhileClaimed(
 }
 
 async function upload(
-  { deps }: ThreadWork,
-  { account_id, projectId, source, signal, onProgress }: FileUploadRequest,
+  { deps, thread, projectId }: UploadPlace,
+  { source, signal, onProgress }: FileUpload,
   key: UploadKey,
   row: UploadRow,
 ): Promise<UploadedFile> {
@@ -102,7 +106,7 @@ async function upload(
   const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
   const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
   let sentBytes = 0;
-  const uploaded = await uploadFile(deps.agent(account_id), {
+  const uploaded = await uploadFile(deps.agent(thread.account_id), {
     projectId,
     filename: name,
     sizeBytes,

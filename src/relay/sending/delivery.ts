@@ -81,47 +81,38 @@ async function sendOnce(
   if (turn.send_intended_at !== null && !isIntended) {
     const look = () => lookForMessage(task, turn);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
-    if (found !== undefined) return recordDelivery(task, turn, found, null);
+    if (found !== undefined) return recordDelivery(task, turn, found);
   }
   const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
-  const abort = new AbortController();
-  const stopPolling = new AbortController();
-  const signal = anySignal([abort.signal, lease.signal]);
+  const window = AbortSignal.timeout(SEND_WINDOW_MS);
+  const answered = new AbortController();
+  const signal = anySignal([window, lease.signal]);
+  const { prompt, attached_file_ids: fileIds, skill } = intended;
+  const body = { content: prompt ?? '', fileIds: fileIds ?? [], ...(skill !== null && { skill }) };
   const sending = agent
-    .sendMessage(
-      taskId,
-      {
-        content: intended.prompt ?? '',
-        fileIds: intended.attached_file_ids ?? [],
-        ...(intended.skill === null ? {} : { skill: intended.skill }),
-      },
-      { guard: lease, signal },
-    )
-    .catch(asUnreadable);
-  let first: SendResult | AgentError | string;
+    .sendMessage(taskId, body, { guard: lease, signal })
+    .then(readSendResult, readUnreadableResult);
+  let first: SendAnswer;
   try {
-    first = await Promise.race([
-      sending,
-      pollUntilListed(task, intended, anySignal([signal, stopPolling.signal]), () => abort.abort()),
-    ]);
+    const polling = pollUntilListed(task, intended, anySignal([signal, answered.signal]));
+    first = await Promise.race([sending, polling]);
   } catch (error) {
-    if (error instanceof AgentError && error.code === 'aborted' && abort.signal.aborted)
+    if (error instanceof AgentError && error.code === 'aborted' && window.aborted)
       throw notListedError('unavailable', error);
     const wasNotSent =
       error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
     // Without the lease the intent may belong to the process that has the turn now.
-    if (wasNotSent && lease.remainingMs() > 0) {
+    if (wasNotSent && lease.remainingMs() > 0)
       await deps.store.turns.record(intended, { send_intended_at: null });
-    }
     throw error;
   } finally {
-    stopPolling.abort();
+    answered.abort();
     // The message is read from the task's list, so the result of a send that is still open does not matter.
     sending.catch(() => undefined);
   }
-  const { id = (await lookForMessage(task, intended)).found, reply } = readSendResult(first);
-  if (id === undefined) throw first instanceof AgentError ? first : notListedError('not_understood');
-  return recordDelivery(task, intended, id, reply);
+  const id = first.id ?? (await lookForMessage(task, intended)).found;
+  if (id === undefined) throw first.error ?? notListedError('not_understood');
+  return recordDelivery(task, intended, id, first.reply);
 }
 
 function notListedError(code: 'not_understood' | 'unavailable', cause?: Error): AgentError {
@@ -130,45 +121,35 @@ function notListedError(code: 'not_understood' | 'unavailable', cause?: Error): 
   return new AgentError(code, { sentence, outcome: 'unknown', cause });
 }
 
-/** The service may have taken a message although its answer is unreadable. */
-function asUnreadable(error: unknown): AgentError {
-  if (error instanceof AgentError && error.code === 'not_understood' && error.outcome === 'unknown')
-    return error;
-  throw error;
+/** What is known of a message that was sent. */
+interface SendAnswer {
+  /** Its id; undefined where the task's list must say which is ours. */
+  id: string | undefined;
+  /** What is needed of the reply, which may be long. */
+  reply?: Pick<AgentMessage, 'id' | 'input'> | null;
+  error?: AgentError;
 }
 
-/** What is needed of the response to a send: the reply itself may be long. */
-type SentReply = Pick<AgentMessage, 'id' | 'input'>;
-
-function readSendResult(first: SendResult | AgentError | string): {
-  id: string | undefined;
-  reply: SentReply | null;
-} {
-  if (first instanceof AgentError) return { id: undefined, reply: null };
-  if (typeof first === 'string') return { id: first, reply: null };
-  const { userMessage, assistantMessage: reply } = first;
+function readSendResult({ userMessage, assistantMessage: reply }: SendResult): SendAnswer {
   // Where the reply names another message, the list says which is ours.
   const answered = reply?.input?.userMessageId ?? userMessage?.id;
   return { id: answered === userMessage?.id ? answered : undefined, reply };
 }
 
-/** Lists the task's messages while a send is open. Gives the send up if ours is not listed within the window. */
-async function pollUntilListed(
-  task: TaskWork,
-  turn: Turn,
-  signal: AbortSignal,
-  giveUp: () => void,
-): Promise<string> {
-  const startedAt = performance.now();
+/** The service may have taken a message although its answer is unreadable. */
+function readUnreadableResult(error: unknown): SendAnswer {
+  const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
+  if (!isUnreadable || error.outcome !== 'unknown') throw error;
+  return { id: undefined, error };
+}
+
+/** Lists the task's messages while a send is open, until ours is among them. */
+async function pollUntilListed(task: TaskWork, turn: Turn, signal: AbortSignal): Promise<SendAnswer> {
   for (;;) {
     await sleepUnlessAborted(LIST_POLL_INTERVAL_MS, signal);
     if (signal.aborted) return new Promise(() => undefined);
     const look = await lookForMessage(task, turn).catch(() => undefined);
-    if (look?.found !== undefined) return look.found;
-    if (performance.now() - startedAt > SEND_WINDOW_MS) {
-      giveUp();
-      return new Promise(() => undefined);
-    }
+    if (look?.found !== undefined) return { id: look.found };
   }
 }
 
@@ -218,14 +199,14 @@ async function recordDelivery(
   { deps, taskId }: TaskWork,
   turn: Turn,
   userMessageId: string,
-  reply: SentReply | null,
+  reply?: SendAnswer['reply'],
 ): Promise<DeliveredMessage> {
   // A reply that names no message may be the one before: the list decides.
-  const answersUs = reply !== null && reply.input?.userMessageId === userMessageId;
+  const replyId = reply?.input?.userMessageId === userMessageId ? reply.id : undefined;
   const sent = await deps.store.turns.recordSent(turn, {
     user_message_id: userMessageId,
     task_id: taskId,
-    ...(answersUs && { assistant_message_id: reply.id }),
+    ...(replyId !== undefined && { assistant_message_id: replyId }),
   });
-  return { turn: sent, replyId: answersUs ? reply.id : undefined };
+  return { turn: sent, replyId };
 }

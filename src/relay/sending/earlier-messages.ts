@@ -81,24 +81,17 @@ async function originalTs({ store }: RelayDeps, message: Message): Promise<strin
   }
 }
 
-/** A message that is about to be sent, and the task that gets it. */
-interface FirstMessage {
-  taskId: string;
-  message: Message;
-  prompt: string;
-  /** Whose words the prompt quotes already. */
-  quoted_ids: readonly string[];
-}
-
 /**
- * The prompt after a quotation of what was said in the thread's former tasks, if it is the first message to its task. The
- * words are read from Slack, so that what people have changed or deleted since is quoted as it is now, or not at all.
- * Throws a SlackError.
+ * The prompt after a quotation of what was said in the thread's former tasks, if it is the first message to its task, and
+ * whose words it quotes. The words are read from Slack, so that what people have changed or deleted since is quoted as it is
+ * now, or not at all. Throws a SlackError.
  */
 export async function withFormerTasks(
   work: ThreadWork,
   thread: Thread,
-  { taskId, message, prompt, quoted_ids }: FirstMessage,
+  message: Message,
+  taskId: string,
+  { prompt, quoted_ids }: Pick<Turn, 'quoted_ids'> & { prompt: string },
 ): Promise<Pick<Turn, 'quotation_length' | 'quoted_ids'> & { prompt: string }> {
   const { deps, workspace } = work;
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;

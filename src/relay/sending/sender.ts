@@ -151,24 +151,22 @@ export class Sender {
       }
       const { attachments } = uploaded;
       const turn = await this.#beforeSending(async (thread) => {
-        const lastMessageId = await this.#lastMessageId(thread, taskId);
         const startedTaskId = this.#startedTaskId;
-        const frozen = { outgoing, attachments, lastMessageId, taskId, startedTaskId };
+        // Delivery reads it again where it cannot be read now.
+        const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId);
+        const last = startedTaskId === null ? await read().catch(() => undefined) : '';
+        const frozen = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId };
         return recordSentContent(this.#work, thread, this.#turn, frozen);
       });
       this.#turn = turn;
       if (turn.prompt !== null) {
         this.#startedTaskId = null;
+        // Its tables may be large.
+        this.#outgoing = undefined;
         return { outgoing, turn };
       }
       this.#forget();
     }
-  }
-
-  /** The task's last message; undefined where it cannot be read now: then delivery reads it. */
-  async #lastMessageId({ account_id }: Thread, taskId: string): Promise<string | undefined> {
-    if (this.#startedTaskId !== null) return '';
-    return lastMessageId(this.#work.deps.agent(account_id), taskId).catch(() => undefined);
   }
 
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {

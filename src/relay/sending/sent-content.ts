@@ -42,7 +42,7 @@ export async function recordSentContent(
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   if (message.state !== 'waiting') return frozenBefore(store, turn);
   const own = await contentToSend(work, thread, turn, outgoing, attachments);
-  const content = { ...own, ...(await withFormerTasks(work, thread, { taskId, message, ...own })) };
+  const content = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
   const intent = lastMessageId !== undefined && {
     skill: content.skill ?? settings.skill ?? null,
     sent_after_message_id: lastMessageId,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { onlyPlainText, withPlainText } from '../../render/messages/plain-text-message.ts';
 import { isSlackFault, PayloadRefusedError } from '../../slack/errors.ts';
@@ -37,57 +38,75 @@ const REFUSAL_MEMORY_MS = 6 * 3_600_000;
 /** Until when (as `Date.now()`) which blocks are left out, by workspace. */
 const leftOutUntil = new WeakMap<object, Map<OptionalBlock, number>>();
 
-/** Hears of Slack's refusals. */
-interface RefusalObserver {
-  onRefused: (error: PayloadRefusedError) => void;
-  /** The message was accepted without this block. */
-  onBlockRefused?: ((block: OptionalBlock) => void) | undefined;
+/** What forms of messages need; ThreadWork fits. */
+export interface FormWork {
+  deps: { log: Logger; onBlockRefused?: (block: string) => void };
+  workspace: { wasThereAfter: (at: number) => Promise<boolean> };
 }
 
-/**
- * Sends a message in the first of these forms that Slack accepts; `message` is what `send` sends, as far as it is
- * rendered. A block whose absence makes the difference is left out in the workspace for some hours. Throws the last
- * refusal.
- */
-export async function sendInAcceptedForm<T>(
-  workspace: object,
-  forms: readonly MessageForm[],
-  message: () => RenderedMessage | undefined,
-  send: (form: MessageForm) => Promise<T>,
-  { onRefused, onBlockRefused }: RefusalObserver,
-): Promise<T> {
-  const refused = new Set<string>();
-  let refusal: unknown;
-  let refusedBlocks: OptionalBlock[] = [];
-  for (const next of forms) {
-    const form: MessageForm = (whole) => next(withoutRefusedBlocks(workspace, whole));
-    const formOfMessage = () => {
-      const whole = message();
-      return whole && form(whole);
-    };
-    const before = formOfMessage();
-    if (before !== undefined && refused.has(messageDigest(before))) continue;
-    try {
-      const value = await send(form);
-      const sent = refusedBlocks.length > 0 ? formOfMessage() : undefined;
-      const left = sent && optionalBlocks(sent);
-      for (const block of left ? refusedBlocks.filter((one) => !left.includes(one)) : []) {
-        leaveOut(workspace, block);
-        onBlockRefused?.(block);
+/** Sends a turn's messages in forms that Slack accepts. */
+export class AcceptedForms {
+  readonly #work: FormWork;
+  readonly #turn: { id: string };
+  readonly #faults: SlackFaults;
+
+  constructor(work: FormWork, turn: { id: string }) {
+    this.#work = work;
+    this.#turn = turn;
+    this.#faults = new SlackFaults(work.workspace);
+  }
+
+  /**
+   * Sends a part in the first of these forms that Slack accepts; `message` is what `send` sends, as far as it is rendered.
+   * A block whose absence makes the difference is left out in the workspace for some hours. Throws the last refusal.
+   */
+  async send<T>(
+    part: string,
+    forms: readonly MessageForm[],
+    message: () => RenderedMessage | undefined,
+    send: (form: MessageForm) => Promise<T>,
+  ): Promise<T> {
+    const { deps, workspace } = this.#work;
+    const refused = new Set<string>();
+    let refusal: unknown;
+    let refusedBlocks: OptionalBlock[] = [];
+    for (const next of forms) {
+      const form: MessageForm = (whole) => next(withoutRefusedBlocks(workspace, whole));
+      const rendered = () => {
+        const whole = message();
+        return whole && form(whole);
+      };
+      const before = rendered();
+      if (before !== undefined && refused.has(messageDigest(before))) continue;
+      try {
+        const value = await this.#faults.run(part, () => send(form));
+        this.#leaveOut(refusedBlocks, rendered());
+        return value;
+      } catch (err) {
+        if (!(err instanceof PayloadRefusedError)) throw err;
+        deps.log.error({ err, turn: this.#turn.id, part }, 'Slack refused the blocks; sending simpler ones');
+        const sent = rendered();
+        if (sent !== undefined) {
+          refused.add(messageDigest(sent));
+          refusedBlocks = optionalBlocks(sent);
+        }
+        refusal = err;
       }
-      return value;
-    } catch (error) {
-      if (!(error instanceof PayloadRefusedError)) throw error;
-      onRefused(error);
-      const sent = formOfMessage();
-      if (sent !== undefined) {
-        refused.add(messageDigest(sent));
-        refusedBlocks = optionalBlocks(sent);
-      }
-      refusal = error;
+    }
+    throw refusal;
+  }
+
+  /** Slack accepted the message without those of these blocks that it no longer has. */
+  #leaveOut(refused: readonly OptionalBlock[], accepted: RenderedMessage | undefined): void {
+    if (accepted === undefined) return;
+    const left = optionalBlocks(accepted);
+    const { deps, workspace } = this.#work;
+    const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
+    for (const block of refused.filter((one) => !left.includes(one))) {
+      leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
+      deps.onBlockRefused?.(block);
     }
   }
-  throw refusal;
 }
 
 function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
@@ -104,11 +123,6 @@ function withoutRefusedBlocks(workspace: object, message: RenderedMessage): Rend
   return simpler === undefined || known === simpler.message
     ? plain
     : { ...plain, simpler: { ...simpler, message: withoutThumbs(simpler.message) } };
-}
-
-function leaveOut(workspace: object, block: OptionalBlock): void {
-  const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
-  leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
 }
 
 /** Slack's own failures in a row after which a message counts as refused. */

@@ -5,13 +5,7 @@ import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
-import {
-  asRendered,
-  type MessageForm,
-  messageDigest,
-  SlackFaults,
-  sendInAcceptedForm,
-} from './fallback-forms.ts';
+import { AcceptedForms, asRendered, type MessageForm, messageDigest } from './fallback-forms.ts';
 import { findUnknownPost, type PostWork, showsText } from './unknown-post.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
@@ -26,6 +20,14 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
 /** What identifies a post, and what happens before it is sent. */
 export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 
+/** A post as this process knows it. */
+interface KnownPost extends Post {
+  /** The store does not know yet that it was posted. */
+  isUnrecorded?: boolean;
+  /** The store has its digest. An edit erases it first: until the next record, nobody can be sure. */
+  hasDigest?: boolean;
+}
+
 /**
  * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
@@ -33,34 +35,29 @@ export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 export class IdempotentPosts {
   readonly #work: PostWork;
   readonly #turn: TurnLocation;
-  #posts = new Map<string, Post>();
+  readonly #forms: AcceptedForms;
+  readonly #posts = new Map<string, KnownPost>();
   #isLoaded: boolean;
-  /** The parts whose digest the store has. An edit erases it first: until the next record, nobody can be sure. */
-  readonly #partsWithDigest = new Set<string>();
-  /** Posted, and not yet recorded. */
-  #unrecorded = new Set<string>();
   /** When the intent of the first reply was recorded, if no call was made for it. */
   #begunAt: number | undefined;
   #withdrawal: Promise<void> | undefined;
-  readonly #faults: SlackFaults;
 
   /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
   constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
-    this.#faults = new SlackFaults(work.workspace);
-    this.#isLoaded = begunAt !== undefined;
+    this.#forms = new AcceptedForms(work, turn);
     this.#begunAt = begunAt;
-    if (begunAt !== undefined)
-      setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
+    this.#isLoaded = begunAt !== undefined;
+    if (begunAt === undefined) return;
+    setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
   }
 
   /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
     if (this.#isLoaded) return;
-    this.#posts = await this.#work.deps.store.posts.ofTurn(this.#turn);
-    for (const { part, content_hash } of this.#posts.values())
-      if (content_hash !== null) this.#partsWithDigest.add(part);
+    for (const [part, post] of await this.#work.deps.store.posts.ofTurn(this.#turn))
+      this.#posts.set(part, { ...post, hasDigest: post.content_hash !== null });
     this.#isLoaded = true;
   }
 
@@ -69,16 +66,14 @@ export class IdempotentPosts {
    * parts are left to be edited.
    */
   async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>, digests = false): Promise<T> {
-    const posts = [...this.#posts.values()].flatMap(({ part, state, ts, content_hash: hash }) => {
-      const isOutdated = digests && hash !== null && !this.#partsWithDigest.has(part);
-      if (state !== 'posted' || ts === null || !(isOutdated || this.#unrecorded.has(part))) return [];
+    const posts = [...this.#posts.values()].flatMap(({ part, state, ts, content_hash: hash, ...known }) => {
+      const isOutdated = digests && hash !== null && known.hasDigest !== true;
+      if (state !== 'posted' || ts === null || !(isOutdated || known.isUnrecorded)) return [];
       return [{ part, ts, content_hash: digests ? hash : null }];
     });
     const result = await step(posts);
-    for (const { part, content_hash } of posts) {
-      this.#unrecorded.delete(part);
-      if (content_hash !== null) this.#partsWithDigest.add(part);
-    }
+    for (const { part, content_hash: hash } of posts)
+      this.#change(part, { isUnrecorded: false, ...(hash !== null && { hasDigest: true }) });
     return result;
   }
 
@@ -95,8 +90,7 @@ export class IdempotentPosts {
 
   /** Whether a part shows this message already. */
   shows(part: string, message: RenderedMessage): boolean {
-    const post = this.#posts.get(part);
-    return post?.state === 'posted' && post.content_hash === messageDigest(message);
+    return this.find(part)?.content_hash === messageDigest(message);
   }
 
   /** Posts a notice once. */
@@ -127,16 +121,12 @@ export class IdempotentPosts {
     kind: PostKind,
     forms: readonly MessageForm[],
   ): Promise<void> {
-    await this.load();
-    await this.#sendInAcceptedForm(
-      part,
-      forms,
-      () => message,
-      (form) =>
-        this.postOnce(part, messageDigest(message), (identity) =>
-          this.#work.workspace.posting.post({ ...identity, message: form(message), kind }),
-        ),
-    );
+    const { posting } = this.#work.workspace;
+    const send = (form: MessageForm) =>
+      this.postOnce(part, messageDigest(message), (identity) =>
+        posting.post({ ...identity, message: form(message), kind }),
+      );
+    await this.#forms.send(part, forms, () => message, send);
   }
 
   /** Posts a part, or brings it up to date, in the first of these forms that Slack accepts. */
@@ -163,27 +153,28 @@ export class IdempotentPosts {
   async edit(part: string, { forms, render, onShown, ...wait }: PartEdit): Promise<'shown' | 'left_out'> {
     const post = this.find(part);
     if (post === undefined) return 'shown';
+    const { ts, is_stream: isStream, dedupe_key: key } = post;
     let shown: RenderedMessage | undefined;
+    const renderLatest = async (form: MessageForm) => {
+      // A message that was rendered for a throttled attempt is not shown.
+      shown = undefined;
+      const message = await render();
+      if (message === undefined || this.shows(part, message)) return undefined;
+      // Until the edit is known to have succeeded, nobody knows what the part shows.
+      await this.#eraseDigest(part);
+      shown = message;
+      return form(message);
+    };
+    const target = {
+      channel: this.#turn.channel,
+      ts,
+      guard: this.#work.lease,
+      key: isStream ? key : undefined,
+    };
     const edit = (form: MessageForm) =>
-      this.#work.workspace.posting.edit({
-        ...wait,
-        channel: this.#turn.channel,
-        ts: post.ts,
-        guard: this.#work.lease,
-        key: post.is_stream ? post.dedupe_key : undefined,
-        render: async () => {
-          // A message that was rendered for a throttled attempt is not shown.
-          shown = undefined;
-          const message = await render();
-          if (message === undefined || this.shows(part, message)) return undefined;
-          // Until the edit is known to have succeeded, nobody knows what the part shows.
-          await this.#eraseDigest(part);
-          shown = message;
-          return form(message);
-        },
-      });
+      this.#work.workspace.posting.edit({ ...wait, ...target, render: () => renderLatest(form) });
     try {
-      if ((await this.#sendInAcceptedForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
+      if ((await this.#forms.send(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
     } catch (error) {
       if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
       await this.#markGone(part);
@@ -191,7 +182,7 @@ export class IdempotentPosts {
     }
     if (shown !== undefined) {
       onShown?.(shown);
-      this.#changePost(part, { content_hash: messageDigest(shown) });
+      this.#change(part, { content_hash: messageDigest(shown) });
     }
     return 'shown';
   }
@@ -200,7 +191,7 @@ export class IdempotentPosts {
   async wasEdited(part: string, message: RenderedMessage): Promise<boolean> {
     const post = this.find(part);
     if (post === undefined || !(await showsText(this.#work, post, message.text))) return false;
-    this.#changePost(part, { content_hash: messageDigest(message) });
+    this.#change(part, { content_hash: messageDigest(message) });
     return true;
   }
 
@@ -211,50 +202,32 @@ export class IdempotentPosts {
     send: (identity: PostIdentity) => Promise<{ ts: string } | undefined>,
     isStream = false,
   ): Promise<boolean> {
-    if (this.has(part)) return true;
-    if (await this.#resolveUnknownPost(part)) return true;
-    const { channel, thread_ts } = this.#turn;
+    await this.load();
+    if (this.has(part) || (await this.#resolveUnknownPost(part))) return true;
+    const { lease } = this.#work;
+    const { channel, thread_ts: threadTs } = this.#turn;
     const key = nextPostKey(this.#turn, part, this.#posts);
+    // From this moment on, the outcome is unknown until Slack has answered.
+    const beforeSend = async () => {
+      // Nothing may be recorded after a wait for the permit that outlived the lease.
+      assertLeaseHeld('chat.postMessage', lease);
+      const intended = this.#takeIntent(part, key);
+      await this.#withdrawal;
+      const { posts } = this.#work.deps.store;
+      this.#posts.set(part, intended ?? (await posts.intend(this.#turn, part, key, isStream)));
+    };
     try {
-      const sent = await send({
-        channel,
-        threadTs: thread_ts,
-        key,
-        // From this moment on, the outcome is unknown until Slack has answered.
-        beforeSend: async () => {
-          // Nothing may be recorded after a wait for the permit that outlived the lease.
-          assertLeaseHeld('chat.postMessage', this.#work.lease);
-          const intended = this.#takeIntent(part, key);
-          await this.#withdrawal;
-          const { posts } = this.#work.deps.store;
-          this.#posts.set(part, intended ?? (await posts.intend(this.#turn, part, key, isStream)));
-        },
-        guard: this.#work.lease,
-        signal: this.#work.lease.signal,
-      });
+      const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal };
+      const sent = await send(identity);
       if (sent === undefined) await this.#deleteIntent(part);
       else this.#setPosted(part, sent.ts, digest);
       return sent !== undefined;
     } catch (error) {
       // After the lease has ended, the record may belong to the process that now holds the turn.
-      if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0)
+      if (error instanceof SlackError && error.outcome === 'none' && lease.remainingMs() > 0)
         await this.#deleteIntent(part);
       throw error;
     }
-  }
-
-  async #deleteIntent(part: string): Promise<void> {
-    if (this.#posts.get(part)?.state !== 'intended') return;
-    await this.#work.deps.store.posts.delete(this.#turn, part);
-    this.#posts.delete(part);
-  }
-
-  /** The intent that was recorded with the turn, if the call leaves soon after it. */
-  #takeIntent(part: string, key: string): Post | undefined {
-    if (this.#begunAt === undefined || part !== replyPart(0)) return undefined;
-    const isRecent = performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
-    this.#begunAt = undefined;
-    return isRecent ? intendedPost(this.#turn, part, key) : undefined;
   }
 
   /**
@@ -274,62 +247,58 @@ export class IdempotentPosts {
 
   /** Gives a part's message another name: the part is posted again. */
   async rename(part: string, name: string): Promise<void> {
-    const post = this.#posts.get(part);
-    if (post === undefined) return;
+    if (this.#posts.get(part) === undefined) return;
     await this.record();
     await this.#work.deps.store.posts.renamePart(this.#turn, part, name);
+    const post = this.#posts.get(part);
     this.#posts.delete(part);
-    this.#posts.set(name, { ...post, part: name });
-    if (this.#partsWithDigest.delete(part)) this.#partsWithDigest.add(name);
+    if (post !== undefined) this.#posts.set(name, { ...post, part: name });
   }
 
   /** Deletes the parts with this prefix, except those to keep. */
   async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
-    for (const [part, post] of this.#posts) {
-      if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
-      await this.#work.workspace.posting.delete({
-        channel: post.channel,
-        ts: post.ts,
-        guard: this.#work.lease,
-      });
+    const { workspace, lease: guard } = this.#work;
+    for (const { part, state, channel, ts } of this.#posts.values()) {
+      if (!part.startsWith(prefix) || keep.has(part) || state !== 'posted' || ts === null) continue;
+      await workspace.posting.delete({ channel, ts, guard });
       await this.#markGone(part);
     }
   }
 
-  async #sendInAcceptedForm<T>(
-    part: string,
-    forms: readonly MessageForm[],
-    message: () => RenderedMessage | undefined,
-    send: (form: MessageForm) => Promise<T>,
-  ): Promise<T> {
-    const { log, onBlockRefused } = this.#work.deps;
-    const sendOrRefuse = (form: MessageForm) => this.#faults.run(part, () => send(form));
-    return sendInAcceptedForm(this.#work.workspace, forms, message, sendOrRefuse, {
-      onRefused: (error) =>
-        log.error(
-          { err: error, turn: this.#turn.id, part },
-          'Slack refused the blocks; sending simpler ones',
-        ),
-      onBlockRefused,
-    });
+  #change(part: string, change: Partial<KnownPost>): void {
+    const post = this.#posts.get(part);
+    if (post !== undefined) this.#posts.set(part, { ...post, ...change });
+  }
+
+  #setPosted(part: string, ts: string, digest: string | null): void {
+    this.#change(part, { state: 'posted', ts, content_hash: digest, isUnrecorded: true });
+  }
+
+  async #deleteIntent(part: string): Promise<void> {
+    if (this.#posts.get(part)?.state !== 'intended') return;
+    await this.#work.deps.store.posts.delete(this.#turn, part);
+    this.#posts.delete(part);
+  }
+
+  /** The intent that was recorded with the turn, if the call leaves soon after it. */
+  #takeIntent(part: string, key: string): Post | undefined {
+    if (this.#begunAt === undefined || part !== replyPart(0)) return undefined;
+    const isRecent = performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
+    this.#begunAt = undefined;
+    return isRecent ? intendedPost(this.#turn, part, key) : undefined;
   }
 
   async #eraseDigest(part: string): Promise<void> {
-    this.#changePost(part, { content_hash: null });
-    if (!this.#partsWithDigest.has(part)) return;
+    this.#change(part, { content_hash: null });
+    if (this.#posts.get(part)?.hasDigest !== true) return;
     await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: null });
-    this.#partsWithDigest.delete(part);
-  }
-
-  #changePost(part: string, change: Partial<Post>): void {
-    const post = this.#posts.get(part);
-    if (post !== undefined) this.#posts.set(part, { ...post, ...change });
+    this.#change(part, { hasDigest: false });
   }
 
   /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
   async #markGone(part: string): Promise<void> {
     await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'gone' });
-    this.#changePost(part, { state: 'gone' });
+    this.#change(part, { state: 'gone' });
   }
 
   /** Looks up a post whose outcome is unknown; true if it is in the thread. */
@@ -338,13 +307,7 @@ export class IdempotentPosts {
     if (post?.state !== 'intended') return false;
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const found = await findUnknownPost(this.#work, post, known);
-    if (found === undefined) return false;
-    this.#setPosted(part, found.ts, null);
-    return true;
-  }
-
-  #setPosted(part: string, ts: string, digest: string | null): void {
-    this.#changePost(part, { state: 'posted', ts, content_hash: digest });
-    this.#unrecorded.add(part);
+    if (found !== undefined) this.#setPosted(part, found.ts, null);
+    return found !== undefined;
   }
 }

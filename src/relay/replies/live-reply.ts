@@ -5,9 +5,9 @@ import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import { SlackPatience } from '../runtime/patience.ts';
+import { withPatience } from '../runtime/patience.ts';
 import { Poller } from '../runtime/poller.ts';
-import { backoffMs, transientFailure, type WaitCause, withRetry } from '../runtime/retry.ts';
+import { backoffMs, transientFailure } from '../runtime/retry.ts';
 import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruptions.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
@@ -66,10 +66,13 @@ export class LiveReply {
     const replyStreams = new ReplyStreams(streams, work.lease, this.posts);
     this.#messages = new ReplyMessages(state, this.posts, replyStreams, mayStream);
     this.#files = new ThreadFiles(work, turn);
-    const onError = (error: unknown) =>
-      work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped');
-    this.#changes = new Poller({ poll: () => this.#showChanges(() => this.#showLatest()), onError });
-    this.#statusChanges = new Poller({ poll: () => this.#showChanges(() => this.#showStatus()), onError });
+    const poller = (show: () => Promise<unknown>) =>
+      new Poller({
+        poll: () => this.#showChanges(show),
+        onError: (err) => work.deps.log.error({ err, turn: turn.id }, 'the live reply stopped'),
+      });
+    this.#changes = poller(() => this.#showLatest());
+    this.#statusChanges = poller(() => this.#edit('status'));
   }
 
   /**
@@ -179,7 +182,7 @@ export class LiveReply {
     return this.#isFinal && !this.#isFinalizing;
   }
 
-  async #showChanges(show: () => Promise<void>): Promise<void> {
+  async #showChanges(show: () => Promise<unknown>): Promise<void> {
     if (this.#isOver || this.unreachable !== undefined) return;
     const { log } = this.#work.deps;
     try {
@@ -269,31 +272,23 @@ export class LiveReply {
     }
   }
 
-  async #edit(index: number, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
-    this.#state.discardRendered();
-    return this.#messages.edit(index, {
+  /** Edits a message, or what stands apart from the answer, which comes after all text. */
+  async #edit(which: number | 'status', maxWaitMs?: number): Promise<'shown' | 'left_out'> {
+    const isStatus = which === 'status';
+    if (!isStatus) this.#state.discardRendered();
+    return this.#messages.edit(which, {
       maxWaitMs,
       signal: this.#pendingEdits.signal,
       state: () => ({
-        isFinal: this.#isLeftToFinalText,
+        isFinal: !isStatus && this.#isLeftToFinalText,
         isBlank: this.#state.isBlank,
-        unseenSinceMs: this.#unseenSince ?? Date.now(),
+        unseenSinceMs: (isStatus ? undefined : this.#unseenSince) ?? Date.now(),
       }),
       onPermit: async () => {
-        if (!this.#isFinal) await this.#beforeEdit();
-        this.#unseenSince = undefined;
+        if (!isStatus && !this.#isFinal) await this.#beforeEdit();
+        if (!isStatus) this.#unseenSince = undefined;
         await this.#render();
       },
-    });
-  }
-
-  /** Edits what stands apart from the answer, after all text. */
-  async #showStatus(): Promise<void> {
-    await this.#render();
-    await this.#messages.edit('status', {
-      signal: this.#pendingEdits.signal,
-      state: () => ({ isFinal: false, isBlank: this.#state.isBlank, unseenSinceMs: Date.now() }),
-      onPermit: async () => void (await this.#render()),
     });
   }
 
@@ -310,14 +305,7 @@ export class LiveReply {
   }
 
   async #withRetry<T>(step: () => Promise<T>): Promise<T> {
-    const onWait = (cause: WaitCause | undefined, error: unknown) => {
-      if (cause !== undefined)
-        this.#work.deps.log.warn(
-          { err: error, turn: this.#turn.id, cause },
-          'retrying to show the final reply',
-        );
-    };
-    const patience = new SlackPatience(this.#work);
-    return withRetry(this.#work.lease, step, onWait, { judge: (error) => patience.waitAfter(error) });
+    const about = { turn: this.#turn.id, step: 'showing the final reply' };
+    return withPatience(this.#work, step, { about, orElse: (error) => Promise.reject(error) });
   }
 }

@@ -64,8 +64,8 @@ const ABORT_GRACE_MS = 1_000;
 export class Dispatcher {
   readonly #options: Required<DispatcherOptions>;
   readonly #heldJobs = new Map<string, HeldJob>();
-  readonly #toComplete = new Set<HeldJob>();
-  readonly #toRelease = new Set<HeldJob>();
+  /** Jobs whose runs have ended, and what becomes of them: sent to the queue in batches. */
+  readonly #ended = new Map<HeldJob, 'complete' | 'release'>();
   readonly #claims: Poller;
   readonly #renewals: Poller;
   readonly #results: Poller;
@@ -86,21 +86,15 @@ export class Dispatcher {
       ...options,
     };
     const { pollIntervalMs, renewIntervalMs, log } = this.#options;
-    this.#claims = new Poller({
-      intervalMs: pollIntervalMs,
-      poll: () => this.#claimJobs(),
-      onError: (error) => log.warn({ err: error }, 'could not claim jobs; trying again'),
-    });
-    this.#renewals = new Poller({
-      intervalMs: renewIntervalMs,
-      poll: () => this.#renewLeases(),
-      onError: (error) => log.warn({ err: error }, 'could not renew the held jobs; trying again'),
-    });
-    this.#results = new Poller({
-      intervalMs: RESULT_RETRY_INTERVAL_MS,
-      poll: () => this.#flushResults(),
-      onError: (error) => log.warn({ err: error }, 'could not complete or release jobs; trying again'),
-    });
+    const poller = (intervalMs: number, poll: () => Promise<void>, failure: string) =>
+      new Poller({ intervalMs, poll, onError: (err) => log.warn({ err }, `${failure}; trying again`) });
+    this.#claims = poller(pollIntervalMs, () => this.#claimJobs(), 'could not claim jobs');
+    this.#renewals = poller(renewIntervalMs, () => this.#renewLeases(), 'could not renew the held jobs');
+    this.#results = poller(
+      RESULT_RETRY_INTERVAL_MS,
+      () => this.#settleEnded(),
+      'could not complete or release jobs',
+    );
   }
 
   /** How many jobs this process holds. */
@@ -136,7 +130,7 @@ export class Dispatcher {
     const rest = [...this.#heldJobs.values()];
     if (rest.length > 0) {
       this.#options.log.warn({ jobs: rest.length }, 'some runs did not end in time; releasing their jobs');
-      for (const held of rest) this.#enqueueResult(this.#toRelease, held);
+      for (const held of rest) this.#end(held, 'release');
       await this.#waitUntilEmpty(QUEUE_CALL_TIMEOUT_MS);
     }
     clearInterval(this.#leaseCheck);
@@ -160,7 +154,7 @@ export class Dispatcher {
     const held: HeldJob = { job, lease: new RenewableLease(since, this.#options.clocks), started: since };
     this.#heldJobs.set(job.id, held);
     if (this.#claims.signal.aborted || held.lease.remainingMs() <= 0) {
-      this.#enqueueResult(this.#toRelease, held);
+      this.#end(held, 'release');
       return;
     }
     void this.#runJob(held);
@@ -179,7 +173,7 @@ export class Dispatcher {
         const pauseMs = Math.min(retryDelayMs, maxWaitMs);
         await sleepUnlessAborted(pauseMs, anySignal([lease.signal, lease.draining]));
       }
-      this.#enqueueResult(this.#toRelease, held);
+      this.#end(held, 'release');
       return;
     }
     if (completion.isCommitted) {
@@ -188,10 +182,7 @@ export class Dispatcher {
       if (wasFull) this.#claims.pollNow();
       return;
     }
-    this.#enqueueResult(
-      lease.draining.aborted || lease.signal.aborted ? this.#toRelease : this.#toComplete,
-      held,
-    );
+    this.#end(held, lease.draining.aborted || lease.signal.aborted ? 'release' : 'complete');
   }
 
   #forget(held: HeldJob): void {
@@ -199,30 +190,25 @@ export class Dispatcher {
     if (this.#heldJobs.get(held.job.id) === held) this.#heldJobs.delete(held.job.id);
   }
 
-  /** Adds a job to those to be completed or released, which are sent in batches. */
-  #enqueueResult(batch: Set<HeldJob>, held: HeldJob): void {
+  #end(held: HeldJob, how: 'complete' | 'release'): void {
     if (this.#heldJobs.get(held.job.id) !== held) return;
-    batch.add(held);
+    this.#ended.set(held, how);
     this.#results.pollNow();
   }
 
-  async #flushResults(): Promise<void> {
-    const { queue } = this.#options;
+  async #settleEnded(): Promise<void> {
     // Runs that end at the same moment join the batch.
     await sleepUnlessAborted(1);
-    await this.#flushBatch(this.#toComplete, (jobs) => queue.complete(jobs));
-    await this.#flushBatch(this.#toRelease, (jobs) => queue.release(jobs));
-  }
-
-  async #flushBatch(batch: Set<HeldJob>, settle: (jobs: ThreadJob[]) => Promise<void>): Promise<void> {
-    if (batch.size === 0) return;
-    const heldJobs = [...batch];
-    await settle(heldJobs.map(({ job }) => job));
-    for (const held of heldJobs) {
-      batch.delete(held);
-      this.#forget(held);
+    for (const how of ['complete', 'release'] as const) {
+      const batch = [...this.#ended].flatMap(([held, wanted]) => (wanted === how ? [held] : []));
+      if (batch.length === 0) continue;
+      await this.#options.queue[how](batch.map(({ job }) => job));
+      for (const held of batch) {
+        this.#ended.delete(held);
+        this.#forget(held);
+      }
+      this.#claims.pollNow();
     }
-    this.#claims.pollNow();
   }
 
   /** Renews all held jobs in one call; a job that the answer leaves out is lost. */

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { REPLY_FORMS, sendInAcceptedForm } from '../../../src/relay/replies/fallback-forms.ts';
+import { AcceptedForms, REPLY_FORMS } from '../../../src/relay/replies/fallback-forms.ts';
 import type { NewBlock, RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
 import { feedbackButtons } from '../../../src/render/messages/button-notes.ts';
 import { PayloadRefusedError } from '../../../src/slack/errors.ts';
+import { silentLog } from '../../support/silent-log.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 const plan = { type: 'plan' as const, block_id: 'plan', title: 'P', tasks: [] };
@@ -18,12 +19,14 @@ function message(without: NewBlock, ...below: RenderedMessage['blocks']): Render
 
 /** A workspace that refuses these blocks, and what it was sent. */
 function workspaceWithout(...refused: string[]) {
-  const workspace = {};
+  const workspace = { wasThereAfter: async () => true };
   const sent: string[] = [];
   const counted: string[] = [];
+  const deps = { log: silentLog, onBlockRefused: (block: string) => counted.push(block) };
+  const accepted = new AcceptedForms({ deps, workspace }, { id: turnId });
   const send = (one: RenderedMessage) =>
-    sendInAcceptedForm(
-      workspace,
+    accepted.send(
+      'reply:0',
       REPLY_FORMS,
       () => one,
       async (form) => {
@@ -35,7 +38,6 @@ function workspaceWithout(...refused: string[]) {
             'No.',
           );
       },
-      { onRefused: () => undefined, onBlockRefused: (block) => counted.push(block) },
     );
   return { send, sent, counted };
 }

@@ -4,9 +4,8 @@ import type { EditRequest, PostKind, PostRequest } from '../../slack/posting.ts'
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
-import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
 import { AcceptedForms, asRendered, type MessageForm, messageDigest } from './fallback-forms.ts';
-import { findUnknownPost, type PostWork, showsText } from './unknown-post.ts';
+import { FirstIntent, findUnknownPost, type PostWork, showsText } from './post-intents.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
 export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -38,19 +37,16 @@ export class IdempotentPosts {
   readonly #forms: AcceptedForms;
   readonly #posts = new Map<string, KnownPost>();
   #isLoaded: boolean;
-  /** When the intent of the first reply was recorded, if no call was made for it. */
-  #begunAt: number | undefined;
-  #withdrawal: Promise<void> | undefined;
+  readonly #firstIntent: FirstIntent;
 
   /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
   constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
     this.#forms = new AcceptedForms(work, turn);
-    this.#begunAt = begunAt;
     this.#isLoaded = begunAt !== undefined;
-    if (begunAt === undefined) return;
-    setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
+    const withdraw = () => work.deps.store.posts.delete(turn, replyPart(0));
+    this.#firstIntent = new FirstIntent(begunAt, work.lease, withdraw);
   }
 
   /** Reads what earlier processes recorded. */
@@ -211,10 +207,10 @@ export class IdempotentPosts {
     const beforeSend = async () => {
       // Nothing may be recorded after a wait for the permit that outlived the lease.
       assertLeaseHeld('chat.postMessage', lease);
-      const intended = this.#takeIntent(part, key);
-      await this.#withdrawal;
+      const isIntended = part === replyPart(0) && (await this.#firstIntent.use());
       const { posts } = this.#work.deps.store;
-      this.#posts.set(part, intended ?? (await posts.intend(this.#turn, part, key, isStream)));
+      const intend = () => posts.intend(this.#turn, part, key, isStream);
+      this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await intend());
     };
     try {
       const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal };
@@ -230,19 +226,9 @@ export class IdempotentPosts {
     }
   }
 
-  /**
-   * Withdraws the intent that was recorded with the turn, if no call was made for it: another process need not look. That
-   * of a post that waits for its permit is withdrawn, too.
-   */
+  /** The turn ends here: withdraws the intent of its first reply, if no call was made for it. */
   async withdrawIntent(): Promise<void> {
-    if (this.#begunAt !== undefined && this.#work.lease.remainingMs() > 0) {
-      this.#begunAt = undefined;
-      // One that fails is not repeated: the intent of the next call takes its place.
-      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0)).finally(() => {
-        this.#withdrawal = undefined;
-      });
-    }
-    await this.#withdrawal;
+    await this.#firstIntent.withdraw();
   }
 
   /** Gives a part's message another name: the part is posted again. */
@@ -278,14 +264,6 @@ export class IdempotentPosts {
     if (this.#posts.get(part)?.state !== 'intended') return;
     await this.#work.deps.store.posts.delete(this.#turn, part);
     this.#posts.delete(part);
-  }
-
-  /** The intent that was recorded with the turn, if the call leaves soon after it. */
-  #takeIntent(part: string, key: string): Post | undefined {
-    if (this.#begunAt === undefined || part !== replyPart(0)) return undefined;
-    const isRecent = performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
-    this.#begunAt = undefined;
-    return isRecent ? intendedPost(this.#turn, part, key) : undefined;
   }
 
   async #eraseDigest(part: string): Promise<void> {

@@ -4,7 +4,6 @@ import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { withPatience } from '../runtime/patience.ts';
 import { Poller } from '../runtime/poller.ts';
 import { backoffMs, transientFailure } from '../runtime/retry.ts';
@@ -12,7 +11,6 @@ import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruption
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyState } from './reply-state.ts';
-import { ReplyStreams } from './reply-streams.ts';
 import { ThreadFiles } from './thread-files.ts';
 
 /** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
@@ -31,14 +29,12 @@ export class LiveReply {
   readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
-  readonly #finalEditTimeoutMs: number;
   /** Withdraws the edits that wait for a permit. */
   #pendingEdits = new AbortController();
-  #isFinal = false;
+  /** After its live changes come its final text and then, apart from that, the final form of each message. */
+  #stage: 'unopened' | 'live' | 'final_text' | 'final_form' = 'unopened';
   #isClosed = false;
-  #isFinalizing = false;
   #unseenSince: number | undefined;
-  #isOpen = false;
   /** Shows the changes until the reply is final. */
   readonly #changes: Poller;
   /** Shows the changes of what stands apart from the answer. */
@@ -59,12 +55,7 @@ export class LiveReply {
     this.#turn = turn;
     this.#state = state;
     this.posts = new IdempotentPosts(work, turn, begunAt);
-    const { streams } = work.workspace;
-    const mayStream =
-      work.deps.settings.streamsDirectMessages && isDirectChannel(turn.channel) && streams.isAvailable;
-    this.#finalEditTimeoutMs = FINAL_EDIT_TIMEOUT_MS[mayStream ? 'streamed' : 'edited'];
-    const replyStreams = new ReplyStreams(streams, work.lease, this.posts);
-    this.#messages = new ReplyMessages(state, this.posts, replyStreams, mayStream);
+    this.#messages = new ReplyMessages(work, turn, state, this.posts);
     this.#files = new ThreadFiles(work, turn);
     const poller = (show: () => Promise<unknown>) =>
       new Poller({
@@ -80,18 +71,18 @@ export class LiveReply {
    * it (`posts.recordWith`).
    */
   async open(): Promise<void> {
-    if (this.#isOpen) return;
+    if (this.#stage !== 'unopened') return;
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
     await this.#messages.setApart();
-    this.#isOpen = true;
+    this.#stage = 'live';
     if (this.#unseenSince !== undefined) this.#pollNow();
   }
 
   /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
-    if (this.#isOpen) this.#pollNow();
+    if (this.#stage !== 'unopened') this.#pollNow();
   }
 
   #pollNow(): void {
@@ -104,7 +95,7 @@ export class LiveReply {
    * when people can read it.
    */
   async showFinalText(): Promise<void> {
-    this.#isFinal = true;
+    this.#stage = 'final_text';
     // A live edit that still waits gives way to the final ones.
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
@@ -133,7 +124,7 @@ export class LiveReply {
 
   /** Removes the progress from the messages, and deletes the messages that were replaced. */
   async finalize(): Promise<void> {
-    this.#isFinalizing = true;
+    this.#stage = 'final_form';
     const finalize = async () => {
       await this.#showLatest();
       // The final text may take fewer messages than the draft.
@@ -153,10 +144,9 @@ export class LiveReply {
     this.#isClosed = true;
     this.#pendingEdits.abort();
     await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
-    const { uncountedEdits: edits } = this.#messages;
-    const result = await this.posts.recordWith((posts) => record({ posts, edits }), true);
-    this.#messages.uncountedEdits -= edits;
-    return result;
+    return this.#messages.recordEdits((edits) =>
+      this.posts.recordWith((posts) => record({ posts, edits }), true),
+    );
   }
 
   /** Closes it, and records what an unfinished turn shows. */
@@ -173,18 +163,20 @@ export class LiveReply {
     await this.#messages.removeExtra(0);
   }
 
+  get #isShowingFinalText(): boolean {
+    return this.#stage === 'final_text';
+  }
+
+  get #isFinal(): boolean {
+    return this.#isShowingFinalText || this.#stage === 'final_form';
+  }
+
   get #isOver(): boolean {
     return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
   }
 
-  /** The final text is shown now: neither live changes nor, yet, the final form of each message. */
-  get #isLeftToFinalText(): boolean {
-    return this.#isFinal && !this.#isFinalizing;
-  }
-
   async #showChanges(show: () => Promise<unknown>): Promise<void> {
     if (this.#isOver || this.unreachable !== undefined) return;
-    const { log } = this.#work.deps;
     try {
       await show();
       this.#failures = 0;
@@ -194,23 +186,22 @@ export class LiveReply {
         this.unreachable = error;
         return;
       }
+      const { log } = this.#work.deps;
       log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
       this.#failures += 1;
       this.onChanged();
-      await sleepUnlessAborted(
-        Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures)),
-        this.#hurry,
-      );
+      const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures));
+      await sleepUnlessAborted(pauseMs, this.#hurry);
     }
   }
 
   /** Brings the thread up to date message by message, so that people never read past a gap. */
   async #showLatest(): Promise<void> {
-    while (!this.#isLeftToFinalText) {
+    while (!this.#isShowingFinalText) {
       this.#unseenSince ??= Date.now();
       const all = await this.#render();
       // The reply may have become final meanwhile: its edits are not ours to wait for.
-      if (this.#isLeftToFinalText) return;
+      if (this.#isShowingFinalText) return;
       const outdated = all.findIndex((message, index) => !this.#messages.isUpToDate(index, message));
       if (outdated < 0) {
         this.#unseenSince = undefined;
@@ -224,6 +215,7 @@ export class LiveReply {
 
   /** Shows the whole text, and the last message in its final form, without a long wait for edits. */
   async #showWholeText(): Promise<void> {
+    const maxWaitMs = FINAL_EDIT_TIMEOUT_MS[this.#messages.mayStream ? 'streamed' : 'edited'];
     let mayWait = true;
     for (;;) {
       const all = await this.#render();
@@ -234,7 +226,7 @@ export class LiveReply {
       const message = all[outdated];
       if (message === undefined) return;
       if (!this.#messages.has(outdated)) await this.#messages.post(outdated, 'final');
-      else if ((await this.#editOrReplace(outdated, this.#finalEditTimeoutMs)) === 'left_out') {
+      else if ((await this.#editOrReplace(outdated, maxWaitMs)) === 'left_out') {
         if (this.#messages.isReadable(outdated, message)) mayWait = false;
         else await this.#continueBelow(outdated, message);
       }
@@ -276,19 +268,19 @@ export class LiveReply {
   async #edit(which: number | 'status', maxWaitMs?: number): Promise<'shown' | 'left_out'> {
     const isStatus = which === 'status';
     if (!isStatus) this.#state.discardRendered();
-    return this.#messages.edit(which, {
+    const onPermit = async () => {
+      if (!isStatus && !this.#isFinal) await this.#beforeEdit();
+      if (!isStatus) this.#unseenSince = undefined;
+      await this.#render();
+    };
+    return this.#messages.edit(which, onPermit, {
       maxWaitMs,
       signal: this.#pendingEdits.signal,
       state: () => ({
-        isFinal: !isStatus && this.#isLeftToFinalText,
+        isFinal: !isStatus && this.#isShowingFinalText,
         isBlank: this.#state.isBlank,
         unseenSinceMs: (isStatus ? undefined : this.#unseenSince) ?? Date.now(),
       }),
-      onPermit: async () => {
-        if (!isStatus && !this.#isFinal) await this.#beforeEdit();
-        if (!isStatus) this.#unseenSince = undefined;
-        await this.#render();
-      },
     });
   }
 

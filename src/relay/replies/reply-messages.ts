@@ -1,17 +1,13 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MIN_PART_LENGTH } from '../../render/splitting/answer-splitter.ts';
-import type { EditRequest } from '../../slack/posting.ts';
+import type { TurnLocation } from '../../store/schema.ts';
 import { replyPart } from '../../store/threads/posts.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { REPLY_FORMS, textDigest } from './fallback-forms.ts';
-import type { IdempotentPosts } from './idempotent-posts.ts';
+import type { IdempotentPosts, PartEdit } from './idempotent-posts.ts';
 import type { ReplyState } from './reply-state.ts';
-import type { ReplyStreams } from './reply-streams.ts';
-
-/** How an edit waits for its permit. */
-export interface ReplyEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
-  /** Called when the edit may be sent, just before the message is rendered. */
-  onPermit: () => Promise<void>;
-}
+import { ReplyStreams } from './reply-streams.ts';
 
 /** Messages that are deleted at the end: replaced ones, and the one beside streams. */
 const DRAFT_PREFIX = 'draft:';
@@ -23,18 +19,20 @@ export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: IdempotentPosts;
   readonly #streams: ReplyStreams;
-  readonly #mayStream: boolean;
+  /** Whether the text may stand apart, in streams. */
+  readonly mayStream: boolean;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
   readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
   /** Edits of this process that are not recorded yet. */
-  uncountedEdits = 0;
+  #uncountedEdits = 0;
 
-  /** `mayStream`: the text may stand apart, in streams. */
-  constructor(state: ReplyState, posts: IdempotentPosts, streams: ReplyStreams, mayStream: boolean) {
+  constructor(work: ThreadWork, { channel }: TurnLocation, state: ReplyState, posts: IdempotentPosts) {
+    const { streams } = work.workspace;
     this.#state = state;
     this.#posts = posts;
-    this.#streams = streams;
-    this.#mayStream = mayStream;
+    this.#streams = new ReplyStreams(streams, work.lease, posts);
+    this.mayStream =
+      work.deps.settings.streamsDirectMessages && isDirectChannel(channel) && streams.isAvailable;
   }
 
   /** Reads what earlier processes recorded. */
@@ -47,7 +45,7 @@ export class ReplyMessages {
 
   /** Lets text come in messages of its own, if it may be streamed; the first message keeps what else the reply shows. */
   async setApart(): Promise<void> {
-    if (!this.#mayStream || this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
+    if (!this.mayStream || this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.update({ isApart: true });
     if (!this.#state.isApart) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);
@@ -111,9 +109,13 @@ export class ReplyMessages {
 
   /**
    * Brings a message, or the status, to its latest state when the budget allows it: a stream by what is missing, else by an
-   * edit. Throws a SlackError.
+   * edit. `onPermit` is called just before the message is rendered. Throws a SlackError.
    */
-  async edit(which: number | 'status', { onPermit, ...wait }: ReplyEdit): Promise<'shown' | 'left_out'> {
+  async edit(
+    which: number | 'status',
+    onPermit: () => Promise<void>,
+    wait: Omit<PartEdit, 'forms' | 'render'>,
+  ): Promise<'shown' | 'left_out'> {
     const part = which === 'status' ? STATUS_PART : replyPart(which);
     const status = which === 'status' && this.#state.render().at(-1);
     if (status && this.#posts.shows(part, status)) return 'shown';
@@ -142,10 +144,18 @@ export class ReplyMessages {
       forms: REPLY_FORMS,
       render,
       onShown: (shown) => {
-        this.uncountedEdits += 1;
+        this.#uncountedEdits += 1;
         onShown(shown);
       },
     });
+  }
+
+  /** Records how many edits there were since the last time. */
+  async recordEdits<T>(record: (edits: number) => Promise<T>): Promise<T> {
+    const edits = this.#uncountedEdits;
+    const recorded = await record(edits);
+    this.#uncountedEdits -= edits;
+    return recorded;
   }
 
   /** Whether an edit that Slack failed to answer has taken effect. Throws a SlackError. */

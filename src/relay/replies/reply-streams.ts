@@ -1,19 +1,13 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { ShowRequest } from '../../slack/live-edits.ts';
 import type { MessageStreams } from '../../slack/message-streams.ts';
 import type { Lease } from '../runtime/lease.ts';
-import type { IdempotentPosts, PostIdentity } from './idempotent-posts.ts';
+import type { IdempotentPosts, PartEdit, PostIdentity } from './idempotent-posts.ts';
 
 /** After this time (ms) a message is edited: Slack ends streams after five minutes, and says so nowhere. */
 const STREAM_LIFETIME_MS = 4 * 60_000;
 
 type SlackStreams = Pick<MessageStreams, 'start' | 'append' | 'stop'>;
-
-/** How an addition waits for its permit, and what the message shows then. */
-interface PartAppend extends Pick<ShowRequest<string>, 'state' | 'signal' | 'maxWaitMs'> {
-  render: () => Promise<RenderedMessage | undefined>;
-}
 
 /** The messages of a turn that are streams: text is added to them, and they can be edited once they are stopped. */
 export class ReplyStreams {
@@ -56,7 +50,7 @@ export class ReplyStreams {
   }
 
   /** Adds what is missing to a part when the budget allows it; `impossible` if only an edit shows it. */
-  async append(part: string, request: PartAppend): Promise<'shown' | 'left_out' | 'impossible'> {
+  async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);
     if (post === undefined || stream === undefined) return 'impossible';
@@ -77,7 +71,7 @@ export class ReplyStreams {
   }
 
   /** Makes sure that a part is no stream any more; false without a permit within `maxWaitMs`. Throws a SlackError. */
-  async stop(part: string, wait: Pick<PartAppend, 'signal' | 'maxWaitMs'> = {}): Promise<boolean> {
+  async stop(part: string, wait: Pick<PartEdit, 'signal' | 'maxWaitMs'> = {}): Promise<boolean> {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;
     const { channel, ts } = post;

@@ -4,8 +4,8 @@ import type { TurnLocation } from '../../store/schema.ts';
 import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
 import { asRendered } from '../replies/fallback-forms.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
+import type { PostWork } from '../replies/post-intents.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-finder.ts';
-import type { PostWork } from '../replies/unknown-post.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import type { TurnContext } from './turn-context.ts';
 

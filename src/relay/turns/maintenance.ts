@@ -34,15 +34,12 @@ export class Maintenance {
 
   constructor(deps: MaintenanceDeps) {
     this.#deps = deps;
-    const onError = (error: unknown) =>
-      deps.log.warn({ err: error }, 'maintenance failed; trying again later');
-    this.#requeuePoller = new Poller({
-      intervalMs: REQUEUE_INTERVAL_MS,
-      startsAtOnce: true,
-      poll: () => this.#requeueThreadsWithoutJob(),
-      onError,
-    });
-    this.#sweepPoller = new Poller({ intervalMs: SWEEP_INTERVAL_MS, poll: () => this.#sweep(), onError });
+    const poller = (intervalMs: number, startsAtOnce: boolean, poll: () => Promise<void>) => {
+      const onError = (err: unknown) => deps.log.warn({ err }, 'maintenance failed; trying again later');
+      return new Poller({ intervalMs, startsAtOnce, poll, onError });
+    };
+    this.#requeuePoller = poller(REQUEUE_INTERVAL_MS, true, () => this.#requeueThreadsWithoutJob());
+    this.#sweepPoller = poller(SWEEP_INTERVAL_MS, false, () => this.#sweep());
   }
 
   start(): void {

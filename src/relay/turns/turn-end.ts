@@ -58,8 +58,13 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await reply.finalize();
   }
   if (error instanceof EmptyMessage) {
+    // An edited message waits again, and no notice remains about it.
     const read = await closeIfUnchanged(deps, turn, error.messageAsRead);
-    if (read !== 'closed') return retractNotice(context, read);
+    if (read === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
+    if (read === 'withdrawn') {
+      await context.withRetry(() => reply.remove());
+      return closeTurn(context, read);
+    }
   } else await closeMessage(deps, turn);
   await closeTurn(context, end.outcome);
 }
@@ -89,17 +94,6 @@ export async function closeTurn(
   completion.isCommitted = isCompleted;
 }
 
-/** An empty message was edited or withdrawn meanwhile: removes the notice about it, and lets an edited one wait again. */
-async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'): Promise<void> {
-  const { deps, turn, reply } = context;
-  if (read === 'changed') {
-    await context.withRetry(() => requeueMessage(deps, turn, reply));
-    return;
-  }
-  await context.withRetry(() => reply.remove());
-  await closeTurn(context, 'withdrawn');
-}
-
 /** Posts the results, or a line after a long turn without any. Results that cannot be read are left to follow-ups. */
 async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const { deps, turn, lease } = context;
@@ -121,18 +115,14 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   if (count > 0 || durationMs <= LONG_TURN_MS) return;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
-  const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
+  const outcome = turn.outcome === 'length' || turn.outcome === 'failed' ? turn.outcome : 'done';
+  const line = strings.endMention(asker, outcome, durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
 }
 
 /** Whether Slack does not take a message, although other calls succeed. */
 function isRefusedBySlack(error: unknown): boolean {
   return error instanceof PayloadRefusedError || error instanceof ThreadGivenUp;
-}
-
-/** How the line at the end of a long turn names its outcome. */
-function endLineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' {
-  return outcome === 'length' || outcome === 'failed' ? outcome : 'done';
 }
 
 /** What the service has of a turn. */

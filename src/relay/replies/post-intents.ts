@@ -5,7 +5,7 @@ import type { Posting } from '../../slack/posting.ts';
 import type { Post } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { INTENT_MAX_AGE_MS, SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
 /** What posts need; ThreadWork fits. */
 export interface PostWork {
@@ -50,4 +50,42 @@ export async function showsText(
   for await (const { ts, text } of workspace.readBack.messages(query))
     if (ts === oldest) return text.trim() === shown.trim();
   return false;
+}
+
+/** The intent to post a turn's first reply, which is recorded with the turn: of use only for a call that leaves soon. */
+export class FirstIntent {
+  /** When it was recorded (`performance.now()`), if no call was made for it. */
+  #begunAt: number | undefined;
+  readonly #lease: Lease;
+  readonly #remove: () => Promise<void>;
+  #withdrawal: Promise<void> | undefined;
+
+  /** `begunAt`: undefined if there is none. `remove` deletes it from the store. */
+  constructor(begunAt: number | undefined, lease: Lease, remove: () => Promise<void>) {
+    this.#begunAt = begunAt;
+    this.#lease = lease;
+    this.#remove = remove;
+    if (begunAt === undefined) return;
+    setTimeout(() => void this.withdraw().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
+  }
+
+  /** Whether it serves a call that leaves now. Otherwise the call needs one of its own. */
+  async use(): Promise<boolean> {
+    const isRecent = this.#begunAt !== undefined && performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
+    this.#begunAt = undefined;
+    await this.#withdrawal;
+    return isRecent;
+  }
+
+  /** Withdraws it if no call was made for it, even if one waits for its permit: another process need not look then. */
+  async withdraw(): Promise<void> {
+    if (this.#begunAt !== undefined && this.#lease.remainingMs() > 0) {
+      this.#begunAt = undefined;
+      // One that fails is not repeated: the intent of the next call takes its place.
+      this.#withdrawal = this.#remove().finally(() => {
+        this.#withdrawal = undefined;
+      });
+    }
+    await this.#withdrawal;
+  }
 }

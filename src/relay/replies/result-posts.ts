@@ -65,7 +65,7 @@ async function listResults(
 
 async function postListed(context: SettledTurnContext, answer: string, all: ResultList): Promise<number> {
   if (all.results.length === 0 && all.isComplete) return 0;
-  const claims = await claimNew(context, '', idsOf(all.results));
+  const claims = await claimNew(context, '', all.results);
   const list = claimedResults(claims, context.turn, '', all);
   const { results } = list;
   if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
@@ -74,7 +74,7 @@ async function postListed(context: SettledTurnContext, answer: string, all: Resu
     await putList(context, '', list, notes);
     const files = shown.map((result) => toFileToShare(context, result));
     const shared = await new ThreadFiles(context, context.turn).share(files);
-    const failed = shown.filter(({ id }) => !shared.has(partOf(id)));
+    const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
     for (const { id } of failed) notes.set(id, strings.resultNotShown);
     if (failed.length > 0) await putList(context, '', list, notes);
   }
@@ -86,13 +86,13 @@ async function postListed(context: SettledTurnContext, answer: string, all: Resu
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
   const listed = await listResults(context, { withUrls: false });
   if (listed.results.length === 0) return;
-  const claims = await claimNew(context, LATER, idsOf(listed.results));
+  const claims = await claimNew(context, LATER, listed.results);
   const waiting = [...claims.values()].filter(({ batch, shown }) => batch === LATER && !shown);
   if (waiting.length === 0) return;
   const all = await listResults(context);
   for (const owner of new Set(waiting.map(({ turn_id }) => turn_id))) {
     const poster = await postingTurn(context, owner);
-    if (poster === undefined || !isOfTask(poster, context.taskId)) continue;
+    if (poster === undefined || (poster.task_id ?? context.taskId) !== context.taskId) continue;
     const work = { ...context, turn: poster };
     const list = claimedResults(claims, poster, LATER, all);
     if (list.results.length > 0) await putList(work, LATER, list, new Map());
@@ -108,22 +108,14 @@ export async function postingTurn(
   return owner === turn.id ? turn : deps.store.turns.get(turn.workspace, owner);
 }
 
-function isOfTask({ task_id }: Turn, taskId: string): boolean {
-  return task_id === null || task_id === taskId;
-}
-
-function idsOf(results: readonly ResultFile[]): string[] {
-  return results.map(({ id }) => id);
-}
-
 /** Claims what no post has claimed; returns all claims of the thread. */
 export async function claimNew(
   { deps, turn }: SettledTurnContext,
   batch: string,
-  ids: readonly string[],
+  things: readonly { id: string }[],
 ): Promise<Map<string, ClaimedResult>> {
   const claimed = await deps.store.results.ofThread(turn);
-  const fresh = ids.filter((id) => !claimed.has(id));
+  const fresh = things.flatMap(({ id }) => (claimed.has(id) ? [] : [id]));
   if (fresh.length === 0) return claimed;
   await deps.store.results.claim(turn, batch, fresh);
   return deps.store.results.ofThread(turn);
@@ -231,10 +223,6 @@ async function showResult(
   }
 }
 
-function partOf(resultId: string): string {
-  return `result:${resultId}`;
-}
-
 /** A result that Slack can be given: it is told the size first. */
 type SizedResult = ResultFile & { sizeBytes: number };
 
@@ -250,7 +238,7 @@ function isOfType({ name, mimeType }: ResultFile, kinds: Readonly<Record<string,
 function toFileToShare(context: SettledTurnContext, result: SizedResult): FileToShare {
   const { id, name, sizeBytes } = result;
   return {
-    part: partOf(id),
+    part: `result:${id}`,
     name,
     altText: name.slice(0, 1_000),
     sizeBytes,

@@ -16,7 +16,7 @@ import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
 import { csvLine } from '../render/text/escape.ts';
 import { SlackError } from '../slack/errors.ts';
-import { USAGE_FIGURES, type UsageRow } from '../store/audit/usage.ts';
+import { USAGE_FIGURES, type UsageRow } from '../store/stats.ts';
 import { openAndFillModal } from './modals.ts';
 
 /** Lines of one month: a modal has 100 blocks. */

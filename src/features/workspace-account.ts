@@ -184,12 +184,7 @@ export class WorkspaceAccount {
     current: { workspace: string; account_id: string },
     credentials: ServiceCredentials,
   ): Promise<boolean> {
-    const { accounts } = this.#deps.store;
-    const tasks = (await accounts.recentTaskIds(current, MAX_PROBED_ITEMS)).map((task) => ({ task }));
-    const projects = (await accounts.recentProjectIds(current, MAX_PROBED_ITEMS)).map((project) => ({
-      project,
-    }));
-    const items = [...tasks, ...projects];
+    const items = await this.#deps.store.accounts.recentItems(current, MAX_PROBED_ITEMS);
     for (const one of items) {
       try {
         if (await keyOpens({ ...credentials, ...this.#deps.clientOptions(current.workspace) }, one))

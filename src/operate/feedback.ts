@@ -1,4 +1,4 @@
-import type { AuditRange } from '../store/audit/audit-trail.ts';
+import type { AuditRange } from '../store/audit-trail.ts';
 import type { Store } from '../store/store.ts';
 import { type RangeCommand, runRangeCommand } from './time-range.ts';
 

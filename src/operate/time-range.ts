@@ -1,5 +1,5 @@
 import { readCommandConfig } from '../config.ts';
-import type { AuditRange } from '../store/audit/audit-trail.ts';
+import type { AuditRange } from '../store/audit-trail.ts';
 import type { Store } from '../store/store.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AuditRange } from './audit/audit-trail.ts';
+import type { AuditRange } from './audit-trail.ts';
 import { Queries } from './queries.ts';
 import type { FeedbackRow } from './schema.ts';
 

@@ -48,8 +48,9 @@ export async function checkSchema(at: string | pg.ClientConfig): Promise<SchemaC
       majorVersion: Math.floor(Number(row.number) / 10_000),
       pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
       unknown: applied.filter((name) => !(name in migrations)),
-      encryptedSamples: applied.includes(BASELINE) ? await encryptedSamplesOf(client) : [],
-      installations: applied.includes(BASELINE) ? await installationsOf(client) : [],
+      ...(applied.includes(BASELINE)
+        ? await readInstallations(client)
+        : { encryptedSamples: [], installations: [] }),
       mayCreateTables: row.mayCreate,
       databaseTime: row.now,
     };
@@ -60,19 +61,20 @@ export async function checkSchema(at: string | pg.ClientConfig): Promise<SchemaC
   }
 }
 
-/** The format version and the key's id stand before the second dot. */
-async function encryptedSamplesOf(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ encrypted: string }>(`
+async function readInstallations(
+  client: pg.Client,
+): Promise<Pick<SchemaCheck, 'encryptedSamples' | 'installations'>> {
+  // The format version and the key's id stand before the second dot.
+  const encrypted = await client.query<{ encrypted: string }>(`
     select min(encrypted) as encrypted from (
       select encrypted_tokens as encrypted from installations
       union all select encrypted_api_key from accounts) as texts
     where encrypted is not null group by split_part(encrypted, '.', 2)`);
-  return rows.map(({ encrypted }) => encrypted);
-}
-
-async function installationsOf(client: pg.Client): Promise<SchemaCheck['installations']> {
-  const { rows } = await client.query<SchemaCheck['installations'][number]>(
+  const installations = await client.query<SchemaCheck['installations'][number]>(
     'select workspace, enterprise_id from installations where uninstalled_at is null order by workspace',
   );
-  return rows;
+  return {
+    encryptedSamples: encrypted.rows.map((row) => row.encrypted),
+    installations: installations.rows,
+  };
 }

@@ -43,6 +43,8 @@ export type ThreadKey = Pick<Thread, 'workspace' | 'channel' | 'thread_ts'>;
 export type MessageKey = Pick<Message, 'workspace' | 'channel' | 'ts'>;
 /** Identifies a channel's project under a service account. */
 export type ProjectKey = Pick<ProjectRow, 'workspace' | 'channel' | 'account_id'>;
+/** Identifies a service account of a workspace. */
+export type AccountKey = Pick<AccountRow, 'workspace' | 'account_id'>;
 /** Identifies an upload: a Slack file and its project. */
 export type UploadKey = Pick<UploadRow, 'workspace' | 'slack_file_id' | 'project_id'>;
 /** Which turn. */

@@ -1,4 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import type { AuditRange } from './audit-trail.ts';
+import { Queries } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { type TurnState, turnState } from './threads/turn-steps.ts';
 
@@ -14,22 +16,72 @@ export interface Stats {
   feedback: { good: number; bad: number };
 }
 
-/** Counts messages, turns and ratings for operators: three small queries on partial indexes. */
+/** Counts messages, turns and ratings for operators, on partial indexes. */
 export async function readStats(db: Kysely<Tables>): Promise<Stats> {
-  const waiting = await sql<{ count: number; oldest: number }>`
-    select count(*) as count, coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as oldest
-    from messages where state = 'waiting'`.execute(db);
+  const counts = await sql<Pick<Stats, 'waiting' | 'oldestWaitingSeconds'> & Stats['feedback']>`
+    select * from (
+      select count(*) as waiting, coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as "oldestWaitingSeconds"
+      from messages where state = 'waiting') as messages, (
+      select count(*) filter (where is_positive) as good, count(*) filter (where not is_positive) as bad
+      from feedback where given_at > now() - interval '1 day') as ratings`.execute(db);
   const turns = await sql<{ state: TurnState; count: number }>`
     select ${turnState} as state, count(*) as count from turns where finished_at is null group by 1`.execute(
     db,
   );
-  const feedback = await sql<{ good: number; bad: number }>`
-    select count(*) filter (where is_positive) as good, count(*) filter (where not is_positive) as bad from feedback
-    where given_at > now() - interval '1 day'`.execute(db);
-  return {
-    feedback: { good: feedback.rows[0]?.good ?? 0, bad: feedback.rows[0]?.bad ?? 0 },
-    waiting: waiting.rows[0]?.count ?? 0,
-    oldestWaitingSeconds: waiting.rows[0]?.oldest ?? 0,
-    turns: Object.fromEntries(turns.rows.map(({ state, count }) => [state, count])),
-  };
+  const [{ good, bad, ...waiting } = { good: 0, bad: 0, waiting: 0, oldestWaitingSeconds: 0 }] = counts.rows;
+  const byState = Object.fromEntries(turns.rows.map(({ state, count }) => [state, count]));
+  return { ...waiting, feedback: { good, bad }, turns: byState };
+}
+
+/** What is counted; minutes are those of the agent's work, from the start of each turn to its end. */
+export const USAGE_FIGURES = [
+  ...(['questions', 'answers', 'minutes', 'filesIn', 'filesOut'] as const),
+  ...(['stops', 'failures', 'thumbsUp', 'thumbsDown'] as const),
+] as const;
+
+/** What was asked in a month (UTC, such as 2026-11). */
+export interface UsageRow extends Record<(typeof USAGE_FIGURES)[number], number> {
+  month: string;
+  workspace: string;
+  /** '' if people are not told apart, or were erased. */
+  person: string;
+  channel: string;
+  /** '' for the service's default. */
+  model: string;
+}
+
+const PAGE_SIZE = 1_000;
+
+/** Figures about turns, counted from the audit trail. */
+export class Usage extends Queries {
+  /** The rows of a time, by month; with `by` person, each person's are apart. */
+  async *read({ since, until, workspace }: AuditRange, by?: 'person'): AsyncGenerator<UsageRow> {
+    const person = by === undefined ? sql`''` : sql`coalesce(user_id, '')`;
+    const key = sql`month, workspace, person, channel, model`;
+    let last = { month: '', workspace: '', person: '', channel: '', model: '' };
+    for (;;) {
+      const rows = await this.rows(sql<UsageRow>`
+        with ended as (
+          select to_char(at at time zone 'UTC', 'YYYY-MM') as month, workspace, ${person} as person, turn_id,
+            coalesce(channel, '') as channel, coalesce(details ->> 'model', '') as model,
+            (details ->> 'sent')::boolean as is_sent, details ->> 'outcome' as outcome, details
+          from audit_events where kind = 'turn' and at >= ${since} and at < coalesce(${until ?? null}::timestamptz, 'infinity')
+            and workspace = coalesce(${workspace ?? null}::text, workspace))
+        select ${key}, count(*) filter (where is_sent)::int as questions,
+          count(*) filter (where is_sent and outcome in ('completed', 'length'))::int as answers,
+          coalesce(round(sum((details ->> 'seconds')::numeric) filter (where is_sent) / 60, 1), 0)::float8 as minutes,
+          sum((details ->> 'filesIn')::int)::int as "filesIn", sum((details ->> 'filesOut')::int)::int as "filesOut",
+          count(*) filter (where outcome = 'cancelled')::int as stops,
+          count(*) filter (where outcome in ('failed', 'refused', 'abandoned'))::int as failures,
+          sum(thumbs.up)::int as "thumbsUp", sum(thumbs.down)::int as "thumbsDown"
+        from ended cross join lateral (
+          select count(*) filter (where is_positive) as up, count(*) filter (where not is_positive) as down
+          from feedback where (feedback.workspace, feedback.turn_id) = (ended.workspace, ended.turn_id)) as thumbs
+        where (${key}) > (${last.month}, ${last.workspace}, ${last.person}, ${last.channel}, ${last.model})
+        group by ${key} order by ${key} limit ${PAGE_SIZE}`);
+      yield* rows;
+      last = rows.at(-1) ?? last;
+      if (rows.length < PAGE_SIZE) return;
+    }
+  }
 }

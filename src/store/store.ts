@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import { AuditTrail } from './audit/audit-trail.ts';
-import { Usage } from './audit/usage.ts';
+import { AuditTrail } from './audit-trail.ts';
 import { Channels } from './channels.ts';
 import { PersonErasure } from './erasure/person-erasure.ts';
 import { Retention } from './erasure/retention.ts';
@@ -14,6 +13,7 @@ import { Queries } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { Backfills } from './slack/backfills.ts';
 import { SocketLeases } from './slack/socket-leases.ts';
+import { Usage } from './stats.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
 import { TaskDeletions, TaskRecords } from './tasks/tasks.ts';
 import { EarlyEdits, InboxWriter, OrphanReplyIds } from './threads/inbox.ts';

@@ -83,7 +83,9 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
 
   /** The client of an account. Throws AccountGone. */
   agentClient(account: string): AgentClient {
-    return this.#clientOf(account).agent;
+    const client = this.#findClient(account);
+    if (client === undefined) throw new AccountGone();
+    return client.agent;
   }
 
   /** The options of the clients of a workspace's own accounts. */
@@ -98,9 +100,7 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
 
   /** The read rate of an account. Where the account is gone and nothing can be read, a new one. */
   readRate(account: string): ReadRate {
-    const isKnown =
-      (account === SETTINGS_ACCOUNT && this.#defaultClient !== undefined) || this.#entries.has(account);
-    return isKnown ? this.#clientOf(account).readRate : new ReadRate(1);
+    return this.#findClient(account)?.readRate ?? new ReadRate(1);
   }
 
   /** Tries the operator's address and key with calls that change nothing; undefined without them. Throws AgentError. */
@@ -184,10 +184,10 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
     }
   }
 
-  #clientOf(account: string): ServiceClient {
-    if (account === SETTINGS_ACCOUNT && this.#defaultClient !== undefined) return this.#defaultClient;
+  #findClient(account: string): ServiceClient | undefined {
+    if (account === SETTINGS_ACCOUNT) return this.#defaultClient;
     const entry = this.#entries.get(account);
-    if (entry === undefined) throw new AccountGone();
+    if (entry === undefined) return undefined;
     entry.client ??= createServiceClient(
       {
         baseUrl: entry.row.base_url,

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { allowAuditChange } from '../audit/audit-trail.ts';
+import { allowAuditChange } from '../audit-trail.ts';
 import { countChanges, Queries } from '../queries.ts';
 
 /** Columns that hold nothing but a person's id. */

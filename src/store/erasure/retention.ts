@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { sleepUnlessAborted } from '../../calls/waits.ts';
-import { allowAuditChange } from '../audit/audit-trail.ts';
+import { allowAuditChange } from '../audit-trail.ts';
 import { StoreError } from '../errors.ts';
 import { countChanges, daysAgo, Queries } from '../queries.ts';
 import { Accounts } from '../workspaces/accounts.ts';

@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { allowAuditChange } from '../audit/audit-trail.ts';
+import { allowAuditChange } from '../audit-trail.ts';
 import { StoreError } from '../errors.ts';
 import { countChanges, daysAgo, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
-import { lockChangeSequence } from '../workspaces/change-sequence.ts';
+import { lockChangeSequence } from '../workspaces/workspaces.ts';
 
 /** The most rows of one transaction, so that it holds no lock for long. */
 const MAX_ROWS_PER_TRANSACTION = 1_000;

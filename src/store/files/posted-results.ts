@@ -58,7 +58,6 @@ export class SlackFiles extends Queries {
 
   /** Records the state of parts. */
   async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
-    if (parts.length === 0) return;
     await this.changes(sql`
       update slack_files set state = ${state}, intended_at = clock_timestamp()
       where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`);
@@ -66,7 +65,6 @@ export class SlackFiles extends Queries {
 
   /** The parts start over. */
   async delete(turn: TurnId, parts: readonly string[]): Promise<void> {
-    if (parts.length === 0) return;
     await this.changes(
       sql`delete from slack_files where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`,
     );

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { JOB_KIND } from '../jobs/jobs.ts';
 import { changesRow, countChanges, Queries } from '../queries.ts';
-import type { AccountRow, Tables } from '../schema.ts';
-import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
+import type { AccountKey, AccountRow, Tables } from '../schema.ts';
+import { inChangeSequence, nextChangeSeq } from './workspaces.ts';
 
 /** The account of the settings, which any workspace may use. */
 export const SETTINGS_ACCOUNT = 'settings';
@@ -11,12 +11,6 @@ export const NO_ACCOUNT = 'none';
 
 /** Most retired accounts of a workspace whose turns may go on. */
 const MAX_RETIRED_WITH_KEY = 3;
-
-/** Identifies an account of a workspace. */
-export interface AccountKey {
-  workspace: string;
-  account_id: string;
-}
 
 /** An account that an admin sets. */
 export type NewAccount = Pick<AccountRow, 'workspace' | 'account_id' | 'base_url' | 'set_by'> & {
@@ -76,22 +70,16 @@ export class Accounts extends Queries {
     return rows.map(({ account_id }) => account_id);
   }
 
-  /** The most recent tasks of an account: a key that can read one of them belongs to the same account. */
-  async recentTaskIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
-    const rows = await this.rows(sql<{ task_id: string }>`
-      select task_id from threads
-      where workspace = ${workspace} and account_id = ${account_id} and task_id is not null
-      order by last_used_at desc limit ${limit}`);
-    return rows.map(({ task_id }) => task_id);
-  }
-
-  /** The most recent projects of an account: the same applies to them. */
-  async recentProjectIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
-    const rows = await this.rows(sql<{ project_id: string }>`
-      select project_id from projects
-      where workspace = ${workspace} and account_id = ${account_id} and project_id is not null
-      order by created_at desc limit ${limit}`);
-    return rows.map(({ project_id }) => project_id);
+  /** The most recent tasks and projects of an account: a key that can read one of them belongs to the same account. */
+  async recentItems({ workspace, account_id }: AccountKey, limit: number) {
+    const ofAccount = sql`workspace = ${workspace} and account_id = ${account_id}`;
+    const rows = await this.rows(sql<{ item: { task: string } | { project: string } }>`
+      (select jsonb_build_object('task', task_id) as item from threads
+        where ${ofAccount} and task_id is not null order by last_used_at desc limit ${limit})
+      union all
+      (select jsonb_build_object('project', project_id) from projects
+        where ${ofAccount} and project_id is not null order by created_at desc limit ${limit})`);
+    return rows.map(({ item }) => item);
   }
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { changesRow, fromNow, isUnclaimed, millis, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
-import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
+import { inChangeSequence, nextChangeSeq } from './workspaces.ts';
 
 type RenewalClaim = 'renewal_claimed_by' | 'renewal_claimed_until';
 

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { AccountKey } from '../schema.ts';
 
 /** An encrypted text begins with the format version, then the key's id. */
 const FORMAT_VERSION = 'v1';
@@ -97,11 +98,7 @@ export class Keyring {
 /** The row that an encrypted text belongs to: it cannot be decrypted as another row's. */
 export const encryptionContext = {
   installation: (workspace: string) => ['installations', workspace],
-  account: ({ workspace, account_id }: { workspace: string; account_id: string }) => [
-    'accounts',
-    workspace,
-    account_id,
-  ],
+  account: (key: AccountKey) => ['accounts', key.workspace, key.account_id],
 } as const;
 
 function deriveKey(secret: string): Key {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { usage } from '../../../src/render/strings/index.ts';
-import { USAGE_FIGURES, type UsageRow } from '../../../src/store/audit/usage.ts';
+import { USAGE_FIGURES, type UsageRow } from '../../../src/store/stats.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const script: AgentScript = async (turn) => {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { v7 as nextId } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { AuditRange } from '../../../src/store/audit/audit-trail.ts';
-import type { AuditRow } from '../../../src/store/schema.ts';
-import { Store } from '../../../src/store/store.ts';
-import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
-import { freshDatabase } from '../../support/fresh-database.ts';
+import type { AuditRange } from '../../src/store/audit-trail.ts';
+import type { AuditRow } from '../../src/store/schema.ts';
+import { Store } from '../../src/store/store.ts';
+import { WHOLE_WORKSPACE } from '../../src/store/workspaces/settings-store.ts';
+import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);

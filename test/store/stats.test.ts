@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { Store } from '../../../src/store/store.ts';
-import { freshDatabase } from '../../support/fresh-database.ts';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);

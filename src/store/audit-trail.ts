@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import { Queries, toPostgresJson } from '../queries.ts';
-import type { AuditRow, Tables } from '../schema.ts';
+import { Queries, toPostgresJson } from './queries.ts';
+import type { AuditRow, Tables } from './schema.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
 export interface AuditEntry

@@ -82,6 +82,7 @@ export function createControls({ deps, runner, waitingReactions }: Turns, { ackS
   const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
   const pausedMessages = new PausedMessages(controlDeps, waitingReactions);
   const buttonActions = new ButtonActions(controlDeps, pausedMessages);
+  const lateEdits = new LateEdits(controlDeps, pausedMessages);
   const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
   const unsentReplies = new UnsentReplies(controlDeps);
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
@@ -92,11 +93,12 @@ export function createControls({ deps, runner, waitingReactions }: Turns, { ackS
     stopTriggers,
     buttons: {
       ...buttonActions.buttons,
+      ...lateEdits.buttons,
       ...pausedMessages.buttons,
       ...sendNow.buttons,
       ...unsentReplies.buttons,
     },
     /** Those that want to know what became of an event. */
-    observers: [waitingReactions, new LateEdits(deps), pausedMessages, stopTriggers, sendNow, unsentReplies],
+    observers: [waitingReactions, lateEdits, pausedMessages, stopTriggers, sendNow, unsentReplies],
   };
 }

@@ -12,7 +12,7 @@ import {
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../relay/runtime/private-messages.ts';
-import { createModal, type Modal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
+import { formModal, type Modal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import { contextLineBlock, mrkdwnSection, plainText, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatPerson } from '../render/blocks/task-lines.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
@@ -126,13 +126,8 @@ const MAX_COMMENT_CHARACTERS = 3_000;
 export function commentView(turnId: string, written: string | null): Modal {
   const { title, label, hint } = strings.feedback;
   const field = { initial: written, maxLength: MAX_COMMENT_CHARACTERS, multiline: true };
-  return {
-    ...createModal(title, [textInput('comment', { label, hint }, field)]),
-    callback_id: 'feedback_comment',
-    private_metadata: turnId,
-    submit: plainText(strings.answers.send),
-    close: plainText(strings.answers.cancel),
-  };
+  const form = { callback: 'feedback_comment', metadata: turnId, submit: strings.answers.send };
+  return formModal(title, [textInput('comment', { label, hint }, field)], form);
 }
 
 const MAX_COMMENTS = 5;

@@ -27,7 +27,7 @@ import * as strings from '../render/strings/index.ts';
 import { slackId } from '../slack/field-schemas.ts';
 import type { TaskPage, TaskRow } from '../store/tasks/tasks.ts';
 import { WHOLE_WORKSPACE } from '../store/workspaces/settings-store.ts';
-import type { ModalOutcome, ModalTrigger } from './modals.ts';
+import { type ModalOutcome, type ModalTrigger, pagerBlocks, parsePage } from './modals.ts';
 
 /** Longest lookup of the person who opens the tab (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
@@ -102,9 +102,8 @@ export class HomeTab {
   }
 
   async #turnPage(press: ViewPress): Promise<void> {
-    const to = parsePageButton(press.value);
-    if (to !== undefined)
-      await this.#showFor(press, to.list === 'own' ? { page: to.page } : { channelPage: to.page });
+    const { list, page = 0 } = parsePage(press.value) ?? {};
+    if (list !== undefined) await this.#showFor(press, list === 'own' ? { page } : { channelPage: page });
   }
 
   /** Shows a person's Home tab. Throws a SlackError. */
@@ -248,13 +247,6 @@ export function parseHomeMetadata(metadata: string | undefined): HomeTabState {
   return parseHomeTabState(parseJson(metadata));
 }
 
-/** The list and page that a page button leads to; undefined for anything else. */
-export function parsePageButton(value: string): { list: 'own' | 'channel'; page: number } | undefined {
-  const match = /^(own|channel)\/(\d{1,5})$/.exec(value);
-  if (match === null) return undefined;
-  return { list: match[1] === 'own' ? 'own' : 'channel', page: Number(match[2]) };
-}
-
 /** The thread of a `task_details` button; undefined for anything else. */
 export function parseTaskButton(value: string): { channel: string; thread_ts: string } | undefined {
   const match = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value);
@@ -280,19 +272,12 @@ function listBlocks(
 ): ViewBlock[] {
   const isOwn = list === 'own';
   if (tasks.length === 0 && page === 0) return [mrkdwnSection(none)];
-  const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
     ...mrkdwnSection(taskLine(task, now, isOwn ? 'channel' : 'starter')),
     accessory: buttonElement('task_details', `${task.channel}/${task.root}`),
   }));
-  if (count <= HOME_PAGE_SIZE && page === 0) return blocks;
-  const pageButtons = [];
-  if (page > 0) pageButtons.push(buttonElement('home_newer', `${list}/${page - 1}`));
-  if (from + HOME_PAGE_SIZE < count) pageButtons.push(buttonElement('home_older', `${list}/${page + 1}`));
-  if (tasks.length > 0)
-    blocks.push(contextLineBlock(strings.pageShown(from + 1, from + tasks.length, count)));
-  if (pageButtons.length > 0) blocks.push(actionsBlock(pageButtons));
-  return blocks;
+  const rows = { page, size: HOME_PAGE_SIZE, shown: tasks.length, count };
+  return [...blocks, ...pagerBlocks(rows, ['home_newer', 'home_older'], list)];
 }
 
 function channelSelect(chosen: string | undefined): ViewBlock {

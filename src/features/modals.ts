@@ -1,6 +1,12 @@
 import type { FormAnswer } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
-import { type Modal, noticeModal } from '../render/blocks/modal.ts';
+import { type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
+import {
+  actionsBlock,
+  type ButtonId,
+  buttonElement,
+  contextLineBlock,
+} from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 
 export interface ModalTrigger {
@@ -47,6 +53,29 @@ export async function updateModal(
 ): Promise<boolean> {
   const view = typeof content === 'string' ? noticeModal(title, content) : content;
   return (await workspace?.views.update(viewId, view)) ?? false;
+}
+
+/** Below a page of a list, from 0: which rows of how many it shows, and buttons whose value is `list` and another page. */
+export function pagerBlocks(
+  { page, size, shown, count }: { page: number; size: number; shown: number; count: number },
+  [before, after]: readonly [ButtonId, ButtonId],
+  list = '',
+): ViewBlock[] {
+  const from = page * size;
+  const to = (id: ButtonId, other: number) => buttonElement(id, `${list}/${other}`);
+  const buttons = [
+    ...(page > 0 ? [to(before, page - 1)] : []),
+    ...(from + size < count ? [to(after, page + 1)] : []),
+  ];
+  if (buttons.length === 0) return [];
+  const rows = shown === 0 ? [] : [contextLineBlock(strings.pageShown(from + 1, from + shown, count))];
+  return [...rows, actionsBlock(buttons)];
+}
+
+/** The list and the page that a pager's button leads to; undefined for anything else. */
+export function parsePage(value: string): { list: string; page: number } | undefined {
+  const match = /^([\w-]*)\/(\d{1,4})$/.exec(value);
+  return match === null ? undefined : { list: match[1] ?? '', page: Number(match[2]) };
 }
 
 /** What a form with settings shows then: its errors, or that it is saved. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AgentClient } from '../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
@@ -12,12 +13,7 @@ import {
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendEphemeral } from '../relay/runtime/private-messages.ts';
 import { createModal, type ViewBlock } from '../render/blocks/modal.ts';
-import {
-  actionsBlock,
-  buttonElement,
-  contextLineBlock,
-  sectionBlock,
-} from '../render/blocks/slack-blocks.ts';
+import { contextLineBlock, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../render/markdown/pings.ts';
 import { resultModalBlocks, resultPages } from '../render/messages/result-list.ts';
 import { type ToolStep, toolSteps } from '../render/messages/tool-steps.ts';
@@ -25,15 +21,24 @@ import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
 import type { Turn } from '../store/schema.ts';
 import { taskIdOf } from '../store/threads/turns.ts';
-import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from './modals.ts';
+import {
+  type ModalContent,
+  type ModalOutcome,
+  openAndFillModal,
+  pagerBlocks,
+  parsePage,
+  updateModal,
+} from './modals.ts';
 
 /** Handles the buttons of steps and fresh links. */
 export function stepsAndLinksButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'steps' | 'steps_page' | 'steps_next_page' | 'fresh_links'> {
   const showPage = async (press: ViewPress) => {
-    const target = parseStepsPage(press.value);
-    return target && showSteps(deps, { ...press, ...target, modal: { viewId: press.view.id } });
+    const { list, page = 0 } = parsePage(press.value) ?? {};
+    const turnId = z.uuid().safeParse(list).data;
+    if (turnId === undefined) return undefined;
+    return showSteps(deps, { ...press, turnId, page, modal: { viewId: press.view.id } });
   };
   return {
     steps: (press) => showSteps(deps, { ...press, page: 0, modal: press }),
@@ -76,7 +81,7 @@ async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalCont
 /** Steps per page: at most five blocks each, so that a modal's 100 are never reached. */
 const STEPS_PER_PAGE = 10;
 
-/** A page of a turn's steps, from 0, with `steps_page` buttons to the others; their value is turn and page. */
+/** A page of a turn's steps, from 0, with a pager. */
 export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage: number): ModalContent {
   if (steps.length === 0) return strings.noSteps;
   const pages = Math.ceil(steps.length / STEPS_PER_PAGE);
@@ -84,17 +89,9 @@ export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage
   const from = page * STEPS_PER_PAGE;
   const shown = steps.slice(from, from + STEPS_PER_PAGE);
   const blocks = shown.flatMap((step, index) => stepBlocks(step, from + index + 1));
-  if (pages > 1) {
-    blocks.push(contextLineBlock(strings.stepsShown(from + 1, from + shown.length, steps.length)));
-    blocks.push(pageButtons(turnId, page, pages));
-  }
-  return createModal(strings.buttons.steps.label, blocks);
-}
-
-/** The turn and page of a `steps_page` button; undefined for anything else. */
-export function parseStepsPage(value: string): { turnId: string; page: number } | undefined {
-  const match = /^([\da-f-]{36})\/(\d{1,4})$/.exec(value);
-  return match?.[1] === undefined ? undefined : { turnId: match[1], page: Number(match[2]) };
+  const rows = { page, size: STEPS_PER_PAGE, shown: shown.length, count: steps.length };
+  const pager = pagerBlocks(rows, ['steps_page', 'steps_next_page'], turnId);
+  return createModal(strings.buttons.steps.label, [...blocks, ...pager]);
 }
 
 function stepBlocks(step: ToolStep, number: number): ViewBlock[] {
@@ -107,14 +104,6 @@ function stepBlocks(step: ToolStep, number: number): ViewBlock[] {
   else if (/\S/.test(step.output))
     blocks.push(contextLineBlock(strings.stepOutput), verbatimBlock(step.output));
   return blocks;
-}
-
-function pageButtons(turnId: string, page: number, pages: number): ViewBlock {
-  // Slack requires action ids that are unique within a block.
-  const elements = [];
-  if (page > 0) elements.push(buttonElement('steps_page', `${turnId}/${page - 1}`));
-  if (page < pages - 1) elements.push(buttonElement('steps_next_page', `${turnId}/${page + 1}`));
-  return actionsBlock(elements);
 }
 
 /** https://docs.slack.dev/reference/block-kit/blocks/rich-text-block */
@@ -160,7 +149,7 @@ async function render(
 }
 
 /** A turn, and where to read what the service has of it. */
-export interface TurnAtService {
+interface TurnAtService {
   turn: Turn;
   taskId: string;
   agent: AgentClient;
@@ -170,7 +159,7 @@ export interface TurnAtService {
  * What a modal about a turn shows: what `read` returns or, where the person may not see it or the service does not have
  * it, a sentence. `control` is the action id, for the audit trail.
  */
-export async function turnModalContent(
+async function turnModalContent(
   deps: RelayDeps,
   request: ControlRequest,
   { control, notFound }: { control: string; notFound: string },

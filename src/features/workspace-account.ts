@@ -5,7 +5,7 @@ import { isAdminNow } from '../relay/access/access-policy.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { createModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
+import { formModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import {
   actionsBlock,
   type ButtonElement,
@@ -235,15 +235,12 @@ function accountText(account: AccountSummary): string {
 export function accountFormView(account: AccountSummary): Modal {
   const { address, key, keyHint } = strings.account;
   const about = account.kind === 'none' ? [] : [sectionBlock(strings.account.aboutChange)];
-  return {
-    ...createModal(strings.account.title, [
-      ...about,
-      textInput(ACCOUNT_FIELDS.address, { label: address, placeholder: 'https://…/v1' }, { maxLength: 500 }),
-      textInput(ACCOUNT_FIELDS.key, { label: key, hint: keyHint }, { maxLength: 1_000 }),
-    ]),
-    callback_id: ACCOUNT_FORM,
-    submit: plainText(strings.account.submit),
-  };
+  const inputs = [
+    textInput(ACCOUNT_FIELDS.address, { label: address, placeholder: 'https://…/v1' }, { maxLength: 500 }),
+    textInput(ACCOUNT_FIELDS.key, { label: key, hint: keyHint }, { maxLength: 1_000 }),
+  ];
+  const form = { callback: ACCOUNT_FORM, submit: strings.account.submit };
+  return formModal(strings.account.title, [...about, ...inputs], form);
 }
 
 /** The modal while the credentials are tried. */

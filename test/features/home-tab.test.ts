@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../sandbox/slack/block-validation.ts';
-import {
-  HOME_PAGE_SIZE,
-  type HomeContent,
-  homeView,
-  parsePageButton,
-  parseTaskButton,
-} from '../../src/features/home-tab.ts';
+import { HOME_PAGE_SIZE, type HomeContent, homeView, parseTaskButton } from '../../src/features/home-tab.ts';
 import type { ViewBlock } from '../../src/render/blocks/modal.ts';
 import { LONGEST_TITLE, now, taskSummary } from '../support/task-summary.ts';
 
@@ -65,11 +59,7 @@ describe('the Home tab', () => {
     expect(texts(refused.blocks)).not.toContain('home_settings');
   });
 
-  test('reads its own buttons, and nothing else', () => {
-    expect(parsePageButton('own/12')).toEqual({ list: 'own', page: 12 });
-    expect(parsePageButton('channel/0')).toEqual({ list: 'channel', page: 0 });
-    for (const odd of ['', 'own/', 'own/-1', 'other/1', 'own/1/2'])
-      expect(parsePageButton(odd)).toBeUndefined();
+  test('reads the button of a task, and nothing else', () => {
     expect(parseTaskButton('C1/1700000000.000100')).toEqual({
       channel: 'C1',
       thread_ts: '1700000000.000100',

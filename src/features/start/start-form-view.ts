@@ -3,7 +3,7 @@ import { parseJson } from '../../calls/json.ts';
 import {
   checkboxesInput,
   choiceInput,
-  createModal,
+  formModal,
   formOption,
   inputBlock,
   type Modal,
@@ -11,7 +11,7 @@ import {
   textInput,
   type ViewBlock,
 } from '../../render/blocks/modal.ts';
-import { contextLineBlock, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import { contextLineBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/shorten.ts';
@@ -70,12 +70,11 @@ export function parseStartFormMetadata(metadata: string): StartFormMetadata | un
 
 /** The form that starts a task. */
 export function startFormView(form: StartFormContent): Modal {
-  return {
-    ...createModal(strings.startForm.heading, [...headerBlocks(form), ...inputBlocks(form)]),
-    callback_id: START_CALLBACK,
-    private_metadata: JSON.stringify(form.metadata),
-    submit: plainText(strings.startForm.submit),
-  };
+  return formModal(strings.startForm.heading, [...headerBlocks(form), ...inputBlocks(form)], {
+    callback: START_CALLBACK,
+    metadata: JSON.stringify(form.metadata),
+    submit: strings.startForm.submit,
+  });
 }
 
 /** The modal with one sentence. */

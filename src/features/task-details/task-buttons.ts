@@ -1,10 +1,11 @@
 import type { ButtonHandlers, ViewPress, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { HomeTabState } from '../../relay/tasks/task-list.ts';
 import * as strings from '../../render/strings/index.ts';
+import { parsePage } from '../modals.ts';
 import type { TaskDeleter } from './task-deletion.ts';
 import type { TaskFileDelivery } from './task-file-delivery.ts';
 import type { TaskModal, TaskModalRequest } from './task-modal.ts';
-import { parseFilesPage, parseTaskMetadata } from './task-view.ts';
+import { parseTaskMetadata } from './task-view.ts';
 
 type TaskButton = 'task_files_back' | 'task_files_more' | 'task_files_look' | 'task_file' | 'task_delete';
 
@@ -22,7 +23,7 @@ export function taskButtons(
   const showFiles = async (press: ViewPress, note?: string) => {
     const shown = shownTask(press);
     if (shown === undefined) return;
-    const page = parseFilesPage(press.value) ?? shown.request.page;
+    const page = parsePage(press.value)?.page ?? shown.request.page;
     await modal.update(press.view.id, { ...shown.request, page, note });
   };
   return {

@@ -33,6 +33,7 @@ import {
 import * as strings from '../../render/strings/index.ts';
 import { shorten, shortenMiddle } from '../../render/text/shorten.ts';
 import { formatAge, formatSize } from '../../render/text/units.ts';
+import { pagerBlocks } from '../modals.ts';
 
 export const FILES_PER_PAGE = 15;
 const MAX_REVIEWS = 10;
@@ -117,25 +118,14 @@ export function taskView(details: TaskDetails): Modal {
   return { ...createModal(strings.tasks.title, blocks), private_metadata: JSON.stringify(state) };
 }
 
-/** The page that a page button leads to; undefined for anything else. */
-export function parseFilesPage(value: string): number | undefined {
-  return /^\d{1,4}$/.test(value) ? Number(value) : undefined;
-}
-
 function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly TaskFile[]): ViewBlock[] {
   if (files.length === 0 && page === 0) return [plainSection(strings.tasks.noFiles)];
-  const from = page * FILES_PER_PAGE;
   const blocks = files.slice(0, FILES_PER_PAGE).map(fileBlock);
   const made = files.flatMap((file) => (file.kind === 'output' ? [file] : []));
   if (made.length > 0) blocks.push(mrkdwnContextBlock(strings.detailsLinksHint(worksUntil(made))));
   if (!isComplete) blocks.push(contextLineBlock(strings.resultsIncomplete));
-  if (count <= FILES_PER_PAGE) return blocks;
-  if (files.length > 0)
-    blocks.push(contextLineBlock(strings.pageShown(from + 1, from + files.length, count)));
-  const pageButtons: ButtonElement[] = [];
-  if (page > 0) pageButtons.push(buttonElement('task_files_back', String(page - 1)));
-  if (from + FILES_PER_PAGE < count) pageButtons.push(buttonElement('task_files_more', String(page + 1)));
-  return pageButtons.length === 0 ? blocks : [...blocks, actionsBlock(pageButtons)];
+  const rows = { page, size: FILES_PER_PAGE, shown: files.length, count };
+  return [...blocks, ...pagerBlocks(rows, ['task_files_back', 'task_files_more'])];
 }
 
 function fileBlock(file: TaskFile): ViewBlock {
@@ -163,7 +153,7 @@ function openButton(url: string | null): ButtonElement[] {
 }
 
 function lookButton({ offersLook }: TaskDetails): ButtonElement[] {
-  return offersLook ? [buttonElement('task_files_look', '0')] : [];
+  return offersLook ? [buttonElement('task_files_look', '/0')] : [];
 }
 
 function deleteButton(id: string): ButtonElement {

@@ -13,7 +13,6 @@ import type { ButtonHandlers, ControlOutcome, Press, PressAnswer } from '../runt
 import type { RelayDeps } from '../runtime/deps.ts';
 import { inBackground } from '../runtime/poller.ts';
 import type { PausedMessages } from './paused-messages.ts';
-import { stopRequesterName } from './stop-control.ts';
 
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
@@ -22,12 +21,19 @@ type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises
 export class ButtonActions {
   readonly #deps: RelayDeps;
   readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
-  readonly buttons: ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'correct'> = {
-    continue: (press) => this.continue(press),
-    retry: (press) => this.retry(press),
-    go_ahead: (press) => this.answerPlan(press, 'go_ahead'),
-    stop_here: (press) => this.answerPlan(press, 'stop_here'),
-    correct: (press) => this.correct(press),
+  /** Each works once for its turn. */
+  readonly buttons: ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here'> = {
+    /** Asks the agent to continue an answer that was cut off at the length limit. */
+    continue: (press) =>
+      this.#addFollowUp(press, 'continue', async () => ({ content: { text: strings.continueMessage } })),
+    /** Sends the message of a failed or stopped turn again, with the same text and files. */
+    retry: (press) =>
+      this.#addFollowUp(press, 'retry', async (turn, store) => {
+        const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;
+        return content && { content, resends_turn_id: turn.id };
+      }),
+    go_ahead: (press) => this.#answerPlan(press, 'go_ahead'),
+    stop_here: (press) => this.#answerPlan(press, 'stop_here'),
   };
 
   constructor(deps: RelayDeps, pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>) {
@@ -35,21 +41,8 @@ export class ButtonActions {
     this.#pausedMessages = pausedMessages;
   }
 
-  /** Asks the agent to continue an answer that was cut off at the length limit; once for each turn. */
-  async continue(press: Press): Promise<ControlOutcome | PressAnswer> {
-    return this.#addFollowUp(press, 'continue', async () => ({ content: { text: strings.continueMessage } }));
-  }
-
-  /** Sends the message of a failed or stopped turn again, with the same text and files; once for each turn. */
-  async retry(press: Press): Promise<ControlOutcome | PressAnswer> {
-    return this.#addFollowUp(press, 'retry', async (turn, store) => {
-      const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;
-      return content && { content, resends_turn_id: turn.id };
-    });
-  }
-
-  /** Answers a plan that waits for approval, unless somebody has answered it; once for each turn. */
-  async answerPlan(
+  /** Answers a plan that waits for approval, unless somebody has answered it. */
+  async #answerPlan(
     press: Press,
     control: keyof typeof strings.planAnswers,
   ): Promise<ControlOutcome | PressAnswer> {
@@ -60,42 +53,6 @@ export class ButtonActions {
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
     };
     return this.#addFollowUp(press, control, answer, { mayRun: true, record });
-  }
-
-  /** Sends the new text of a message that was edited after it was sent; each edit once. */
-  async correct(press: Press): Promise<ControlOutcome | PressAnswer> {
-    const turn = await permittedTurn(this.#deps, press, 'correct');
-    if (typeof turn === 'string') return turn;
-    const isBusy = (await this.#deps.store.turns.open(turn)) !== undefined;
-    const outcome = await this.#deps.store.transaction(async (store, trx) => {
-      const edit = await store.earlyEdits.claim(messageKeyOf(turn), press.ts);
-      if (edit?.content == null) return 'over';
-      // The files went with the message.
-      const { files: _, ...words } = edit.content;
-      // Saved under the person who edited the message, so that erasing that person erases it too.
-      const message: FollowUpMessage = {
-        content: { ...words, isCorrection: true },
-        revises_turn_id: turn.id,
-      };
-      await this.#addWaitingMessage(store, trx, turn, press, message);
-      return 'done';
-    });
-    const told = await this.#correctionState(turn, outcome === 'done' && !isBusy);
-    return { outcome: this.#afterAdding(outcome, press, turn), ...(told !== undefined && { told }) };
-  }
-
-  /** What became of the correction of a turn's message; `isNext`: this press sent it, and nothing was before it. */
-  async #correctionState(turn: Turn, isNext: boolean): Promise<string | undefined> {
-    const { earlyEdits, messages, pausedThreads } = this.#deps.store;
-    const pausedBy = await pausedThreads.pausedBy(turn);
-    if (isNext && pausedBy === undefined) return strings.correctionStates.next;
-    const key = messageKeyOf(turn);
-    const ts = (await earlyEdits.get(key))?.sent_as_ts ?? null;
-    const correction = ts === null ? undefined : await messages.get({ ...key, ts });
-    if (correction?.state === 'sending' || correction?.state === 'sent') return strings.correctionStates.sent;
-    if (correction?.state !== 'waiting') return undefined;
-    if (pausedBy === undefined) return strings.correctionStates.waiting;
-    return strings.waitsBehindStop(await stopRequesterName(this.#deps, { ...turn, id: pausedBy }));
   }
 
   async #addFollowUp(
@@ -120,7 +77,7 @@ export class ButtonActions {
       if (message === undefined || message === 'over') return message ?? 'unknown';
       if (!(await store.turns.claimButton(turn, press.ts))) return 'over';
       await record?.(turn, store);
-      await this.#addWaitingMessage(store, trx, turn, press, message);
+      await addPressedMessage(this.#deps, { store, trx }, turn, press, message);
       return 'done';
     });
     if (outcome !== 'done' && outcome !== 'over') return outcome;
@@ -128,7 +85,10 @@ export class ButtonActions {
     const { log } = this.#deps;
     if (known.settled_at !== null || known.finished_at !== null)
       inBackground(this.#showUse(press, known), log, 'could not take away a used button');
-    if (outcome === 'done') return this.#afterAdding(outcome, press, known);
+    if (outcome === 'done') {
+      this.#pausedMessages.onWaitingChanged({ ...known, ts: press.ts });
+      return outcome;
+    }
     // Somebody used a button of the turn, or wrote in its thread.
     const told = strings.pressedTooLate((await buttonUse(this.#deps, known)) ?? strings.answeredInThread);
     return { outcome, told };
@@ -137,25 +97,19 @@ export class ButtonActions {
   async #showUse({ messageTs: ts, message }: Press, turn: Turn): Promise<void> {
     if (ts !== undefined && message !== undefined) await showButtonUse(this.#deps, turn, ts, message);
   }
+}
 
-  /** The new message may wait in a paused thread: the notice there shows how many do. */
-  #afterAdding(outcome: ControlOutcome, { workspace, ts }: Press, { channel }: Turn): ControlOutcome {
-    if (outcome === 'done') this.#pausedMessages.onWaitingChanged({ workspace, channel, ts });
-    return outcome;
-  }
-
-  /** Adds a message of the person who pressed to the turn's thread. */
-  async #addWaitingMessage(
-    store: Store,
-    trx: Transaction<Tables>,
-    { workspace, channel, thread_ts }: Turn,
-    { ts, person: user_id }: Press,
-    message: FollowUpMessage,
-  ): Promise<void> {
-    const row = { ...message, user_id, thread_ts, state: 'waiting', edited_ts: null } as const;
-    await store.messages.add({ workspace, channel, ts }, row);
-    await this.#deps.enqueue(trx, { workspace, channel, thread_ts });
-  }
+/** Adds a message of the person who pressed to the turn's thread. */
+export async function addPressedMessage(
+  deps: Pick<RelayDeps, 'enqueue'>,
+  { store, trx }: { store: Store; trx: Transaction<Tables> },
+  { workspace, channel, thread_ts }: Turn,
+  { ts, person: user_id }: Press,
+  message: FollowUpMessage,
+): Promise<void> {
+  const row = { ...message, user_id, thread_ts, state: 'waiting', edited_ts: null } as const;
+  await store.messages.add({ workspace, channel, ts }, row);
+  await deps.enqueue(trx, { workspace, channel, thread_ts });
 }
 
 /** How often (ms), and how many times, it is looked whether a button's message still waits, before its use is shown. */

@@ -1,16 +1,32 @@
 import { lateDeletionNote, lateEditNote } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
-import type { ChannelActor } from '../runtime/control-request.ts';
+import type { Turn } from '../../store/schema.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import { permittedTurn } from '../access/control-permission.ts';
+import type {
+  ButtonHandlers,
+  ChannelActor,
+  ControlOutcome,
+  Press,
+  PressAnswer,
+} from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-messages.ts';
+import { addPressedMessage } from './continue-and-retry.ts';
+import type { PausedMessages } from './paused-messages.ts';
+import { stopRequesterName } from './stop-control.ts';
 
-/** Answers people who edit or delete a message that the agent already has: an ephemeral note with a button. */
+/** People who edit or delete a message that the agent already has get an ephemeral note, whose button sends the correction. */
 export class LateEdits {
   readonly #deps: RelayDeps;
+  readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
+  readonly buttons: ButtonHandlers<'correct'> = { correct: (press) => this.#correct(press) };
 
-  constructor(deps: RelayDeps) {
+  constructor(deps: RelayDeps, pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>) {
     this.#deps = deps;
+    this.#pausedMessages = pausedMessages;
   }
 
   /** `message.person` is '' if Slack does not name the editor: then nobody gets a note. Throws a SlackError. */
@@ -23,5 +39,40 @@ export class LateEdits {
     if (change === 'deletion' && isAnswered) return;
     const note = change === 'edit' ? lateEditNote(turn.id, isAnswered) : lateDeletionNote(turn.id);
     await sendEphemeral(this.#deps, { ...message, threadTs: turn.thread_ts }, note);
+  }
+
+  /** Sends the new text of a message that was edited after it was sent; each edit once. */
+  async #correct(press: Press): Promise<ControlOutcome | PressAnswer> {
+    const turn = await permittedTurn(this.#deps, press, 'correct');
+    if (typeof turn === 'string') return turn;
+    const isBusy = (await this.#deps.store.turns.open(turn)) !== undefined;
+    const outcome = await this.#deps.store.transaction(async (store, trx) => {
+      const edit = await store.earlyEdits.claim(messageKeyOf(turn), press.ts);
+      if (edit?.content == null) return 'over';
+      // The files went with the message.
+      const { files: _, ...words } = edit.content;
+      // Saved under the person who edited the message, so that erasing that person erases it too.
+      const content = { ...words, isCorrection: true } as const;
+      const message = { content, revises_turn_id: turn.id };
+      await addPressedMessage(this.#deps, { store, trx }, turn, press, message);
+      return 'done';
+    });
+    const told = await this.#correctionState(turn, outcome === 'done' && !isBusy);
+    if (outcome === 'done') this.#pausedMessages.onWaitingChanged({ ...turn, ts: press.ts });
+    return { outcome, ...(told !== undefined && { told }) };
+  }
+
+  /** What became of the correction of a turn's message; `isNext`: this press sent it, and nothing was before it. */
+  async #correctionState(turn: Turn, isNext: boolean): Promise<string | undefined> {
+    const { earlyEdits, messages, pausedThreads } = this.#deps.store;
+    const pausedBy = await pausedThreads.pausedBy(turn);
+    if (isNext && pausedBy === undefined) return strings.correctionStates.next;
+    const key = messageKeyOf(turn);
+    const ts = (await earlyEdits.get(key))?.sent_as_ts ?? null;
+    const correction = ts === null ? undefined : await messages.get({ ...key, ts });
+    if (correction?.state === 'sending' || correction?.state === 'sent') return strings.correctionStates.sent;
+    if (correction?.state !== 'waiting') return undefined;
+    if (pausedBy === undefined) return strings.correctionStates.waiting;
+    return strings.waitsBehindStop(await stopRequesterName(this.#deps, { ...turn, id: pausedBy }));
   }
 }

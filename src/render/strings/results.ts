@@ -103,11 +103,6 @@ export const stepInput = 'Input';
 export const stepOutput = 'Output';
 export const stepWithoutOutput = 'No output.';
 
-/** Which steps of how many a page shows. */
-export function stepsShown(from: number, to: number, count: number): string {
-  return `Steps ${from} to ${to} of ${count}`;
-}
-
 export const feedback = {
   thanks: 'Thanks for your feedback! To change it, press the other thumb.',
   title: 'Comment on an answer',

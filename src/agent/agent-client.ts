@@ -41,7 +41,7 @@ import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
 import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
 import * as schemas from './service-schema.ts';
-import { openContent, SignedLinks } from './signed-links.ts';
+import { SignedLinks } from './signed-links.ts';
 import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-memory.ts';
 
 const PROJECTS_PATH = '/projects';
@@ -87,6 +87,7 @@ export class AgentClient {
       timeouts: this.#timeouts,
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
       serviceOptions: this.serviceOptions,
+      log: options.log,
     };
     this.#http = new ServiceHttp({
       ...options,
@@ -97,7 +98,7 @@ export class AgentClient {
       apiKey: () => options.apiKey,
     });
     this.presence = new ServicePresence(this.#http);
-    this.links = new SignedLinks({ ...transport, allowedHosts, log: options.log });
+    this.links = new SignedLinks({ ...transport, allowedHosts });
   }
 
   /** Closes all connections; calls in progress fail. */
@@ -263,17 +264,16 @@ export class AgentClient {
 
   /** Opens a file's contents. The caller reads `body` to its end or destroys it. */
   async openFileContent(
-    fileId: string,
+    file_id: string,
     options: AgentCallOptions = {},
   ): Promise<{ readonly body: Readable }> {
-    const details = { ids: { file_id: fileId }, ...options };
-    return await openContent(() => this.#http.openStream(`${FILE_PATH}/content`, details), {
-      serviceOptions: this.serviceOptions,
-      links: this.links,
-      serviceUrl: this.#http.baseUrl,
-      signal: options.signal,
-      sizeBytes: async () => (await this.getFile(fileId, options)).sizeBytes,
-    });
+    const details = { ids: { file_id }, ...options };
+    return await this.links.openContent(
+      () => this.#http.openStream(`${FILE_PATH}/content`, details),
+      async () => (await this.getFile(file_id, options)).sizeBytes,
+      this.#http.baseUrl,
+      options.signal,
+    );
   }
 
   /** Starts an upload; `uploadFile` does the whole upload. Never retried. */

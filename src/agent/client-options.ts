@@ -67,6 +67,15 @@ export interface AgentClientOptions {
   readonly dispatcher?: Dispatcher;
 }
 
+/** What calls to the service and to its links share. */
+export interface Transport {
+  readonly dispatcher: Dispatcher;
+  readonly timeouts: AgentTimeouts;
+  readonly retry: RetryPolicy;
+  readonly serviceOptions: ServiceOptions;
+  readonly log?: Logger | undefined;
+}
+
 export interface AgentCallOptions {
   readonly signal?: AbortSignal | undefined;
 }

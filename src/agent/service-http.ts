@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { countLeftOut, parseJson } from '../calls/json.ts';
 import { anySignal, type LeaseGuard } from '../calls/waits.ts';
-import type { AgentClientOptions, AgentTimeouts, CallAttempt, CursorPage } from './client-options.ts';
+import type { AgentClientOptions, CallAttempt, CursorPage, Transport } from './client-options.ts';
 import {
   type CallContext,
   errorForBrokenRequest,
@@ -13,17 +12,10 @@ import {
   unreadableResponseError,
 } from './error-mapping.ts';
 import { AgentError, AgentForbiddenError } from './errors.ts';
-import {
-  BrokenRequestError,
-  type HttpResponse,
-  type RetryPolicy,
-  retryCall,
-  sendRequest,
-} from './http-request.ts';
+import { BrokenRequestError, type HttpResponse, retryCall, sendRequest } from './http-request.ts';
 import { KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
-import type { ServiceOptions } from './service-options.ts';
 import { describeIssue, type Page } from './service-schema.ts';
 
 export interface CallDetails {
@@ -44,15 +36,12 @@ export interface CallDetails {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-export interface ServiceHttpOptions
-  extends Pick<AgentClientOptions, 'log' | 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate'> {
+interface ServiceHttpOptions
+  extends Transport,
+    Pick<AgentClientOptions, 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate'> {
   readonly baseUrl: URL;
   readonly apiKey: () => string;
-  readonly serviceOptions: ServiceOptions;
-  readonly timeouts: AgentTimeouts;
-  readonly retry: RetryPolicy;
   readonly responseReader: ResponseReader;
-  readonly dispatcher: Dispatcher;
   /** The calls only try the key, so their 403 is about the key. */
   readonly isTrial?: boolean;
 }

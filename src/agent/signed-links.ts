@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
-import type { Logger } from 'pino';
-import type { Dispatcher } from 'undici';
 import { firstTextAt, parseJson } from '../calls/json.ts';
-import type { AgentTimeouts } from './client-options.ts';
+import type { Transport } from './client-options.ts';
 import {
   type CallContext,
   errorForBrokenRequest,
@@ -19,7 +17,6 @@ import {
   sendRequest,
 } from './http-request.ts';
 import { hostNameOf, isPrivateAddress } from './network-address.ts';
-import type { ServiceOptions } from './service-options.ts';
 
 /** Until when a link works at the latest, if its signature says so: AWS and Google write a time and seconds. */
 export function signedUntil(link: string): Date | undefined {
@@ -37,16 +34,13 @@ const MAX_REDIRECTS = 3;
 /** Bytes of an unneeded response that are read so that its connection can be reused. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
 
-/** Which hosts signed links may lead to, and the limits of their transfers. */
-export interface SignedLinksOptions {
+/** Bytes of a JSON response that may be a link instead of a file's contents. */
+const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
+
+/** Which hosts signed links may lead to. The dispatcher connects to no private address, except to those. */
+interface SignedLinksOptions extends Transport {
   /** Hosts (names without port) that may have a private address or plain http; others must be public https. */
   readonly allowedHosts: ReadonlySet<string>;
-  /** Connects to no private address, except to those hosts. */
-  readonly dispatcher: Dispatcher;
-  readonly timeouts: Pick<AgentTimeouts, 'idleMs'>;
-  readonly serviceOptions: ServiceOptions;
-  readonly retry: RetryPolicy;
-  readonly log?: Logger | undefined;
 }
 
 export interface LinkUpload {
@@ -134,6 +128,36 @@ export class SignedLinks {
     });
   }
 
+  /**
+   * Opens a file's contents: bytes, a redirect to them, or JSON with a link. `ask` asks the service for them, again if a
+   * link has expired. Contents that look like a link have the file's size, a link does not. The caller reads or destroys
+   * the `body`. `base` resolves a relative redirect.
+   */
+  async openContent(
+    ask: () => Promise<HttpResponse>,
+    sizeBytes: () => Promise<number | null>,
+    base: URL,
+    signal?: AbortSignal,
+  ): Promise<{ readonly body: Readable }> {
+    return await this.renewingOnce(async () => {
+      const response = await ask();
+      const location = response.header('location');
+      if (response.status >= 300 && location !== undefined) {
+        response.body.destroy();
+        return await this.get(location, signal, base);
+      }
+      const isJson = response.header('content-type')?.includes('json') === true;
+      if (!isJson || Number(response.header('content-length')) > MAX_LINK_RESPONSE_BYTES) return response;
+
+      const { head, body } = await peek(response.body, MAX_LINK_RESPONSE_BYTES);
+      const { fileContentUrlFields } = this.#options.serviceOptions;
+      const link = firstTextAt(parseJson(head.toString('utf8')), fileContentUrlFields);
+      if (link === null || head.length === (await sizeBytes())) return { body };
+      body.destroy();
+      return await this.get(link, signal);
+    });
+  }
+
   /** The link if it may be passed on (by https to a public host, or to an allowed one); otherwise null. */
   allowed(link: string | null): string | null {
     const url = link ? URL.parse(link) : null;
@@ -183,55 +207,6 @@ export class SignedLinks {
       reason: '',
     });
   }
-}
-
-/** Bytes of a JSON response that may be a link instead of the contents. */
-const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
-
-interface ContentContext {
-  readonly serviceOptions: ServiceOptions;
-  readonly links: SignedLinks;
-  /** The base of relative redirects. */
-  readonly serviceUrl: URL;
-  readonly signal: AbortSignal | undefined;
-  /** The file's size: contents that look like a link have it, a link does not. */
-  readonly sizeBytes: () => Promise<number | null>;
-}
-
-/**
- * Opens contents: bytes, a redirect to them, or JSON with a link. `ask` asks the service for them, again if a link has
- * expired. The caller reads or destroys the `body`.
- */
-export async function openContent(
-  ask: () => Promise<HttpResponse>,
-  context: ContentContext,
-): Promise<{ readonly body: Readable }> {
-  return await context.links.renewingOnce(async () => await contentIn(await ask(), context));
-}
-
-async function contentIn(
-  response: HttpResponse,
-  { serviceOptions, links, serviceUrl, signal, sizeBytes }: ContentContext,
-): Promise<{ readonly body: Readable }> {
-  const location = response.header('location');
-  if (response.status >= 300 && location !== undefined) {
-    response.body.destroy();
-    return await links.get(location, signal, serviceUrl);
-  }
-  const isJson = response.header('content-type')?.includes('json') === true;
-  const size = contentLength(response);
-  if (!isJson || (size !== null && size > MAX_LINK_RESPONSE_BYTES)) return response;
-
-  const { head, body } = await peek(response.body, MAX_LINK_RESPONSE_BYTES);
-  const link = firstTextAt(parseJson(head.toString('utf8')), serviceOptions.fileContentUrlFields);
-  if (link === null || head.length === (await sizeBytes())) return { body };
-  body.destroy();
-  return await links.get(link, signal);
-}
-
-function contentLength(response: HttpResponse): number | null {
-  const header = response.header('content-length');
-  return header !== undefined && /^\d+$/.test(header) ? Number(header) : null;
 }
 
 /** Reads a little more than `maxBytes` at most. `body` still has all bytes; `head` is cut JSON if it is not the whole. */

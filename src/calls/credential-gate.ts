@@ -12,16 +12,8 @@ export interface CredentialGateOptions {
   now?: () => number;
 }
 
-/** Stops calls with a credential that was refused. */
-export interface CallGate {
-  /** Called before each call; throws if the call must not be made. */
-  enter(): void;
-  refused(error: Error): void;
-  accepted(): void;
-}
-
 /** Stops calls with a rejected credential, except one every `probeMs`, until one is accepted. Logs both changes. */
-export class CredentialGate implements CallGate {
+export class CredentialGate {
   readonly setting: string;
   readonly #log: Logger;
   readonly #probeMs: number;
@@ -68,3 +60,6 @@ export class CredentialGate implements CallGate {
     this.#log.info({ setting: this.setting }, `${this.setting} is accepted again`);
   }
 }
+
+/** What a call needs of its gate. */
+export type CallGate = Pick<CredentialGate, 'enter' | 'refused' | 'accepted'>;

@@ -1,4 +1,4 @@
-import { anySignal } from '../../calls/waits.ts';
+import { anySignal, type LeaseGuard } from '../../calls/waits.ts';
 
 /** Two clocks in milliseconds; the wall clock also counts while the process is stopped or the machine sleeps. */
 export interface Clocks {
@@ -13,13 +13,9 @@ export const SYSTEM_CLOCKS: Clocks = { wall: () => Date.now(), monotonic: () => 
 export const LEASE_MS = 8_000;
 
 /** The right to work on a job: checked before each call that must not happen twice. */
-export interface Lease {
-  /** Aborted when the job is no longer ours. */
-  readonly signal: AbortSignal;
+export interface Lease extends LeaseGuard {
   /** Aborted when the turn is to hand over before its next step. */
   readonly draining: AbortSignal;
-  /** Milliseconds until another process may have the job; at 0 or less it must be left alone. */
-  remainingMs(): number;
 }
 
 /** The same lease, which also drains when the app is uninstalled. */

@@ -92,31 +92,22 @@ export class FileDownloads {
   }
 
   /**
-   * Reads a file from `offset` (bytes) on, over as many connections as it takes.
-   * Throws FileRefusedError if the file cannot be read, another SlackError if Slack fails.
+   * A file's bytes from `offset` on, over as many connections as it takes. Throws FileRefusedError if the file cannot be
+   * read (`changed` if the server has another version of it, `broken_off` if Slack does not deliver the rest), another
+   * SlackError if Slack fails.
    */
-  async read(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
-    const { offset = 0, signal } = options;
-    const first = await this.open(file, options);
-    return { ...first, stream: this.#resume(file, first, offset, signal) };
-  }
-
-  /**
-   * The file's bytes over as many connections as it takes. Throws FileRefusedError: `changed` if the server has another
-   * version of the file, `broken_off` if Slack does not deliver the rest.
-   */
-  async *#resume(
+  async *read(
     file: SlackFile,
-    first: OpenFile,
-    offset: number,
-    signal: AbortSignal | undefined,
+    options: { offset?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<Uint8Array, undefined> {
-    let at = offset;
-    let open: OpenFile | undefined = first;
+    const { signal } = options;
+    let at = options.offset ?? 0;
+    let open: OpenFile | undefined = await this.open(file, options);
+    const { version } = open;
     for (let emptyAttempts = 0; ; emptyAttempts += 1) {
       try {
         open ??= await this.open(file, { offset: at, ...(signal && { signal }) });
-        if (open.version !== first.version) {
+        if (open.version !== version) {
           open.release();
           throw new FileRefusedError(file.id, 'changed');
         }

@@ -200,7 +200,7 @@ class AttachmentBatch {
       name: serviceFileName(slackFileName(file), file.id),
       mime: decision.mime ?? '',
       sizeBytes: decision.sizeBytes ?? (await this.#probeSize(file)),
-      open: async (offset, signal) => (await downloads.read(file, { offset, signal })).stream,
+      open: async (offset, signal) => downloads.read(file, { offset, signal }),
     };
   }
 

@@ -13,7 +13,6 @@ import { AgentNotFoundError } from './errors.ts';
 import { DEFAULT_RETRY_POLICY } from './http-request.ts';
 import { ServicePresence } from './key-check.ts';
 import {
-  allReadable,
   allResults,
   type ListMessages,
   lastMessages,
@@ -225,7 +224,7 @@ export class AgentClient {
     afterId: string | null,
     options: AgentCallOptions & { readonly limit?: number; readonly readable?: 'all' } = {},
   ): AsyncGenerator<schemas.Message, void, undefined> {
-    const list = this.#pageReader(taskId, options.readable);
+    const list = this.#pageReader(taskId);
     if (afterId === null || this.serviceOptions.messagesAfter === 'backward') {
       return messagesBackward(list, afterId, options);
     }
@@ -319,10 +318,8 @@ export class AgentClient {
   }
 
   /** Reads the pages of one walk through a task's messages. */
-  #pageReader(taskId: string, readable?: 'all'): ListMessages {
+  #pageReader(taskId: string): ListMessages {
     const list = (cursor: MessageCursor) => this.listMessages(taskId, cursor);
-    return withSmallerPages(
-      this.#responseReader.withListLimit(readable === 'all' ? allReadable(list) : list),
-    );
+    return withSmallerPages(this.#responseReader.withListLimit(list));
   }
 }

@@ -29,18 +29,9 @@ export interface ResultCursor {
   readonly reconcile?: boolean | undefined;
 }
 
-export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
-type ListCursorPages = (cursor: MessageCursor) => Promise<CursorPage<Message>>;
-
-/** Throws if a message of a page cannot be read: it may be the one that is looked for. */
-export function allReadable(list: ListCursorPages): ListCursorPages {
-  return async (cursor) => {
-    const page = await list(cursor);
-    if (page.leftOut === 0) return page;
-    const sentence = "A message in the agent service's list cannot be read.";
-    throw new AgentError('not_understood', { sentence, outcome: 'unknown' });
-  };
-}
+/** `leftOut`: how many messages of the page cannot be read. */
+type MessagePage = Page<Message> & { readonly leftOut?: number };
+export type ListMessages = (cursor: MessageCursor) => Promise<MessagePage>;
 
 /** Reads a page that is too large again with a smaller `limit`, and keeps that. Throws if one event is too large. */
 export function withSmallerPages(list: ListMessages): ListMessages {
@@ -105,7 +96,8 @@ export async function lastMessages(
 
 /**
  * Pages from a message on, or from the latest back. Each is oldest first, and no message comes twice. Where the service
- * claims to have more but returns no further messages, the walk ends; it throws if all must be `readable`.
+ * claims to have more but returns no further messages, the walk ends. It throws then if all must be `readable`, and if one
+ * cannot be read: it may be the one that is looked for.
  */
 async function* pagesFrom(
   list: ListMessages,
@@ -117,7 +109,11 @@ async function* pagesFrom(
   let at = from;
   let { limit } = options;
   for (let page = 0; page < MAX_MESSAGE_PAGES; page += 1) {
-    const { items, hasMore, firstId, lastId } = await list({ ...options, limit, [cursor]: at });
+    const { items, hasMore, firstId, lastId, leftOut } = await list({ ...options, limit, [cursor]: at });
+    if (readable === 'all' && leftOut) {
+      const sentence = "A message in the agent service's list cannot be read.";
+      throw new AgentError('not_understood', { sentence, outcome: 'unknown' });
+    }
     const after = cursor === 'afterId' ? items.findIndex(({ id }) => id === at) + 1 : 0;
     const fresh = items.slice(after).filter(({ id }) => !seen.has(id));
     for (const message of fresh) seen.add(message.id);

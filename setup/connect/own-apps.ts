@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AppManifest, type AppManifestOptions, AppManifests } from '../../src/slack/app-manifest.ts';
 import { SlackError } from '../../src/slack/errors.ts';
-import { anyResponseSchema, SlackClient, tokenOnlyInstallation } from '../../src/slack/slack-client.ts';
+import { anyResponseSchema, clientForToken } from '../../src/slack/slack-client.ts';
 
 const createdSchema = z.looseObject({
   app_id: z.string(),
@@ -48,7 +48,7 @@ export async function rotateConfigurationToken(
   refreshToken: string,
   { slackApiUrl, log }: Omit<AppManifestOptions, 'token'>,
 ): Promise<{ token: string; refreshToken: string }> {
-  const client = new SlackClient({ installation: tokenOnlyInstallation(), slackApiUrl, log });
+  const client = clientForToken(undefined, { slackApiUrl, log });
   const args = { refresh_token: refreshToken };
   const { token, refresh_token } = await client.call('tooling.tokens.rotate', args, {
     schema: rotatedSchema,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REQUIRED_SCOPES } from '../../src/slack/app-manifest.ts';
-import { SlackClient, tokenOnlyInstallation } from '../../src/slack/slack-client.ts';
+import { clientForToken } from '../../src/slack/slack-client.ts';
 import { identifyToken } from '../../src/slack/tokens.ts';
 import { createAppLink, manifestVariant, publicUrlProblem } from '../manifest-file.ts';
 import { createApp } from './app-creation.ts';
@@ -162,8 +162,7 @@ async function askAppToken(session: Session, appId: string | undefined): Promise
       if (appId !== undefined && owner !== undefined && owner !== appId)
         return `This token belongs to another app (${owner}) than the bot token (${appId}). Make one at ${page}.`;
       try {
-        const installation = tokenOnlyInstallation(token);
-        const client = new SlackClient({ installation, slackApiUrl: slackApiUrl(session), log: SILENT_LOG });
+        const client = clientForToken(token, { slackApiUrl: slackApiUrl(session), log: SILENT_LOG });
         await client.call('apps.connections.open', {}, { schema: connectionSchema });
         return undefined;
       } catch (error) {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import manifest from './manifest.generated.json' with { type: 'json' };
-import { SlackClient, tokenOnlyInstallation } from './slack-client.ts';
+import { clientForToken, type SlackClient } from './slack-client.ts';
 import workflowStep from './workflow-step.json' with { type: 'json' };
 
 /** Slack's manifest of an app, with fields that we do not know. */
@@ -25,8 +25,7 @@ export class AppManifests {
   protected readonly client: SlackClient;
 
   constructor({ token, slackApiUrl, log }: AppManifestOptions) {
-    const installation = tokenOnlyInstallation(token);
-    this.client = new SlackClient({ installation, slackApiUrl, log, timeoutMs: CALL_TIMEOUT_MS });
+    this.client = clientForToken(token, { slackApiUrl, log, timeoutMs: CALL_TIMEOUT_MS });
   }
 
   /** The app's manifest as it is at Slack. */

@@ -85,18 +85,12 @@ function reasonsIn(messages: readonly string[], errors: readonly string[]): stri
 }
 
 function fromHttpStatus(method: string, cause: WebAPIHTTPError): SlackError {
-  const status = cause.statusCode;
-  const slackCode = `http_${status}`;
-  if (status >= 500 || status === 408) {
-    return new SlackUnavailableError(
-      { method, slackCode, outcome: 'unknown', cause },
-      'Slack or a proxy failed; look at status.slack.com and at any proxy.',
-    );
-  }
-  return new SlackRefusedError(
-    { method, slackCode, outcome: 'none', cause },
-    'Check SLACK_API_URL and any proxy.',
-  );
+  const { statusCode: status } = cause;
+  const call = { method, slackCode: `http_${status}`, cause };
+  if (status < 500 && status !== 408)
+    return new SlackRefusedError({ ...call, outcome: 'none' }, 'Check SLACK_API_URL and any proxy.');
+  const sentence = 'Slack or a proxy failed; look at status.slack.com and at any proxy.';
+  return new SlackUnavailableError({ ...call, outcome: 'unknown' }, sentence);
 }
 
 function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError {
@@ -104,18 +98,13 @@ function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError 
   const codes = codesOf(cause);
   const outcome = request.isSent && !codes.some((code) => NEVER_SENT_CODES.test(code)) ? 'unknown' : 'none';
   if (request.guard?.signal.aborted) return new SlackLeaseError({ method, outcome, cause });
-  if (request.signal.aborted) {
-    return new SlackUnavailableError(
-      { method, slackCode: 'timed_out', outcome, cause },
-      'Slack did not respond in time; check the network, SLACK_API_URL and any proxy.',
-    );
-  }
+  const check = 'check the network, SLACK_API_URL and any proxy.';
+  const unavailable = (slackCode: string, sentence: string) =>
+    new SlackUnavailableError({ method, slackCode, outcome, cause }, `${sentence}; ${check}`);
+  if (request.signal.aborted) return unavailable('timed_out', 'Slack did not respond in time');
   if (request.status === 200) return unreadableResponse(method, cause);
   const code = codes.at(-1);
-  return new SlackUnavailableError(
-    { method, slackCode: 'network', outcome, cause },
-    `The connection to Slack failed${code === undefined ? '' : ` (${code})`}; check the network, SLACK_API_URL and any proxy.`,
-  );
+  return unavailable('network', `The connection to Slack failed${code === undefined ? '' : ` (${code})`}`);
 }
 
 /** The codes of an error and of what caused it, such as ECONNREFUSED. */

@@ -171,9 +171,13 @@ export interface Installation {
   isOrgToken?: boolean | undefined;
 }
 
-/** An installation of which only the token is known. Without one, calls carry the app's own credentials. */
-export function tokenOnlyInstallation(token = ''): Installation {
-  return { workspace: '', token, botUser: '', botId: '' };
+/** A client of which only the token is known. Without one, calls carry the app's own credentials. */
+export function clientForToken(
+  token: string | undefined,
+  options: Omit<SlackClientOptions, 'installation'>,
+): SlackClient {
+  const installation = { workspace: '', token: token ?? '', botUser: '', botId: '' };
+  return new SlackClient({ ...options, installation });
 }
 
 /** Passes the log lines of Slack's packages on to ours. Drops debug lines, which contain people's messages. */

@@ -4,10 +4,9 @@ import { retryTransient, SlackAuthError } from './errors.ts';
 import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
 import {
   anyResponseSchema,
+  clientForToken,
   type Installation,
-  SlackClient,
   type SlackClientOptions,
-  tokenOnlyInstallation,
 } from './slack-client.ts';
 
 export type TokenOptions = Omit<SlackClientOptions, 'installation'> & { token: string };
@@ -37,7 +36,7 @@ const authTestSchema = z.looseObject({
 /** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's token. */
 export async function identifyToken(options: TokenOptions): Promise<TokenIdentity> {
   const { token } = options;
-  const client = clientFor(options);
+  const client = clientForToken(token, options);
   const response = await retryTransient(() => client.call('auth.test', {}, { schema: authTestSchema }));
   return {
     installation: {
@@ -60,7 +59,7 @@ const TOKEN_CHECK_TIMEOUT_MS = 1_500;
 /** Whether a token is valid. Throws a SlackError if Slack does not say. */
 export async function isTokenValid(options: TokenOptions): Promise<boolean> {
   try {
-    const client = clientFor({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
+    const client = clientForToken(options.token, { timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
     await client.call('auth.test', {}, { schema: anyResponseSchema });
     return true;
   } catch (error) {
@@ -79,7 +78,7 @@ const MAX_TEAMS_PAGES = 10;
 
 /** The workspaces (`T…`) that an organisation's token can access. Throws a SlackError. */
 export async function workspacesOfToken(options: TokenOptions): Promise<ReadonlySet<string>> {
-  const client = clientFor({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
+  const client = clientForToken(options.token, { timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
   const workspaces = new Set<string>();
   const pages = pagesOf(MAX_TEAMS_PAGES, (at) =>
     client.call('auth.teams.list', { limit: TEAMS_PAGE_SIZE, ...at }, { schema: teamsPageSchema }),
@@ -90,11 +89,7 @@ export async function workspacesOfToken(options: TokenOptions): Promise<Readonly
 
 /** Revokes a token. Throws a SlackError. */
 export async function revokeToken(options: TokenOptions): Promise<void> {
-  await clientFor(options).call('auth.revoke', {}, { schema: anyResponseSchema });
-}
-
-function clientFor({ token, ...options }: TokenOptions): SlackClient {
-  return new SlackClient({ ...options, installation: tokenOnlyInstallation(token) });
+  await clientForToken(options.token, options).call('auth.revoke', {}, { schema: anyResponseSchema });
 }
 
 const tokenResponseSchema = z.looseObject({
@@ -124,11 +119,7 @@ export async function renewToken(
   { clientId, clientSecret, ...options }: TokenRenewalOptions,
   refreshToken: string,
 ): Promise<RenewedToken> {
-  const client = new SlackClient({
-    ...options,
-    installation: tokenOnlyInstallation(),
-    timeoutMs: RENEWAL_TIMEOUT_MS,
-  });
+  const client = clientForToken(undefined, { ...options, timeoutMs: RENEWAL_TIMEOUT_MS });
   const args = {
     grant_type: 'refresh_token',
     client_id: clientId,

@@ -13,7 +13,7 @@ import {
 } from '../../slack/app-manifest.ts';
 import { SlackError } from '../../slack/errors.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
-import { SlackClient, tokenOnlyInstallation } from '../../slack/slack-client.ts';
+import { clientForToken, type SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/tokens.ts';
 import { type Check, CheckFailed, type CheckTools, errorMessage, SlackUnreachable } from './check-result.ts';
 
@@ -77,7 +77,7 @@ export const checkSocketMode: Check = async function* (config, tools) {
 };
 
 function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: string): SlackClient {
-  return new SlackClient({ installation: tokenOnlyInstallation(token), slackApiUrl: SLACK_API_URL, log });
+  return clientForToken(token, { slackApiUrl: SLACK_API_URL, log });
 }
 
 /** The failure that an error of Slack means; `setting` holds the token. */

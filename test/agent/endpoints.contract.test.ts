@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
 import type { Message, Project, Task } from '../../src/agent/service-schema.ts';
@@ -53,7 +53,7 @@ async function said(task: Task, content: string): Promise<Message[]> {
 }
 
 describe('projects', () => {
-  it('are created with an empty description, renamed and cleared', async () => {
+  test('are created with an empty description, renamed and cleared', async () => {
     const created = await client.createProject({ title: 'New' });
     expect(created).toMatchObject({ title: 'New', description: '' });
     const described = await client.updateProject(created.id, { description: 'About' });
@@ -64,7 +64,7 @@ describe('projects', () => {
 });
 
 describe('tasks', () => {
-  it('start idle, can be read and deleted, and are listed newest first', async () => {
+  test('start idle, can be read and deleted, and are listed newest first', async () => {
     const own = await client.createProject({ title: 'Own' });
     const tasks: Task[] = [];
     for (const title of ['one', 'two', 'three']) {
@@ -84,7 +84,7 @@ describe('tasks', () => {
     await expect(client.getTask(id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it.each([false, true])('are cancelled (force: %s)', async (force) => {
+  test.each([false, true])('are cancelled (force: %s)', async (force) => {
     const task = await newTask();
     await client.sendMessage(task.id, { content: 'long' });
     await client.cancelTask(task.id, { force });
@@ -93,7 +93,7 @@ describe('tasks', () => {
     expect(bodies.at(-1)?.body).toEqual(force ? { force: true } : undefined);
   });
 
-  it('contain their reviews, whose findings are a message', async () => {
+  test('contain their reviews, whose findings are a message', async () => {
     const task = await newTask();
     await said(task, 'hello');
     await expect
@@ -107,7 +107,7 @@ describe('tasks', () => {
 });
 
 describe('messages', () => {
-  it('are sent, receive a reply block by block and can be read', async () => {
+  test('are sent, receive a reply block by block and can be read', async () => {
     const task = await newTask();
     const sent = await client.sendMessage(task.id, { content: 'hello' });
     const content = [{ type: 'text', text: 'hello' }];
@@ -130,7 +130,7 @@ describe('messages', () => {
     });
   });
 
-  it('are listed in pages by id', async () => {
+  test('are listed in pages by id', async () => {
     const task = await newTask();
     for (const content of ['1', '2', '3', '4']) await said(task, content);
     const everything = (await client.listMessages(task.id)).items;
@@ -147,7 +147,7 @@ describe('messages', () => {
     expect((await client.lastMessages(task.id, 3)).map(({ id }) => id)).toEqual(ids.slice(-3));
   });
 
-  it('contain the given files and skill, and no other field', async () => {
+  test('contain the given files and skill, and no other field', async () => {
     const file = await uploadFile(client, {
       projectId: project.id,
       filename: 'in.csv',
@@ -164,7 +164,7 @@ describe('messages', () => {
     await settled(task);
   });
 
-  it('cancel their task when they are cancelled', async () => {
+  test('cancel their task when they are cancelled', async () => {
     const task = await newTask();
     const { assistantMessage } = await client.sendMessage(task.id, { content: 'long' });
     const id = assistantMessage?.id ?? '';
@@ -174,7 +174,7 @@ describe('messages', () => {
     expect(await settled(task)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('are cancelled by one call, even where its answer is lost: a second one might stop the next reply', async () => {
+  test('are cancelled by one call, even where its answer is lost: a second one might stop the next reply', async () => {
     const task = await newTask();
     const { assistantMessage } = await client.sendMessage(task.id, { content: 'long' });
     const call = 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel';
@@ -189,7 +189,7 @@ describe('messages', () => {
 });
 
 describe('files and results', () => {
-  it('are described and downloaded', async () => {
+  test('are described and downloaded', async () => {
     const file = await uploadFile(client, {
       projectId: project.id,
       filename: 'note.txt',
@@ -202,7 +202,7 @@ describe('files and results', () => {
     expect(await textOf(await client.openFileContent(file.id))).toBe('hello');
   });
 
-  it('are listed page by page, each once, with links that work without the key', async () => {
+  test('are listed page by page, each once, with links that work without the key', async () => {
     const task = await newTask();
     await said(task, 'files');
     const page = await client.listResults(task.id, { limit: 2 });

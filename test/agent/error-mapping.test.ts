@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorText } from '../../src/agent/error-mapping.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 
@@ -7,7 +7,7 @@ const words = (body: unknown) =>
   errorText(typeof body === 'string' ? body : JSON.stringify(body), DEFAULT_SERVICE_OPTIONS.errorWords);
 
 describe('reasonInBody', () => {
-  it.each([
+  test.each([
     [{ error: { message: 'first' }, detail: 'second' }, 'first'],
     [{ error: 'plain', message: 'later' }, 'plain'],
     [{ error: { code: 5 }, detail: 'by detail' }, 'by detail'],
@@ -27,7 +27,7 @@ describe('reasonInBody', () => {
     expect(words(body)).toBe(reason);
   });
 
-  it('accepts any body and stays short', () => {
+  test('accepts any body and stays short', () => {
     const bodies = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 700 }),
       fc.json(),

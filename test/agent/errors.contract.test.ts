@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
 import { AgentForbiddenError, AgentRejectedError } from '../../src/agent/errors.ts';
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe('the documented errors', () => {
-  it('an unknown task', async () => {
+  test('an unknown task', async () => {
     const unknown = { code: 'not_found', status: 404, outcome: 'refused' };
     await expect(client.listResults('tsk_unknown')).rejects.toMatchObject(unknown);
     await expect(client.getTask('tsk_unknown')).rejects.toMatchObject(unknown);
@@ -45,7 +45,7 @@ describe('the documented errors', () => {
     await expect(client.updateProject('prj_unknown', { title: 'x' })).rejects.toMatchObject(unknown);
   });
 
-  it('an unknown skill', async () => {
+  test('an unknown skill', async () => {
     const sent = client.sendMessage(taskId, { content: 'x', skill: 'juggling' });
     await expect(sent).rejects.toMatchObject({
       code: 'not_found',
@@ -54,7 +54,7 @@ describe('the documented errors', () => {
     });
   });
 
-  it('a rejection that repeats the message shows it in the thread but in no log', async () => {
+  test('a rejection that repeats the message shows it in the thread but in no log', async () => {
     const body = { errors: [{ input: 'the secret of my sheep' }] };
     const call = 'POST /experimental/tasks/{task_id}/messages';
     service.faults.add({ call, fault: { kind: 'status', status: 422, body }, times: 1 });
@@ -69,7 +69,7 @@ describe('the documented errors', () => {
     expect(logged).not.toContain('sheep');
   });
 
-  it.each([
+  test.each([
     [408, { code: 'unavailable', outcome: 'unknown' }],
     [425, { code: 'unavailable', outcome: 'refused' }],
     [410, { code: 'not_found', outcome: 'refused' }],
@@ -79,26 +79,26 @@ describe('the documented errors', () => {
     await expect(client.sendMessage(taskId, { content: 'x' })).rejects.toMatchObject({ status, ...error });
   });
 
-  it('an unknown model', async () => {
+  test('an unknown model', async () => {
     const started = client.startTask({ projectId, title: 'T', model: 'huge' });
     await expect(started).rejects.toMatchObject({ code: 'rejected', status: 422, outcome: 'refused' });
   });
 
-  it('a failed task has the error text in its last message', async () => {
+  test('a failed task has the error text in its last message', async () => {
     const { assistantMessage } = await client.sendMessage(taskId, { content: 'fail' });
     await expect.poll(async () => (await client.getTask(taskId)).status, { interval: 10 }).toBe('failed');
     const reply = await client.getMessage(taskId, assistantMessage?.id ?? '');
     expect(reply).toMatchObject({ status: 'failed', stopReason: 'error', error: 'no luck' });
   });
 
-  it('a limit above the maximum of a list', async () => {
+  test('a limit above the maximum of a list', async () => {
     await expect(client.listTasks(projectId, { limit: 101 })).rejects.toBeInstanceOf(AgentRejectedError);
     await expect(client.listMessages(taskId, { limit: 501 })).rejects.toBeInstanceOf(AgentRejectedError);
   });
 });
 
 describe('the errors that the document leaves open', () => {
-  it.each([401, 403] as const)('a bad key as %d', async (status) => {
+  test.each([401, 403] as const)('a bad key as %d', async (status) => {
     service.behaviour.badKeyStatus = status;
     const stranger = new AgentClient({
       baseUrl: service.url,
@@ -114,7 +114,7 @@ describe('the errors that the document leaves open', () => {
     await stranger.close();
   });
 
-  it('a 403 for one task under a valid key', async () => {
+  test('a 403 for one task under a valid key', async () => {
     service.faults.add({ call: /tasks/, about: taskId, fault: { kind: 'status', status: 403 } });
     const refusals = await Promise.allSettled([
       client.getTask(taskId),
@@ -126,7 +126,7 @@ describe('the errors that the document leaves open', () => {
     expect(await client.getTask(taskId)).toMatchObject({ id: taskId });
   });
 
-  it.each(['detail', 'detail-list', 'error-message', 'error', 'message', 'title', 'text'] as const)(
+  test.each(['detail', 'detail-list', 'error-message', 'error', 'message', 'title', 'text'] as const)(
     'the words of a body like "%s"',
     async (shape) => {
       service.behaviour.errorBody = shape;
@@ -139,13 +139,13 @@ describe('the errors that the document leaves open', () => {
     },
   );
 
-  it('a busy task', async () => {
+  test('a busy task', async () => {
     await client.sendMessage(taskId, { content: 'work' });
     const second = client.sendMessage(taskId, { content: 'more' });
     await expect(second).rejects.toMatchObject({ code: 'busy', status: 409, outcome: 'refused' });
   });
 
-  it.each([
+  test.each([
     [409, 'busy'],
     [422, 'rejected'],
   ] as const)('a message to a cancelled task as %d', async (status, code) => {
@@ -157,7 +157,7 @@ describe('the errors that the document leaves open', () => {
     service.behaviour.messageToStopped = 'accepted';
   });
 
-  it('a rate limit, which reads wait for and sends report', async () => {
+  test('a rate limit, which reads wait for and sends report', async () => {
     service.behaviour.rateLimit = { calls: 1, windowMs: 60_000 };
     await client.getTask(taskId);
     const sent = client.sendMessage(taskId, { content: 'x' });
@@ -168,7 +168,7 @@ describe('the errors that the document leaves open', () => {
     service.behaviour.rateLimit = null;
   });
 
-  it('a file that is too large', async () => {
+  test('a file that is too large', async () => {
     service.behaviour.maxFileBytes = 10;
     const file = { projectId, filename: 'f', sizeBytes: 11, mimeType: 'text/plain' };
     await expect(client.startUpload(file)).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describe('the errors that the document leaves open', () => {
     service.behaviour.maxFileBytes = null;
   });
 
-  it('a send with a lost response is found among the messages', async () => {
+  test('a send with a lost response is found among the messages', async () => {
     const lose = {
       call: 'POST /experimental/tasks/{task_id}/messages',
       fault: { kind: 'lost' },

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { AgentError, AgentForbiddenError } from '../../src/agent/errors.ts';
 import { KeyCheck } from '../../src/agent/key-check.ts';
 
@@ -44,7 +44,7 @@ afterEach(() => {
 });
 
 describe('a 403', () => {
-  it('is about the call where the key is valid', async () => {
+  test('is about the call where the key is valid', async () => {
     const { check, gate } = setUp();
     const refusal = forbidden();
     expect(await check.explain(refusal, lasting)).toBe(refusal);
@@ -52,7 +52,7 @@ describe('a 403', () => {
     expect(gate.accepted).toHaveBeenCalledOnce();
   });
 
-  it('is about the key where the key is refused for another call', async () => {
+  test('is about the key where the key is refused for another call', async () => {
     const { check, gate, tryKey } = setUp();
     tryKey.mockRejectedValue(refused);
     const error = await check.explain(forbidden(), lasting);
@@ -60,7 +60,7 @@ describe('a 403', () => {
     expect(gate.refused).toHaveBeenCalledWith(error);
   });
 
-  it('is about the call where another call succeeds meanwhile, although that one is refused, too', async () => {
+  test('is about the call where another call succeeds meanwhile, although that one is refused, too', async () => {
     const { check, gate, tryKey, succeed } = setUp();
     tryKey.mockImplementation(async () => {
       succeed();
@@ -71,7 +71,7 @@ describe('a 403', () => {
     expect(gate.refused).not.toHaveBeenCalled();
   });
 
-  it('is about neither while the service does not tell, unless other calls succeed', async () => {
+  test('is about neither while the service does not tell, unless other calls succeed', async () => {
     const { check, gate, tryKey, succeed, wait } = setUp();
     tryKey.mockRejectedValue(down);
     expect(await check.explain(forbidden(), lasting)).toMatchObject({ code: 'unavailable', status: 403 });
@@ -84,7 +84,7 @@ describe('a 403', () => {
 });
 
 describe('the key', () => {
-  it('is tried once for several refusals, and not again within 10 s', async () => {
+  test('is tried once for several refusals, and not again within 10 s', async () => {
     const { check, tryKey, wait } = setUp();
     await Promise.all([forbidden(), forbidden()].map((error) => check.explain(error, lasting)));
     wait(500);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AgentResponseSizeError } from '../../src/agent/errors.ts';
 import {
   type ListMessages,
@@ -57,7 +57,7 @@ const numbered = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => `m${from + index}`);
 
 describe('a walk through the messages', () => {
-  it('returns every later message once and in order, forward and backward, with an inclusive or exclusive cursor', async () => {
+  test('returns every later message once and in order, forward and backward, with an inclusive or exclusive cursor', async () => {
     await fc.assert(
       fc.asyncProperty(readings, fc.nat({ max: 29 }), async (reading, from) => {
         const after = Math.min(from, reading.count - 1);
@@ -70,7 +70,7 @@ describe('a walk through the messages', () => {
     );
   });
 
-  it('returns the last few messages', async () => {
+  test('returns the last few messages', async () => {
     await fc.assert(
       fc.asyncProperty(readings, fc.nat({ max: 40 }), async (reading, count) => {
         const last = await lastMessages(service(reading), count, {});
@@ -79,7 +79,7 @@ describe('a walk through the messages', () => {
     );
   });
 
-  it('requests a longer page after one without a further message', async () => {
+  test('requests a longer page after one without a further message', async () => {
     const limits: (number | undefined)[] = [];
     const list: ListMessages = async ({ limit }) => {
       limits.push(limit);
@@ -90,7 +90,7 @@ describe('a walk through the messages', () => {
     expect(limits).toEqual([15, 60, 240, 500]);
   });
 
-  it('reads smaller pages after one that is too large to read', async () => {
+  test('reads smaller pages after one that is too large to read', async () => {
     for (const inclusive of [false, true]) {
       const limits: (number | undefined)[] = [];
       const list = withSmallerPages(async (cursor) => {
@@ -105,7 +105,7 @@ describe('a walk through the messages', () => {
     }
   });
 
-  it('fails if a page of a single event is too large to read', async () => {
+  test('fails if a page of a single event is too large to read', async () => {
     const limits: (number | undefined)[] = [];
     const list = withSmallerPages(async ({ limit }) => {
       limits.push(limit);
@@ -115,13 +115,13 @@ describe('a walk through the messages', () => {
     expect(limits).toEqual([11, 3, 2, 1]);
   });
 
-  it('returns later messages alone where the cursor is ignored', async () => {
+  test('returns later messages alone where the cursor is ignored', async () => {
     const all = service({ count: 5, size: 500, inclusive: false });
     const ignoring: ListMessages = ({ limit }) => all({ limit });
     expect(ids(await collected(messagesForward(ignoring, 'm2', {})))).toEqual(['m3', 'm4']);
   });
 
-  it('ends where a list claims to have more but has none, and fails if all must be readable', async () => {
+  test('ends where a list claims to have more but has none, and fails if all must be readable', async () => {
     const endless: ListMessages = async ({ afterId }) => ({
       ...(await service({ count: 3, size: 2, inclusive: false })({ afterId })),
       hasMore: true,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { partSize, planParts } from '../../src/agent/multipart-upload.ts';
 import { PartReader } from '../../src/agent/part-reader.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
@@ -18,7 +18,7 @@ async function collect(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe('planParts', () => {
-  it("keeps S3's rules for every size up to S3's largest file", () => {
+  test("keeps S3's rules for every size up to S3's largest file", () => {
     const sizes = fc.integer({ min: 0, max: 5 * 1024 ** 4 });
     fc.assert(
       fc.property(sizes, (sizeBytes) => {
@@ -35,7 +35,7 @@ describe('planParts', () => {
     );
   });
 
-  it('uses the size that the service gives, and raises it only to avoid too many parts', () => {
+  test('uses the size that the service gives, and raises it only to avoid too many parts', () => {
     expect(planParts(20 * mebibyte, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS)).toEqual({
       partBytes: 8 * mebibyte,
       count: 3,
@@ -51,7 +51,7 @@ describe('PartReader', () => {
   const chunk = fc.integer({ min: 1, max: 50 });
   const piece = fc.integer({ min: 1, max: 90 });
 
-  it('splits any chunks into pieces that form the file again', async () => {
+  test('splits any chunks into pieces that form the file again', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, chunk, piece, async (file, chunkSize, pieceSize) => {
         const reader = new PartReader(chunked(file, chunkSize), 0, file.length, running);
@@ -67,7 +67,7 @@ describe('PartReader', () => {
     );
   });
 
-  it('skips bytes and streams the rest', async () => {
+  test('skips bytes and streams the rest', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, chunk, fc.nat({ max: 300 }), async (file, chunkSize, most) => {
         const skipped = Math.min(most, file.length);
@@ -79,14 +79,14 @@ describe('PartReader', () => {
     );
   });
 
-  it('fails if the file has fewer bytes than announced', async () => {
+  test('fails if the file has fewer bytes than announced', async () => {
     const source = () => chunked(new Uint8Array(5), 2);
     const short = { code: 'wrong_size', message: expect.stringContaining('ended after 5 bytes') };
     await expect(new PartReader(source(), 0, 6, running).fill(Buffer.alloc(6))).rejects.toMatchObject(short);
     await expect(collect(new PartReader(source(), 0, 6, running).stream())).rejects.toMatchObject(short);
   });
 
-  it('never yields the last announced byte of a file that has more', async () => {
+  test('never yields the last announced byte of a file that has more', async () => {
     const given: Uint8Array[] = [];
     const reader = new PartReader(chunked(new Uint8Array(6), 1), 0, 5, running);
     const reading = async () => {
@@ -99,7 +99,7 @@ describe('PartReader', () => {
     await expect(pieces.expectEnd()).rejects.toMatchObject({ code: 'wrong_size' });
   });
 
-  it('abandons a hanging source when the signal aborts', async () => {
+  test('abandons a hanging source when the signal aborts', async () => {
     const stop = new AbortController();
     const hanging = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
     const reader = new PartReader(hanging, 0, 5, stop.signal);

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   hostNameOf,
   isPrivateAddress,
@@ -11,7 +11,7 @@ import {
 } from '../../src/agent/network-address.ts';
 
 describe('isPrivateAddress', () => {
-  it.each([
+  test.each([
     '127.0.0.1',
     '10.1.2.3',
     '172.31.255.255',
@@ -39,7 +39,7 @@ describe('isPrivateAddress', () => {
     expect(isPrivateAddress(address)).toBe(true);
   });
 
-  it.each([
+  test.each([
     '8.8.8.8',
     '172.32.0.1',
     '2606:4700::1111',
@@ -53,7 +53,7 @@ describe('isPrivateAddress', () => {
 });
 
 describe('publicLookup', () => {
-  it('fails for a name that resolves to this machine', async () => {
+  test('fails for a name that resolves to this machine', async () => {
     const error = await new Promise((resolve) => {
       publicLookup('localhost', { all: true }, (failure) => resolve(failure));
     });
@@ -109,7 +109,7 @@ describe('resolverLookup', () => {
       );
     });
 
-  it('returns public addresses and refuses a name with a private address, even a changing one', async () => {
+  test('returns public addresses and refuses a name with a private address, even a changing one', async () => {
     let times = 0;
     const server = await nameServer({
       'public.test': () => '93.184.216.34',
@@ -125,7 +125,7 @@ describe('resolverLookup', () => {
     expect(await found(look, 'rebinding.test', 4)).toContain('has a private address');
   });
 
-  it('gives up on a name server that never responds, without delaying other lookups', async () => {
+  test('gives up on a name server that never responds, without delaying other lookups', async () => {
     const server = await nameServer({}, 1_500);
     onTestFinished(server.close);
     const look = resolverLookup(server.resolver);
@@ -137,7 +137,7 @@ describe('resolverLookup', () => {
 });
 
 describe('hostNameOf', () => {
-  it.each([
+  test.each([
     ['https://[::1]:8080/a', '::1'],
     ['https://EXAMPLE.org/a', 'example.org'],
     ['http://2130706433/', '127.0.0.1'],

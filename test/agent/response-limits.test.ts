@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   isJsonWithinLimits,
   type ResponseLimits,
@@ -27,7 +27,7 @@ const message = (id: string, text: string) => ({
 });
 
 describe('a response of a service with limits', () => {
-  it.each([
+  test.each([
     ['of more bytes', JSON.stringify({ ...task, title: 'x'.repeat(4_001) })],
     ['of more values', JSON.stringify({ ...task, more: Array.from({ length: 99 }, () => 0) })],
     ['that is deeper', JSON.stringify(task).replace('"T"', `${'['.repeat(100)}${']'.repeat(100)}`)],
@@ -45,7 +45,7 @@ describe('a response of a service with limits', () => {
     expect(await client.getTask('t1')).toMatchObject({ id: 't1' });
   });
 
-  it('is abandoned if it never ends', async () => {
+  test('is abandoned if it never ends', async () => {
     let open = true;
     await using server = await localServer((request, response) => {
       request.socket.on('close', () => {
@@ -62,7 +62,7 @@ describe('a response of a service with limits', () => {
     await expect.poll(() => open).toBe(false);
   });
 
-  it('waits while other responses use the memory, and is requested once', async () => {
+  test('waits while other responses use the memory, and is requested once', async () => {
     const text = JSON.stringify({ ...task, title: 'x'.repeat(3_500) });
     const begun: ServerResponse[] = [];
     await using server = await localServer((_, response) => {
@@ -76,7 +76,7 @@ describe('a response of a service with limits', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('times out while it waits for memory, and leaves the memory to others', async () => {
+  test('times out while it waits for memory, and leaves the memory to others', async () => {
     let isStuck = true;
     await using server = await localServer((_, response) => {
       if (!isStuck) response.end(JSON.stringify({ ...task, title: 'x'.repeat(3_500) }));
@@ -95,7 +95,7 @@ describe('a response of a service with limits', () => {
     expect(await client.getTask('t1')).toMatchObject({ id: 't1' });
   });
 
-  it('causes a pause before the next request if it is large', async () => {
+  test('causes a pause before the next request if it is large', async () => {
     const reader = new ResponseReader({ ...bounds, bytesPerSecond: 100 });
     const { Readable } = await import('node:stream');
     await reader.readText(Readable.from([Buffer.alloc(700)]));
@@ -106,7 +106,7 @@ describe('a response of a service with limits', () => {
     expect(reader.waitMs(performance.now() + 2_100)).toBe(0);
   });
 
-  it('is read up to the limit of a list if the list never ends', async () => {
+  test('is read up to the limit of a list if the list never ends', async () => {
     let page = 0;
     await using server = await localServer((_, response) => {
       page += 1;
@@ -145,13 +145,13 @@ describe("a thread of long answers at a workspace's own service", () => {
     });
   }
 
-  it('returns its last message', async () => {
+  test('returns its last message', async () => {
     await using server = await longThread(30, threeMillionBytes);
     const client = clientOf(server.origin, { responseLimits: WORKSPACE_RESPONSE_LIMITS });
     expect((await client.lastMessages('t1', 1)).map(({ id }) => id)).toEqual(['m29']);
   });
 
-  it('returns every later message, in either direction', async () => {
+  test('returns every later message, in either direction', async () => {
     await using server = await longThread(9, threeMillionBytes);
     const bounds = { ...WORKSPACE_RESPONSE_LIMITS, bytesPerSecond: Number.POSITIVE_INFINITY };
     for (const messagesAfter of ['forward', 'backward'] as const) {
@@ -165,7 +165,7 @@ describe("a thread of long answers at a workspace's own service", () => {
     }
   });
 
-  it('returns a reply of the maximum length, however its characters are escaped', async () => {
+  test('returns a reply of the maximum length, however its characters are escaped', async () => {
     await using server = await longThread(1, '\\ud83d\\ude00'.repeat(500_000));
     const client = clientOf(server.origin, { responseLimits: WORKSPACE_RESPONSE_LIMITS });
     const [block] = (await client.getMessage('t1', 'm0')).content;
@@ -174,7 +174,7 @@ describe("a thread of long answers at a workspace's own service", () => {
 });
 
 describe('a JSON text', () => {
-  it('is counted by its values, whatever its strings contain', () => {
+  test('is counted by its values, whatever its strings contain', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.string(), (value, text) => {
         const json = JSON.stringify([value, text]);
@@ -187,7 +187,7 @@ describe('a JSON text', () => {
     );
   });
 
-  it('is checked in time linear to its length, whatever it contains', () => {
+  test('is checked in time linear to its length, whatever it contains', () => {
     const size = WORKSPACE_RESPONSE_LIMITS.maxBytes;
     for (const text of [
       '"\\'.repeat(size / 2),

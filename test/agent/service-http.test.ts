@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AgentClient } from '../../src/agent/agent-client.ts';
 import { AgentError } from '../../src/agent/errors.ts';
 import { apiKey, clientOf, localServer } from '../support/local-server.ts';
@@ -20,7 +20,7 @@ async function failure(call: Promise<unknown>): Promise<AgentError> {
 }
 
 describe('a call that may be repeated', () => {
-  it('is retried after every kind of transient failure', async () => {
+  test('is retried after every kind of transient failure', async () => {
     let tries = 0;
     await using server = await localServer((request, response) => {
       tries += 1;
@@ -33,7 +33,7 @@ describe('a call that may be repeated', () => {
     expect(tries).toBe(3);
   });
 
-  it('succeeds without a body where it needs nothing of the response, but not with a page of a gateway', async () => {
+  test('succeeds without a body where it needs nothing of the response, but not with a page of a gateway', async () => {
     let answer: (response: ServerResponse) => unknown = () => {};
     await using server = await localServer((_, response) => answer(response));
     const client = clientOf(server.origin);
@@ -48,7 +48,7 @@ describe('a call that may be repeated', () => {
     expect(await failure(client.deleteTask('t1'))).toMatchObject({ code: 'not_understood' });
   });
 
-  it('waits as long as Retry-After says', async () => {
+  test('waits as long as Retry-After says', async () => {
     const times: number[] = [];
     await using server = await localServer((_, response) => {
       times.push(performance.now());
@@ -59,7 +59,7 @@ describe('a call that may be repeated', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(299);
   });
 
-  it('calls beforeRead before every attempt of a read', async () => {
+  test('calls beforeRead before every attempt of a read', async () => {
     let leaves = 0;
     await using server = await localServer((_, response) => response.writeHead(503).end());
     const beforeRead = async () => {
@@ -71,7 +71,7 @@ describe('a call that may be repeated', () => {
     expect(leaves).toBe(3);
   });
 
-  it('has a timeout for each attempt', async () => {
+  test('has a timeout for each attempt', async () => {
     await using server = await localServer(() => {});
     const client = clientOf(server.origin, { timeouts: { requestMs: 500 } });
     const error = await failure(client.getTask('t1'));
@@ -80,13 +80,13 @@ describe('a call that may be repeated', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('treats a body that never ends as a timeout', async () => {
+  test('treats a body that never ends as a timeout', async () => {
     await using server = await localServer((_, response) => response.writeHead(200).write('{'));
     const client = clientOf(server.origin, { timeouts: { requestMs: 40 }, retry: { maxAttempts: 1 } });
     expect((await failure(client.getTask('t1'))).message).toContain('did not respond in time');
   });
 
-  it('finds a task already deleted after the first response was lost', async () => {
+  test('finds a task already deleted after the first response was lost', async () => {
     let tries = 0;
     await using server = await localServer((request, response) => {
       tries += 1;
@@ -99,7 +99,7 @@ describe('a call that may be repeated', () => {
 });
 
 describe('a call that creates or sends', () => {
-  it.each([500, 502, 503, 504])('is sent once, and may have taken effect after a %d', async (status) => {
+  test.each([500, 502, 503, 504])('is sent once, and may have taken effect after a %d', async (status) => {
     await using server = await localServer((_, response) => response.writeHead(status).end());
     const client = clientOf(server.origin);
     const calls = [
@@ -114,21 +114,21 @@ describe('a call that creates or sends', () => {
     expect(server.requests).toHaveLength(calls.length);
   });
 
-  it.each([402, 413, 422, 429, 529])('was refused by a %d', async (status) => {
+  test.each([402, 413, 422, 429, 529])('was refused by a %d', async (status) => {
     await using server = await localServer((_, response) => response.writeHead(status).end());
     const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));
     expect(error).toMatchObject({ outcome: 'refused', status, attempts: 1 });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('may have taken effect when the connection breaks', async () => {
+  test('may have taken effect when the connection breaks', async () => {
     await using server = await localServer((request) => request.socket.destroy());
     const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('was not sent if nothing listens', async () => {
+  test('was not sent if nothing listens', async () => {
     const server = await localServer(() => {});
     await server[Symbol.asyncDispose]();
     const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));
@@ -136,7 +136,7 @@ describe('a call that creates or sends', () => {
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  it('may stay open for longer than other calls', async () => {
+  test('may stay open for longer than other calls', async () => {
     await using server = await localServer((_, response) => {
       setTimeout(() => response.end('{"type":"message_result"}'), 1_000);
     });
@@ -146,14 +146,14 @@ describe('a call that creates or sends', () => {
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
   });
 
-  it('has an unknown outcome if its response cannot be read', async () => {
+  test('has an unknown outcome if its response cannot be read', async () => {
     await using server = await localServer((_, response) => response.end('{"id":1}'));
     const error = await failure(clientOf(server.origin).startTask(newTask));
     expect(error).toMatchObject({ code: 'not_understood', outcome: 'unknown', status: 200 });
     expect(error.message).toContain('id (invalid_type)');
   });
 
-  it('names briefly what it does not understand, however long the response is', async () => {
+  test('names briefly what it does not understand, however long the response is', async () => {
     const data = Array.from({ length: 20_000 }, () => 0);
     await using server = await localServer((_, response) => response.end(JSON.stringify({ data })));
     const error = await failure(clientOf(server.origin).startTask(newTask));
@@ -163,7 +163,7 @@ describe('a call that creates or sends', () => {
     expect(inspect(second).length).toBeLessThan(5_000);
   });
 
-  it('refuses an id that is too long', async () => {
+  test('refuses an id that is too long', async () => {
     const long = JSON.stringify({ ...task, id: 'x'.repeat(201) });
     await using server = await localServer((_, response) => response.end(long));
     expect(await failure(clientOf(server.origin).getTask('t1'))).toMatchObject({ code: 'not_understood' });
@@ -171,7 +171,7 @@ describe('a call that creates or sends', () => {
 });
 
 describe('a file', () => {
-  it('is asked for in any media type, everything else in JSON', async () => {
+  test('is asked for in any media type, everything else in JSON', async () => {
     const accepted: unknown[] = [];
     await using server = await localServer((request, response) => {
       accepted.push(request.headers.accept);
@@ -185,7 +185,7 @@ describe('a file', () => {
 });
 
 describe('a list with items that cannot be read', () => {
-  it('is read without them, with one line in the log, unless all must be readable', async () => {
+  test('is read without them, with one line in the log, unless all must be readable', async () => {
     const message = { id: 'm', role: 'user', content: [] };
     const page = JSON.stringify({ data: [{ ...message, role: null }, message] });
     await using server = await localServer((_, response) => response.end(page));
@@ -204,7 +204,7 @@ describe('a list with items that cannot be read', () => {
 });
 
 describe('an error body without end', () => {
-  it('is read only as far as it is shown', async () => {
+  test('is read only as far as it is shown', async () => {
     await using server = await localServer((_, response) => {
       response.writeHead(422);
       const pour = () => {
@@ -220,7 +220,7 @@ describe('an error body without end', () => {
 });
 
 describe('the lease guard', () => {
-  it('prevents a call after the lease has ended', async () => {
+  test('prevents a call after the lease has ended', async () => {
     await using server = await localServer((_, response) => response.end('{}'));
     const guard = { ...lasting, remainingMs: () => 0 };
     const client = clientOf(server.origin);
@@ -234,7 +234,7 @@ describe('the lease guard', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is checked again on the open connection, before the first byte', async () => {
+  test('is checked again on the open connection, before the first byte', async () => {
     await using server = await localServer((_, response) => response.end('{}'));
     let asked = 0;
     const guard = { ...lasting, remainingMs: () => (++asked === 1 ? 1000 : 0) };
@@ -243,7 +243,7 @@ describe('the lease guard', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('leaves a call open for longer than what remains of the lease, which is renewed meanwhile', async () => {
+  test('leaves a call open for longer than what remains of the lease, which is renewed meanwhile', async () => {
     await using server = await localServer((_, response) => {
       setTimeout(() => response.end('{"type":"message_result"}'), 800);
     });
@@ -252,7 +252,7 @@ describe('the lease guard', () => {
     expect(sent).toMatchObject({ task: null });
   });
 
-  it('ends a call in progress when the lease is lost', async () => {
+  test('ends a call in progress when the lease is lost', async () => {
     const lost = new AbortController();
     await using server = await localServer(() => lost.abort());
     const guard = { signal: lost.signal, remainingMs: () => 1000 };
@@ -262,14 +262,14 @@ describe('the lease guard', () => {
 });
 
 describe('an abort', () => {
-  it('ends a call in progress', async () => {
+  test('ends a call in progress', async () => {
     const stop = new AbortController();
     await using server = await localServer(() => stop.abort());
     const error = await failure(clientOf(server.origin).getTask('t1', { signal: stop.signal }));
     expect(error).toMatchObject({ code: 'aborted', outcome: 'unknown', attempts: 1 });
   });
 
-  it('before the call sends nothing', async () => {
+  test('before the call sends nothing', async () => {
     await using server = await localServer((_, response) => response.end('{}'));
     const call = clientOf(server.origin).startTask(newTask, { signal: AbortSignal.abort() });
     expect(await failure(call)).toMatchObject({ code: 'aborted', outcome: 'not_sent' });
@@ -278,7 +278,7 @@ describe('an abort', () => {
 });
 
 describe('the key', () => {
-  it('is sent as a bearer token and appears in no error and no log', async () => {
+  test('is sent as a bearer token and appears in no error and no log', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line) => lines.push(line) });
     const statuses = [400, 401, 403, 404, 409, 422, 429, 500, 200];
@@ -297,7 +297,7 @@ describe('the key', () => {
     expect(lines.join('')).not.toContain(apiKey);
   });
 
-  it.each([301, 302, 303, 307, 308])('does not follow a redirect %d', async (status) => {
+  test.each([301, 302, 303, 307, 308])('does not follow a redirect %d', async (status) => {
     await using elsewhere = await localServer((_, response) => response.end(JSON.stringify(task)));
     await using server = await localServer((_, response) => {
       response.writeHead(status, { location: elsewhere.origin }).end();
@@ -308,11 +308,11 @@ describe('the key', () => {
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it.each(['', 'two words', 'line\nbreak', 'schlüssel'])('is refused as %j', (key) => {
+  test.each(['', 'two words', 'line\nbreak', 'schlüssel'])('is refused as %j', (key) => {
     expect(() => new AgentClient({ baseUrl: 'https://a/v1', apiKey: key })).toThrow('AGENT_API_KEY');
   });
 
-  it.each(['', 'host/v1', 'ftp://host/v1', 'https://user:word@host/v1', 'https://host/v1?a=1'])(
+  test.each(['', 'host/v1', 'ftp://host/v1', 'https://user:word@host/v1', 'https://host/v1?a=1'])(
     'is not taken to the address %j',
     (baseUrl) => {
       expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('AGENT_BASE_URL');
@@ -321,7 +321,7 @@ describe('the key', () => {
 });
 
 describe('a service in a private network', () => {
-  it.each([
+  test.each([
     'http://127.0.0.1/v1',
     'https://10.0.0.1/v1',
     'https://[::1]/v1',
@@ -334,7 +334,7 @@ describe('a service in a private network', () => {
     expect(() => new AgentClient({ baseUrl, apiKey, allowedHosts: [host] })).not.toThrow();
   });
 
-  it('is not called through a public name either, because the connection checks the resolved address', async () => {
+  test('is not called through a public name either, because the connection checks the resolved address', async () => {
     await using server = await localServer((_, response) => response.end(JSON.stringify(task)));
     const { port } = new URL(server.origin);
     const client = clientOf('', { baseUrl: `https://localhost:${port}/v1`, allowedHosts: [] });
@@ -346,7 +346,7 @@ describe('a service in a private network', () => {
 });
 
 describe('the address of a call', () => {
-  it('keeps each id in one segment of the path', async () => {
+  test('keeps each id in one segment of the path', async () => {
     await using server = await localServer((_, response) => response.end(JSON.stringify(task)));
     const client = clientOf(`${server.origin}/base`);
     await client.getTask('a/../b?c#d');

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import type { ServiceBehaviour } from '../../sandbox/agent/service-behaviour.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
@@ -62,7 +62,7 @@ async function textOf({ body }: { body: AsyncIterable<unknown> }): Promise<strin
 }
 
 describe('an upload in one piece', () => {
-  it.each<Partial<ServiceBehaviour>>([
+  test.each<Partial<ServiceBehaviour>>([
     { fileId: 'id', uploadUrl: 'upload_url' },
     { fileId: 'file_id', uploadUrl: 'url' },
     { fileId: 'file.id', uploadUrl: 'presigned_url' },
@@ -77,7 +77,7 @@ describe('an upload in one piece', () => {
     expect(await textOf(await both.client.openFileContent(file.id))).toBe('hello');
   });
 
-  it('skips finalize if AGENT_DIALECT says so', async () => {
+  test('skips finalize if AGENT_DIALECT says so', async () => {
     const dialect = { ...DEFAULT_SERVICE_OPTIONS, finalizeSingle: 'skip' as const };
     const both = await pair({ singleFinalize: 404 }, { serviceOptions: dialect });
     expect(await upload(both, 'hello')).toMatchObject({ sizeBytes: 5 });
@@ -86,7 +86,7 @@ describe('an upload in one piece', () => {
     );
   });
 
-  it('sends the purpose only if it is set', async () => {
+  test('sends the purpose only if it is set', async () => {
     const body = async (options: Partial<AgentClientOptions>) => {
       const both = await pair({ unknownFields: 'refused' }, options);
       await upload(both, 'x');
@@ -99,13 +99,13 @@ describe('an upload in one piece', () => {
 });
 
 describe("a file's content", () => {
-  it.each(['bytes', 'redirect', 'json'] as const)('is read as %s', async (contentDownload) => {
+  test.each(['bytes', 'redirect', 'json'] as const)('is read as %s', async (contentDownload) => {
     const both = await pair({ contentDownload });
     const file = await upload(both, 'hello');
     expect(await textOf(await both.client.openFileContent(file.id))).toBe('hello');
   });
 
-  it.each(['bytes', 'json'] as const)('may be left unread (%s)', async (contentDownload) => {
+  test.each(['bytes', 'json'] as const)('may be left unread (%s)', async (contentDownload) => {
     const both = await pair({ contentDownload });
     const file = await upload(both, 'x'.repeat(1_000_000));
     const { body } = await both.client.openFileContent(file.id);
@@ -114,7 +114,7 @@ describe("a file's content", () => {
   });
 
   const expired = [400, 401, 403, 410] as const;
-  it.each(expired)('is requested once more where its link answers %d', async (expiredLinkStatus) => {
+  test.each(expired)('is requested once more where its link answers %d', async (expiredLinkStatus) => {
     for (const contentDownload of ['redirect', 'json'] as const) {
       const both = await pair({ contentDownload, expiredLinkStatus, downloadLinkMs: 0 });
       const file = await upload(both, 'hello');
@@ -129,7 +129,7 @@ describe("a file's content", () => {
     }
   });
 
-  it('is not followed if it only looks like a link', async () => {
+  test('is not followed if it only looks like a link', async () => {
     const both = await pair({ contentDownload: 'bytes' });
     const text = '{"download_url":"http://169.254.169.254/secret"}';
     const file = await upload(both, text, 'application/json');
@@ -141,15 +141,20 @@ describe("a file's content", () => {
 });
 
 describe('lists', () => {
-  it.each([true, false])('of results end and contain each result once (cursors: %s)', async (listCursors) => {
-    const { client, projectId } = await pair({ listCursors });
-    const task = await client.startTask({ projectId, title: 'T' });
-    await client.sendMessage(task.id, { content: 'x' });
-    await expect.poll(async () => (await client.getTask(task.id)).status, { interval: 5 }).toBe('completed');
-    expect((await client.allResults(task.id)).results.map(({ name }) => name)).toHaveLength(5);
-  });
+  test.each([true, false])(
+    'of results end and contain each result once (cursors: %s)',
+    async (listCursors) => {
+      const { client, projectId } = await pair({ listCursors });
+      const task = await client.startTask({ projectId, title: 'T' });
+      await client.sendMessage(task.id, { content: 'x' });
+      await expect
+        .poll(async () => (await client.getTask(task.id)).status, { interval: 5 })
+        .toBe('completed');
+      expect((await client.allResults(task.id)).results.map(({ name }) => name)).toHaveLength(5);
+    },
+  );
 
-  it.each(['forward', 'backward'] as const)(
+  test.each(['forward', 'backward'] as const)(
     'of messages are walked %s with an inclusive or exclusive cursor',
     async (way) => {
       const dialect = { ...DEFAULT_SERVICE_OPTIONS, messagesAfter: way };
@@ -173,7 +178,7 @@ describe('lists', () => {
     },
   );
 
-  it('of tasks name the project by the parameter in AGENT_DIALECT', async () => {
+  test('of tasks name the project by the parameter in AGENT_DIALECT', async () => {
     const dialect = { ...DEFAULT_SERVICE_OPTIONS, listTasksProjectParam: 'project' };
     const { client, projectId } = await pair({ projectParameter: 'project' }, { serviceOptions: dialect });
     await client.startTask({ projectId, title: 'T' });
@@ -182,7 +187,7 @@ describe('lists', () => {
 });
 
 describe('a task and its messages', () => {
-  it('start with documented fields only, unless AGENT_DIALECT adds others', async () => {
+  test('start with documented fields only, unless AGENT_DIALECT adds others', async () => {
     const dialect = serviceOptionsSchema.parse({
       noFallbackField: 'disable_fallback',
       autoModeField: 'auto_mode',
@@ -204,7 +209,7 @@ describe('a task and its messages', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['at-once', ['pending', 'streaming']],
     ['at-once-without-reply', [undefined]],
     ['held', ['completed']],
@@ -216,7 +221,7 @@ describe('a task and its messages', () => {
     expect(statuses).toContain(result.assistantMessage?.status);
   });
 
-  it.each([
+  test.each([
     ['full', []],
     ['null-file-ids', null],
   ] as const)('say what they answer with input "%s"', async (input, fileIds) => {
@@ -226,7 +231,7 @@ describe('a task and its messages', () => {
     expect(assistantMessage?.input).toEqual({ userMessageId: userMessage?.id, fileIds });
   });
 
-  it('may not say which message they answer', async () => {
+  test('may not say which message they answer', async () => {
     const { client, projectId } = await pair({ input: 'null' });
     const task = await client.startTask({ projectId, title: 'T' });
     expect((await client.sendMessage(task.id, { content: 'x' })).assistantMessage?.input).toBeNull();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startedUploadSchema } from '../../src/agent/request-bodies.ts';
 import {
   agentDialectSetting,
@@ -8,29 +8,29 @@ import {
 import { ASSUMPTIONS, assumptionsTable } from '../repository/service-assumptions.ts';
 
 describe('AGENT_DIALECT', () => {
-  it('has only defaults if nothing is set', () => {
+  test('has only defaults if nothing is set', () => {
     expect(agentDialectSetting.parse(undefined)).toEqual(DEFAULT_SERVICE_OPTIONS);
     expect(agentDialectSetting.parse(' ')).toEqual(DEFAULT_SERVICE_OPTIONS);
   });
 
-  it('reads single settings from JSON', () => {
+  test('reads single settings from JSON', () => {
     const dialect = agentDialectSetting.parse('{"cursorParam":"cursor","badKeyStatuses":[401]}');
     expect(dialect).toEqual({ ...DEFAULT_SERVICE_OPTIONS, cursorParam: 'cursor', badKeyStatuses: [401] });
   });
 
-  it.each(['{"cursorParm":"x"}', '{', '[]', '{"cursorParam":""}', '{"sendMessagePath":"messages"}'])(
+  test.each(['{"cursorParm":"x"}', '{', '[]', '{"cursorParam":""}', '{"sendMessagePath":"messages"}'])(
     'refuses %s',
     (text) => {
       expect(agentDialectSetting.safeParse(text).success).toBe(false);
     },
   );
 
-  it('has every setting in the table of assumptions, once', () => {
+  test('has every setting in the table of assumptions, once', () => {
     const named = ASSUMPTIONS.flatMap(({ settings }) => settings);
     expect(named.toSorted()).toEqual(Object.keys(serviceOptionsSchema.shape).toSorted());
   });
 
-  it('is printed as a table with its defaults', () => {
+  test('is printed as a table with its defaults', () => {
     const table = assumptionsTable();
     expect(table.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(ASSUMPTIONS.length + 2);
     expect(table).toContain('| medium-high | `listTasksProjectParam`: `"project_id"` |');
@@ -40,15 +40,15 @@ describe('AGENT_DIALECT', () => {
 describe('the response to the start of an upload', () => {
   const schema = startedUploadSchema(DEFAULT_SERVICE_OPTIONS);
 
-  it.each([{ id: 'f' }, { file_id: 'f' }, { file: { id: 'f' } }])('names the file by %j', (id) => {
+  test.each([{ id: 'f' }, { file_id: 'f' }, { file: { id: 'f' } }])('names the file by %j', (id) => {
     expect(schema.parse({ ...id, url: 'https://s/1' })).toMatchObject({ fileId: 'f', uploadId: null });
   });
 
-  it.each(['upload_url', 'url', 'presigned_url'])('names the upload link by %s', (name) => {
+  test.each(['upload_url', 'url', 'presigned_url'])('names the upload link by %s', (name) => {
     expect(schema.parse({ id: 'f', upload_type: 'single', [name]: 'https://s/1' }).url).toBe('https://s/1');
   });
 
-  it('contains a part size and headers, if they are valid', () => {
+  test('contains a part size and headers, if they are valid', () => {
     const started = { id: 'f', upload_type: 'multipart', upload_id: 'u' };
     const headers = { 'X-Needed': 'yes' };
     const mebibyte = 1024 * 1024;
@@ -65,7 +65,7 @@ describe('the response to the start of an upload', () => {
     });
   });
 
-  it('is in parts, or in one piece, by what else it has where its type is odd', () => {
+  test('is in parts, or in one piece, by what else it has where its type is odd', () => {
     for (const upload_type of [null, 5, 'new', undefined]) {
       expect(schema.parse({ id: 'f', upload_type, upload_id: 'u' })).toMatchObject({
         uploadId: 'u',
@@ -76,7 +76,7 @@ describe('the response to the start of an upload', () => {
     }
   });
 
-  it('has no parts below what storages accept, and no headers above 8 KiB', () => {
+  test('has no parts below what storages accept, and no headers above 8 KiB', () => {
     const started = { id: 'f', upload_type: 'multipart', upload_id: 'u', part_size: 7 };
     expect(schema.parse(started).partBytes).toBe(5 * 1024 * 1024);
     const headers = (length: number) => ({ ...started, headers: { 'x-much': 'y'.repeat(length) } });
@@ -84,7 +84,7 @@ describe('the response to the start of an upload', () => {
     expect(schema.safeParse(headers(9_000)).success).toBe(false);
   });
 
-  it.each([
+  test.each([
     [{ url: 'https://s/1' }, 'a file id'],
     [{ id: 'f' }, 'an upload URL'],
     [{ id: 'f', upload_type: 'multipart' }, 'an upload_id'],

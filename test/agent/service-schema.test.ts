@@ -1,6 +1,6 @@
 import camelcaseKeys from 'camelcase-keys';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { contentBlockSchema } from '../../src/agent/content-blocks.ts';
 import {
@@ -22,7 +22,7 @@ import { countLeftOut } from '../../src/calls/json.ts';
 const least = { id: 'm', role: 'assistant', content: [] };
 
 describe('a message', () => {
-  it('needs only an id, a role and its content', () => {
+  test('needs only an id, a role and its content', () => {
     expect(messageSchema.parse(least)).toEqual({
       id: 'm',
       role: 'assistant',
@@ -35,7 +35,7 @@ describe('a message', () => {
     });
   });
 
-  it('distinguishes missing file ids from an empty list', () => {
+  test('distinguishes missing file ids from an empty list', () => {
     const fileIds = (file_ids: unknown) =>
       messageSchema.parse({ ...least, input: { file_ids } }).input?.fileIds;
     expect([null, [], ['f'], ['f', 1], ['f', null], 'f'].map(fileIds)).toEqual([
@@ -48,13 +48,13 @@ describe('a message', () => {
     ]);
   });
 
-  it('ends as its finish reason says where it has no stop reason', () => {
+  test('ends as its finish reason says where it has no stop reason', () => {
     const reason = (fields: object) => messageSchema.parse({ ...least, ...fields }).stopReason;
     expect(reason({ stop_reason: null, finish_reason: 'length' })).toBe('length');
     expect(reason({ stop_reason: 'stop', finish_reason: 'length' })).toBe('stop');
   });
 
-  it('takes its error from a text or an object, and has none without either', () => {
+  test('takes its error from a text or an object, and has none without either', () => {
     const error = (error: unknown) => messageSchema.parse({ ...least, error }).error;
     expect(['Out of memory', { message: 'Out of disk' }, { code: 5 }].map(error)).toEqual([
       'Out of memory',
@@ -64,7 +64,7 @@ describe('a message', () => {
     expect([undefined, null, '', {}, [], 0, false].map(error)).toEqual(Array(7).fill(null));
   });
 
-  it('may have a plain text as its content or among its blocks', () => {
+  test('may have a plain text as its content or among its blocks', () => {
     const text = { type: 'text', text: 'Hello' };
     expect(messageSchema.parse({ ...least, content: 'Hello' }).content).toEqual([text]);
     expect(messageSchema.parse({ ...least, content: ['Hello', 1] }).content).toEqual([
@@ -73,7 +73,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('without content is empty while it is written, and where its error says why', () => {
+  test('without content is empty while it is written, and where its error says why', () => {
     const content = (fields: object) =>
       [null, undefined].map(
         (content) => messageSchema.safeParse({ ...least, ...fields, content }).data?.content,
@@ -85,7 +85,7 @@ describe('a message', () => {
     expect(content({ role: 'user' })).toEqual([undefined, undefined]);
   });
 
-  it('may have its words in capitals, and be canceled', () => {
+  test('may have its words in capitals, and be canceled', () => {
     const words = { role: 'Assistant', status: 'CANCELED', stop_reason: 'Canceled' };
     expect(messageSchema.parse({ ...least, ...words })).toMatchObject({
       role: 'assistant',
@@ -95,7 +95,7 @@ describe('a message', () => {
     expect(taskSchema.parse({ id: 't', status: 'Canceled' }).status).toBe('cancelled');
   });
 
-  it('accepts unknown statuses and roles', () => {
+  test('accepts unknown statuses and roles', () => {
     const parsed = messageSchema.parse({ ...least, role: 'critic', status: 'paused', stop_reason: 'tea' });
     expect(parsed).toMatchObject({ role: 'critic', status: 'paused', stopReason: 'tea' });
   });
@@ -196,7 +196,7 @@ describe.each(responses)('the $name', ({ name, schema, whole }) => {
   };
   const ours = (fields: Record<string, unknown>) => new Map(Object.entries(schema.parse(fields) as object));
 
-  it('loses nothing but a field that cannot be read', () => {
+  test('loses nothing but a field that cannot be read', () => {
     const fields = Object.keys(whole).filter((field) => !essential.includes(field));
     const changes = fc.dictionary(fc.constantFrom(...fields), odd, { minKeys: 1, maxKeys: 2 });
     fc.assert(
@@ -211,7 +211,7 @@ describe.each(responses)('the $name', ({ name, schema, whole }) => {
     );
   });
 
-  it.each(Object.keys(whole))('is refused without its %s, where that is essential', (field) => {
+  test.each(Object.keys(whole))('is refused without its %s, where that is essential', (field) => {
     const without = [MISSING, null, 5, true].map((value) => withField(whole, [field, value]));
     const isRefused = without.map((wire) => !schema.safeParse(wire).success);
     expect(isRefused).toEqual(without.map(() => essential.includes(field)));
@@ -219,7 +219,7 @@ describe.each(responses)('the $name', ({ name, schema, whole }) => {
 });
 
 describe('a list', () => {
-  it('leaves out the items that cannot be read, and counts them', () => {
+  test('leaves out the items that cannot be read, and counts them', () => {
     const bad = fc.constantFrom<unknown>(null, 5, 'm', {}, [], { ...least, id: 5 }, { ...least, role: null });
     const items = fc.array(fc.oneof(fc.constant(least), bad));
     fc.assert(
@@ -234,7 +234,7 @@ describe('a list', () => {
     );
   });
 
-  it('of tasks takes times without a zone as UTC', () => {
+  test('of tasks takes times without a zone as UTC', () => {
     const time = (created_at: string) =>
       Date.parse(taskSchema.parse({ id: 't', created_at }).createdAt ?? '');
     const times = ['2026-01-01T12:00:00', '2026-01-01 12:00:00.000', '2026-01-01T12:00:00Z'];
@@ -242,7 +242,7 @@ describe('a list', () => {
     expect([...times, ...offsets].map(time)).toEqual(Array(6).fill(Date.UTC(2026, 0, 1, 12)));
   });
 
-  it('of reviews keeps those without a status or with an odd one', () => {
+  test('of reviews keeps those without a status or with an odd one', () => {
     const review = { message_id: 'm', error_message: null };
     const reviews = [review, { ...review, status: 5 }, null, 'm'];
     expect(taskSchema.parse({ id: 't', reviews }).reviews.map(({ status }) => status)).toEqual([
@@ -251,7 +251,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('tells sizes in digits from unknown ones', () => {
+  test('tells sizes in digits from unknown ones', () => {
     const size = (size_bytes: unknown) => resultFileSchema.parse({ result_id: 'r', size_bytes }).sizeBytes;
     expect([5, '5', 0, '0', '5 MB', 0.5, -1, null, {}].map(size)).toEqual([
       5,
@@ -264,7 +264,7 @@ describe('a list', () => {
 });
 
 describe('a content block', () => {
-  it.each([
+  test.each([
     [
       { type: 'text', text: 'a', more: 1 },
       { type: 'text', text: 'a' },
@@ -281,7 +281,7 @@ describe('a content block', () => {
     expect(contentBlockSchema.parse(wire)).toEqual(block);
   });
 
-  it('of any other kind or shape is kept unchanged', () => {
+  test('of any other kind or shape is kept unchanged', () => {
     // zod leaves out a field of this name, which could only do harm.
     const names = fc.string().filter((name) => name !== '__proto__');
     fc.assert(
@@ -298,7 +298,7 @@ describe('a content block', () => {
 describe('a tool', () => {
   const image = { type: 'image', source: { data: 'aGk=' } };
 
-  it('may give its output as a text, as blocks, or as anything else', () => {
+  test('may give its output as a text, as blocks, or as anything else', () => {
     const text = (text: string) => ({ type: 'text', text });
     const outputs: [unknown, string][] = [
       [[text('one'), text('two')], 'one\ntwo'],
@@ -316,7 +316,7 @@ describe('a tool', () => {
     }
   });
 
-  it('stays one whatever its block holds, and of whatever kind it is', () => {
+  test('stays one whatever its block holds, and of whatever kind it is', () => {
     const fields = fc.dictionary(
       fc.constantFrom('id', 'tool_use_id', 'name', 'input', 'content', 'text'),
       odd,
@@ -332,7 +332,7 @@ describe('a tool', () => {
 });
 
 describe('the response to a send', () => {
-  it('omits a part of an unknown shape instead of failing', () => {
+  test('omits a part of an unknown shape instead of failing', () => {
     const parsed = sendResultSchema.parse({
       type: 'message_result',
       task: { title: 't' },
@@ -345,7 +345,7 @@ describe('the response to a send', () => {
     expect(parsed.assistantMessage).toBeNull();
   });
 
-  it('has null for missing parts', () => {
+  test('has null for missing parts', () => {
     expect(sendResultSchema.parse({})).toEqual({ task: null, userMessage: null, assistantMessage: null });
   });
 });
@@ -353,7 +353,7 @@ describe('the response to a send', () => {
 describe('a response with enormous fields', () => {
   const long = 'x'.repeat(100_000);
 
-  it('keeps no more of a message than is used', () => {
+  test('keeps no more of a message than is used', () => {
     const much = { created_at: long, role: long, status: long, stop_reason: long, completed_at: long };
     const input = { user_message_id: long, file_ids: ['f', long] };
     const content = [{ type: 'tool_use', id: 'u', name: long, input: {} }];
@@ -363,7 +363,7 @@ describe('a response with enormous fields', () => {
     expect(parsed).toMatchObject({ input: { userMessageId: null, fileIds: null } });
   });
 
-  it('lists the others where an id is too long, and cuts names and leaves out links', () => {
+  test('lists the others where an id is too long, and cuts names and leaves out links', () => {
     const result = { result_id: 'r', name: 'n', size_bytes: 0, created_at: 'c', download_url: 'https://s/1' };
     const data = [{ ...result, result_id: long }, { ...result, name: long, download_url: long }, result];
     const { items } = resultListSchema.parse({ data, first_id: long, last_id: long });
@@ -375,7 +375,7 @@ describe('a response with enormous fields', () => {
     expect([page.items.map(({ id }) => id), page.lastId]).toEqual([['m'], null]);
   });
 
-  it('keeps a task and its project readable', () => {
+  test('keeps a task and its project readable', () => {
     const review = { status: long, message_id: long, error_message: long };
     const task = { id: 't', created_at: long, status: long, project_id: 'p', title: long };
     const parsed = taskSchema.parse({ ...task, reviews: [review] });
@@ -390,7 +390,7 @@ describe('a response with enormous fields', () => {
 });
 
 describe('the other resources', () => {
-  it('accept missing optional fields', () => {
+  test('accept missing optional fields', () => {
     expect(taskSchema.parse({ id: 't', status: 'new-kind' })).toEqual({
       ...{ id: 't', status: 'new-kind', createdAt: null, title: '', reviews: [] },
     });
@@ -400,13 +400,13 @@ describe('the other resources', () => {
     expect(resultFileSchema.parse({ result_id: 'r' })).toEqual(result);
   });
 
-  it('need only the data of a list', () => {
+  test('need only the data of a list', () => {
     const page = { items: [], hasMore: false, firstId: null, lastId: null };
     expect(taskListSchema.parse({ data: [] })).toEqual(page);
     expect(taskListSchema.safeParse({}).success).toBe(false);
   });
 
-  it('never accept a response that is not an object', () => {
+  test('never accept a response that is not an object', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.array(fc.jsonValue())),

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import { type S3, startS3 } from '../../sandbox/agent/s3-server.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
@@ -61,7 +61,7 @@ function request(bytes: Buffer): AgentUploadRequest {
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('an upload to S3', () => {
-  it.each([
+  test.each([
     ['the size of a part given', true, 2],
     ['the size of a part left to us', false, 1],
   ])('in parts arrives whole, with %s', async (_, givesPartSize, count) => {
@@ -82,7 +82,7 @@ describe('an upload to S3', () => {
     expect(sha256(Buffer.concat(await content.body.toArray()))).toBe(sha256(bytes));
   });
 
-  it.each(['bytes', 'redirect', 'json'] as const)(
+  test.each(['bytes', 'redirect', 'json'] as const)(
     'in one piece arrives whole, read as %s',
     async (contentDownload) => {
       await start({
@@ -96,7 +96,7 @@ describe('an upload to S3', () => {
     },
   );
 
-  it('resumes where another process stopped', async () => {
+  test('resumes where another process stopped', async () => {
     await start({ storage: { s3 }, behaviour: { partSize: 5 * mebibyte, multipartThreshold: mebibyte } });
     const bytes = randomBytes(12 * mebibyte);
     const stop = new AbortController();
@@ -121,14 +121,14 @@ describe('an upload to S3', () => {
 });
 
 describe('an upload to a storage with links of its own', () => {
-  it.each(['quoted', 'bare'] as const)('gives back ETags as they came: %s', async (etag) => {
+  test.each(['quoted', 'bare'] as const)('gives back ETags as they came: %s', async (etag) => {
     await start({ behaviour: { etag, partSize: 20, minPartSize: 1, multipartThreshold: 10 } });
     const bytes = randomBytes(101);
     await uploadFile(client, request(bytes));
     expect(await service.files[0]?.sha256()).toBe(sha256(bytes));
   });
 
-  it('requests expired links again', async () => {
+  test('requests expired links again', async () => {
     let clock = Date.now();
     const dialect = { partSize: 20, minPartSize: 1, multipartThreshold: 10, uploadLinkMs: 1000 };
     await start({ now: () => clock, behaviour: dialect });
@@ -145,7 +145,7 @@ describe('an upload to a storage with links of its own', () => {
     expect(asked.length).toBeGreaterThan(1);
   });
 
-  it('survives lost responses to parts and to finalize', async () => {
+  test('survives lost responses to parts and to finalize', async () => {
     await start({ behaviour: { partSize: 20, minPartSize: 1, multipartThreshold: 10 } });
     for (const call of ['PUT part', 'POST /experimental/files/{file_id}/finalize']) {
       service.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
@@ -155,7 +155,7 @@ describe('an upload to a storage with links of its own', () => {
     expect(await service.files[0]?.sha256()).toBe(sha256(bytes));
   });
 
-  it('sends the headers that every part requires', async () => {
+  test('sends the headers that every part requires', async () => {
     const dialect = {
       partSize: 20,
       minPartSize: 1,

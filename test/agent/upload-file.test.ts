@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentClient } from '../../src/agent/agent-client.ts';
 import type { ResumableUpload, UploadedPart } from '../../src/agent/request-bodies.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
@@ -124,7 +124,7 @@ function whole({ parts }: Stored): Buffer {
 }
 
 describe('an upload in one piece', () => {
-  it('streams the bytes with their length and type, and without the key', async () => {
+  test('streams the bytes with their length and type, and without the key', async () => {
     await using stored = await storage({});
     const progress: number[] = [];
     await uploadFile(stored.client, { ...again, onProgress: (done) => progress.push(done) });
@@ -141,13 +141,13 @@ describe('an upload in one piece', () => {
     expect(stored.finalized).toEqual([{}]);
   });
 
-  it('is retried if the source can be opened again', async () => {
+  test('is retried if the source can be opened again', async () => {
     await using stored = await storage({ put: (_, attempt) => (attempt < 3 ? 500 : 200) });
     await uploadFile(stored.client, again);
     expect(whole(stored).equals(bytes)).toBe(true);
   });
 
-  it('does not open the source if the storage cannot be reached', async () => {
+  test('does not open the source if the storage cannot be reached', async () => {
     const closed = await localServer(() => undefined);
     await closed[Symbol.asyncDispose]();
     const started = { id: 'f', upload_url: `${closed.origin}/part/0` };
@@ -164,14 +164,14 @@ describe('an upload in one piece', () => {
     expect(opened).toBe(0);
   });
 
-  it('fails with the error of a source that cannot be opened', async () => {
+  test('fails with the error of a source that cannot be opened', async () => {
     await using stored = await storage({});
     const open = () => Promise.reject(new RangeError('no source'));
     await expect(uploadFile(stored.client, { ...described, open })).rejects.toThrow(RangeError);
     expect(stored.finalized).toEqual([]);
   });
 
-  it('accepts an empty file', async () => {
+  test('accepts an empty file', async () => {
     await using stored = await storage({});
     await uploadFile(stored.client, {
       ...described,
@@ -184,7 +184,7 @@ describe('an upload in one piece', () => {
 });
 
 describe('an upload in parts', () => {
-  it('sends every part once, a few at a time, and finalizes them in order with their ETags', async () => {
+  test('sends every part once, a few at a time, and finalizes them in order with their ETags', async () => {
     await using stored = await storage({ partBytes: 9 });
     const progress: number[] = [];
     const request = { ...again, concurrency: 3, onProgress: (done: number) => progress.push(done) };
@@ -205,7 +205,7 @@ describe('an upload in parts', () => {
     expect(puts.every(({ headers }) => headers.authorization === undefined)).toBe(true);
   });
 
-  it('retries only the part that failed', async () => {
+  test('retries only the part that failed', async () => {
     await using stored = await storage({
       partBytes: 30,
       put: (part, n) => (part === 2 && n < 3 ? 503 : 200),
@@ -215,7 +215,7 @@ describe('an upload in parts', () => {
     expect(stored.server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(6);
   });
 
-  it.each([400, 401, 403, 410])('requests the link of a part once more after a %d', async (status) => {
+  test.each([400, 401, 403, 410])('requests the link of a part once more after a %d', async (status) => {
     await using stored = await storage({
       partBytes: 30,
       put: (part, n) => (part === 2 && n < 2 ? status : 200),
@@ -225,7 +225,7 @@ describe('an upload in parts', () => {
     expect(stored.asked).toEqual([[1, 2, 3, 4], [2]]);
   });
 
-  it('fails if the link of a part is refused twice', async () => {
+  test('fails if the link of a part is refused twice', async () => {
     await using stored = await storage({ partBytes: 30, put: (part) => (part === 2 ? 403 : 200) });
     const failing = uploadFile(stored.client, again);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', status: 403, reason: 'No' });
@@ -233,7 +233,7 @@ describe('an upload in parts', () => {
     expect(stored.finalized).toEqual([]);
   });
 
-  it('ends at once when a part fails while the source hangs', async () => {
+  test('ends at once when a part fails while the source hangs', async () => {
     await using stored = await storage({ partBytes: 10, put: () => 403 });
     async function* hanging(): AsyncGenerator<Uint8Array> {
       yield bytes.subarray(0, 15);
@@ -243,7 +243,7 @@ describe('an upload in parts', () => {
     await expect(failing).rejects.toMatchObject({ status: 403 });
   });
 
-  it('reports enough to resume, and resumes without the finished parts', async () => {
+  test('reports enough to resume, and resumes without the finished parts', async () => {
     const broken = await storage({ partBytes: 30, put: (part) => (part === 3 ? 400 : 200) });
     const { record, hooks } = recorder();
     const failing = uploadFile(broken.client, { ...again, concurrency: 1, ...hooks });
@@ -261,7 +261,7 @@ describe('an upload in parts', () => {
     expect(stored.server.requests.some(({ url }) => url?.endsWith('/files') === true)).toBe(false);
   });
 
-  it('restarts if the service no longer knows it', async () => {
+  test('restarts if the service no longer knows it', async () => {
     await using stored = await storage({ partBytes: 30, finalize: (attempt) => (attempt === 1 ? 404 : 200) });
     const parts = [{ number: 1, etag: 'old' }];
     const resume = { fileId: 'f', uploadId: 'old', partBytes: 30, parts };
@@ -273,7 +273,7 @@ describe('an upload in parts', () => {
     expect(record().parts).toHaveLength(4);
   });
 
-  it('is not sent again if it may have been finalized before the crash', async () => {
+  test('is not sent again if it may have been finalized before the crash', async () => {
     await using stored = await storage({ partBytes: 100, finalize: () => 409 });
     const parts = [{ number: 1, etag: 'kept' }];
     const resume = { fileId: 'f', uploadId: 'u', partBytes: 100, parts, finalizing: true };
@@ -281,7 +281,7 @@ describe('an upload in parts', () => {
     expect(stored.parts.size).toBe(0);
   });
 
-  it('shares its memory with all other uploads', async () => {
+  test('shares its memory with all other uploads', async () => {
     const memory = new UploadMemory(100);
     await using stored = await storage({ partBytes: 50, put: () => sleep(5).then(() => 200) });
     const client = clientOf(stored.server.origin, { uploadMemory: memory, serviceOptions: smallParts });
@@ -292,7 +292,7 @@ describe('an upload in parts', () => {
     expect(stored.finalized).toHaveLength(3);
   });
 
-  it('leaves memory to other accounts if its own storage is slow', async () => {
+  test('leaves memory to other accounts if its own storage is slow', async () => {
     const memory = new UploadMemory(150);
     const hold = Promise.withResolvers<number>();
     let puts = 0;
@@ -316,7 +316,7 @@ describe('an upload in parts', () => {
     expect(slow.finalized).toHaveLength(3);
   });
 
-  it('is refused unread if its parts do not fit in memory', async () => {
+  test('is refused unread if its parts do not fit in memory', async () => {
     await using stored = await storage({ partBytes: 60 });
     const client = clientOf(stored.server.origin, {
       uploadMemory: new UploadMemory(150).share(50),
@@ -326,7 +326,7 @@ describe('an upload in parts', () => {
     expect(stored.parts.size).toBe(0);
   });
 
-  it('skips a finished part in the middle', async () => {
+  test('skips a finished part in the middle', async () => {
     await using stored = await storage({});
     const parts = [{ number: 2, etag: 'kept' }];
     const resume = { fileId: 'f', uploadId: 'u', partBytes: 30, parts };
@@ -342,7 +342,7 @@ describe.each([
 ])('an upload in %s', (_, partBytes) => {
   const setting = partBytes === undefined ? {} : { partBytes };
 
-  it.each([
+  test.each([
     [99, 'has more'],
     [101, 'ended after 100 bytes'],
   ])('of a file that does not have %d bytes finalizes nothing', async (sizeBytes, words) => {
@@ -355,7 +355,7 @@ describe.each([
     expect(stored.finalized).toEqual([]);
   });
 
-  it("fails with the source's own error", async () => {
+  test("fails with the source's own error", async () => {
     await using stored = await storage(setting);
     const own = new Error('the source broke');
     async function* failing(): AsyncGenerator<Uint8Array> {
@@ -368,7 +368,7 @@ describe.each([
     expect(stored.finalized).toEqual([]);
   });
 
-  it('can be aborted, also while the storage or the source hangs', async () => {
+  test('can be aborted, also while the storage or the source hangs', async () => {
     const stop = new AbortController();
     await using stored = await storage({
       ...setting,
@@ -401,7 +401,7 @@ describe.each([
     expect(stored.finalized).toEqual([]);
   });
 
-  it('lets Get a file decide when a repeated finalize is refused', async () => {
+  test('lets Get a file decide when a repeated finalize is refused', async () => {
     await using stored = await storage({ ...setting, finalize: (attempt) => (attempt === 1 ? 503 : 409) });
     expect(await uploadFile(stored.client, again)).toMatchObject({ id: 'f' });
     expect(stored.finalized).toHaveLength(2);
@@ -409,7 +409,7 @@ describe.each([
 });
 
 describe('a signed link', () => {
-  it.each([
+  test.each([
     'http://10.0.0.1/x',
     'https://10.0.0.1/x',
     'https://[::1]/x',
@@ -424,7 +424,7 @@ describe('a signed link', () => {
     await client.close();
   });
 
-  it('may not redirect to a private host, and reaches allowed hosts without the key', async () => {
+  test('may not redirect to a private host, and reaches allowed hosts without the key', async () => {
     await using target = await localServer((_, response) => response.end('bytes'));
     const local = target.origin.replace('127.0.0.1', 'localhost');
     const places = [local, 'http://10.0.0.1/x'];
@@ -442,7 +442,7 @@ describe('a signed link', () => {
     await client.close();
   });
 
-  it('fails if it redirects in a circle', async () => {
+  test('fails if it redirects in a circle', async () => {
     await using server = await localServer((request, response) => {
       response.writeHead(302, { location: request.url ?? '' }).end();
     });
@@ -453,7 +453,7 @@ describe('a signed link', () => {
     await client.close();
   });
 
-  it('does not appear in the error if it is refused', async () => {
+  test('does not appear in the error if it is refused', async () => {
     await using server = await localServer((_, response) => {
       response.writeHead(403).end('<Error><Code>Expired</Code></Error>');
     });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { importsOf, ROOMS, readTree, type Tree, violations, withoutComments } from './rules.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,11 +21,11 @@ function violationsOf(files: Readonly<Record<string, string>>): string[] {
 describe('the house', () => {
   const tree = readTree(root, ['src', 'setup', 'sandbox']);
 
-  it('keeps its rules', () => {
+  test('keeps its rules', () => {
     expect(violations(tree)).toEqual([]);
   });
 
-  it('is seen whole: every import of every file is read, and leads to a file or a package', () => {
+  test('is seen whole: every import of every file is read, and leads to a file or a package', () => {
     const code = [...tree].filter(([path]) => path.endsWith('.ts'));
     expect(code.length).toBeGreaterThan(500);
     const silent = code.filter(([, text]) => /^import\b/m.test(text) && importsOf(text).length === 0);
@@ -36,7 +36,7 @@ describe('the house', () => {
     expect(unread.map(([path]) => path)).toEqual([]);
   });
 
-  it('has rooms that lead to no circle', () => {
+  test('has rooms that lead to no circle', () => {
     const reach = (room: string, seen = new Set<string>()): Set<string> => {
       for (const next of ROOMS[room]?.uses ?? []) if (!seen.has(next)) reach(next, seen.add(next));
       return seen;
@@ -46,7 +46,7 @@ describe('the house', () => {
 });
 
 describe('an import', () => {
-  it.each([
+  test.each([
     [
       'down from the relay to Slack',
       'src/relay/turns/turn.ts',
@@ -63,7 +63,7 @@ describe('an import', () => {
     expect(violationsOf({ [path]: text })).toEqual([]);
   });
 
-  it.each([
+  test.each([
     [
       'up to another room',
       'src/relay/turns/a.ts',
@@ -155,7 +155,7 @@ describe('an import', () => {
 });
 
 describe('a circle', () => {
-  it('of two files is found, also one of types', () => {
+  test('of two files is found, also one of types', () => {
     const found = violationsOf({
       'src/slack/a.ts': `import { b } from './b.ts';`,
       'src/slack/b.ts': `import type { a } from './a.ts';`,
@@ -163,7 +163,7 @@ describe('a circle', () => {
     expect(found).toEqual([expect.stringContaining('src/slack/a.ts > src/slack/b.ts')]);
   });
 
-  it('of two folders is found where no files import each other in one', () => {
+  test('of two folders is found where no files import each other in one', () => {
     const found = violationsOf({
       'src/render/one/a.ts': `import { b } from '../two/b.ts';`,
       'src/render/one/c.ts': '',
@@ -175,7 +175,7 @@ describe('a circle', () => {
 });
 
 describe('the other rules', () => {
-  it.each([
+  test.each([
     ['a key', 'src/relay/turns/a.ts', 'send({ file_ids: [] });'],
     ['a string', 'src/store/a.ts', `read('file_ids');`],
     ['a property', 'src/slack/a.ts', 'message.input.file_ids.length;'],
@@ -185,26 +185,26 @@ describe('the other rules', () => {
     ]);
   });
 
-  it('let comments and longer names mention a field', () => {
+  test('let comments and longer names mention a field', () => {
     const text = '// file_ids\n/* file_ids */\nconst my_file_ids = 1;';
     expect(violationsOf({ 'src/relay/turns/a.ts': text })).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['src/store/utils.ts', /no utils/],
     ['src/store/helpers/a.ts', /no helpers/],
   ])('refuse the name %s', (path, message) => {
     expect(violationsOf({ [path]: '' }).join('\n')).toMatch(message);
   });
 
-  it('find a file that has grown too long', () => {
+  test('find a file that has grown too long', () => {
     expect(violationsOf({ 'src/store/a.ts': '\n'.repeat(350) })).toEqual([]);
     expect(violationsOf({ 'src/store/a.ts': '\n'.repeat(351) })).toEqual([
       expect.stringContaining('351 lines'),
     ]);
   });
 
-  it('find a folder without a README, at any depth', () => {
+  test('find a folder without a README, at any depth', () => {
     const tree: Tree = new Map([['src/relay/reading/a.ts', '']]);
     expect(violations(tree)).toEqual([
       expect.stringContaining('src/relay has no README.md'),
@@ -212,7 +212,7 @@ describe('the other rules', () => {
     ]);
   });
 
-  it('find a README that does not name a file or a folder', () => {
+  test('find a README that does not name a file or a folder', () => {
     const tree = {
       'src/store/README.md': '`a.ts`',
       'src/store/a.ts': '',
@@ -225,25 +225,25 @@ describe('the other rules', () => {
     ]);
   });
 
-  it('find a README that is too long', () => {
+  test('find a README that is too long', () => {
     const tree = new Map([['src/store/README.md', 'line\n'.repeat(31)]]);
     expect(violations(tree)).toEqual([expect.stringContaining('31 lines')]);
   });
 });
 
 describe('the scanner', () => {
-  it('ignores imports in comments', () => {
+  test('ignores imports in comments', () => {
     expect(importsOf(`/*\nimport { a } from './a.ts';\n*/\n// import './b.ts';\n`)).toEqual([]);
   });
 
-  it('knows a default import called type from a type import', () => {
+  test('knows a default import called type from a type import', () => {
     expect(importsOf(`import type from './a.ts';\nimport type { B } from './b.ts';`)).toEqual([
       { target: './a.ts', typeOnly: false },
       { target: './b.ts', typeOnly: true },
     ]);
   });
 
-  it('leaves what looks like a comment in strings and regular expressions', () => {
+  test('leaves what looks like a comment in strings and regular expressions', () => {
     const code = `const a = 'http://x'; const b = /["'/*]/; const c = \`//\`; d('**/*.ts');`;
     expect(withoutComments(code)).toBe(code);
     expect(withoutComments('a; // b')).toBe('a;     ');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AgentError, AgentRejectedError } from '../../src/agent/errors.ts';
 import { DEFAULT_RETRY_POLICY, retryCall, retryDelay } from '../../src/agent/http-request.ts';
 import { parseRetryAfter } from '../../src/calls/retry.ts';
@@ -8,7 +8,7 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempts = fc.integer({ min: 1, max: 2000 });
 
 describe('retryDelay', () => {
-  it('waits at least as long as the service asks, and little longer', () => {
+  test('waits at least as long as the service asks, and little longer', () => {
     fc.assert(
       fc.property(attempts, fc.integer({ min: 0, max: 3_600_000 }), chance, (attempt, asked, random) => {
         const delay = retryDelay(attempt, asked, DEFAULT_RETRY_POLICY, () => random);
@@ -18,7 +18,7 @@ describe('retryDelay', () => {
     );
   });
 
-  it('stays below a delay that doubles up to the maximum', () => {
+  test('stays below a delay that doubles up to the maximum', () => {
     fc.assert(
       fc.property(attempts, chance, (attempt, random) => {
         const delay = retryDelay(attempt, undefined, { baseDelayMs: 100, maxDelayMs: 5000 }, () => random);
@@ -28,7 +28,7 @@ describe('retryDelay', () => {
     );
   });
 
-  it('spreads over the whole delay', () => {
+  test('spreads over the whole delay', () => {
     const policy = { baseDelayMs: 100, maxDelayMs: 5000 };
     expect(retryDelay(3, undefined, policy, () => 0)).toBe(0);
     expect(retryDelay(3, undefined, policy, () => 0.5)).toBe(200);
@@ -39,7 +39,7 @@ describe('retryDelay', () => {
 describe('parseRetryAfter', () => {
   const now = Date.parse('2026-11-21T00:00:00Z');
 
-  it.each([
+  test.each([
     ['3', 3000],
     ['0', 0],
     ['1.5', 1500],
@@ -55,7 +55,7 @@ describe('parseRetryAfter', () => {
     expect(parseRetryAfter(header, now)).toBe(ms);
   });
 
-  it('never returns a negative or invalid number', () => {
+  test('never returns a negative or invalid number', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         const ms = parseRetryAfter(header, now);
@@ -70,7 +70,7 @@ describe('retryCall', () => {
   const unavailable = (status?: number, retryAfterMs?: number) =>
     new AgentError('unavailable', { sentence: 'No', outcome: 'unknown', status, retryAfterMs });
 
-  it('retries until the call succeeds', async () => {
+  test('retries until the call succeeds', async () => {
     const tries: number[] = [];
     const result = await retryCall(
       async (attempt) => {
@@ -85,12 +85,12 @@ describe('retryCall', () => {
     expect(tries).toEqual([1, 2, 3]);
   });
 
-  it('gives up after the last attempt and reports the number of attempts', async () => {
+  test('gives up after the last attempt and reports the number of attempts', async () => {
     const failing = retryCall(() => Promise.reject(unavailable()), quick, undefined);
     await expect(failing).rejects.toMatchObject({ code: 'unavailable', attempts: 4 });
   });
 
-  it.each([
+  test.each([
     ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, reason: '' })],
     ['a plain 500', unavailable(500)],
     ['an error of our own', new RangeError('mine')],
@@ -108,12 +108,12 @@ describe('retryCall', () => {
     expect(tries).toBe(1);
   });
 
-  it('starts no delay that would exceed the total time', async () => {
+  test('starts no delay that would exceed the total time', async () => {
     const failing = retryCall(() => Promise.reject(unavailable(503, 3_600_000)), quick, undefined);
     await expect(failing).rejects.toMatchObject({ status: 503, attempts: 1 });
   });
 
-  it('stops waiting when the caller aborts', async () => {
+  test('stops waiting when the caller aborts', async () => {
     const stop = new AbortController();
     const slow = { ...quick, maxTotalMs: 60_000 };
     const failing = retryCall(() => Promise.reject(unavailable(503, 30_000)), slow, stop.signal);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
@@ -10,7 +10,7 @@ const schema = z.looseObject({
   optionalDependencies: packages,
 });
 
-it('gives a reason for each dependency in CONTRIBUTING.md, and for no other', () => {
+test('gives a reason for each dependency in CONTRIBUTING.md, and for no other', () => {
   const { dependencies, devDependencies, optionalDependencies } = schema.parse(
     JSON.parse(read('package.json')),
   );

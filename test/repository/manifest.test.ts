@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Manifest, manifestSchema as manifest } from '../../sandbox/slack/manifest-schema.ts';
 
@@ -118,19 +118,19 @@ function repeated(list: readonly string[]): string[] {
 const ours: unknown = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8'));
 
 describe('the manifest', () => {
-  it("keeps Slack's shape and lengths", () => {
+  test("keeps Slack's shape and lengths", () => {
     expect(() => manifest.parse(ours)).not.toThrow();
   });
 
-  it('is checked with just the methods that the app calls', () => {
+  test('is checked with just the methods that the app calls', () => {
     expect([...methodsInSources()].sort()).toEqual([...Object.keys(methods), ...besides].sort());
   });
 
-  it('asks for every scope that it needs and for no other, and for known events only', () => {
+  test('asks for every scope that it needs and for no other, and for known events only', () => {
     expect(complaints(manifest.parse(ours))).toEqual([]);
   });
 
-  it('receives by Socket Mode, takes button clicks and direct messages', () => {
+  test('receives by Socket Mode, takes button clicks and direct messages', () => {
     const app = manifest.parse(ours);
     expect(app.settings.socket_mode_enabled).toBe(true);
     expect(app.settings.interactivity.is_enabled).toBe(true);
@@ -143,7 +143,7 @@ describe('the manifest', () => {
 });
 
 describe('the command and the shortcuts of the manifest', () => {
-  it('are those that the app listens to', () => {
+  test('are those that the app listens to', () => {
     const { slash_commands: commands, shortcuts } = manifest.parse(ours).features;
     const source = (file: string) =>
       readFileSync(new URL(`../../src/listeners/${file}.ts`, import.meta.url), 'utf8');
@@ -162,14 +162,14 @@ describe('the check of the manifest', () => {
     return app;
   };
 
-  it('finds a scope that an event or a method needs', () => {
+  test('finds a scope that an event or a method needs', () => {
     const app = changed(({ oauth_config: { scopes } }) => {
       scopes.bot = scopes.bot.filter((scope) => scope !== 'mpim:history');
     });
     expect(complaints(app)).toEqual(['the scope mpim:history is missing']);
   });
 
-  it('finds a scope, an event or a repetition that is not used', () => {
+  test('finds a scope, an event or a repetition that is not used', () => {
     const app = changed(({ oauth_config: { scopes }, settings }) => {
       scopes.bot.push('pins:write', 'chat:write');
       settings.event_subscriptions.bot_events.push('team_join');
@@ -181,7 +181,7 @@ describe('the check of the manifest', () => {
     ]);
   });
 
-  it('finds addresses that HTTP needs', () => {
+  test('finds addresses that HTTP needs', () => {
     const app = changed(({ settings }) => {
       settings.socket_mode_enabled = false;
     });
@@ -192,7 +192,7 @@ describe('the check of the manifest', () => {
     ]);
   });
 
-  it('refuses an unknown key and a text that is too long', () => {
+  test('refuses an unknown key and a text that is too long', () => {
     const app = manifest.parse(ours);
     expect(manifest.safeParse({ ...app, outgoing_domains: [] }).success).toBe(false);
     const display_information = { ...app.display_information, name: 'T'.repeat(36) };

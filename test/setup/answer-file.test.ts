@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { ANSWER_KEYS, AnswerFile } from '../../setup/connect/answer-file.ts';
 
@@ -24,7 +24,7 @@ const events = {
 const token = { key: 'bot_token', message: 'Bot token', secret: true, check: () => undefined } as const;
 
 describe('an answer file', () => {
-  it('answers questions, and shows secrets only in part', async () => {
+  test('answers questions, and shows secrets only in part', async () => {
     const { file, said } = answersFrom('events: http\nbot_token: xoxb-1234567890123456\nstart: false\n');
     expect(await file.choose(events)).toBe('http');
     expect(await file.ask(token)).toBe('xoxb-1234567890123456');
@@ -32,14 +32,14 @@ describe('an answer file', () => {
     expect(said).toEqual(['events: http', 'bot_token: xoxb-…3456 (21 characters)', 'start: false']);
   });
 
-  it('leaves to the default what it does not answer', async () => {
+  test('leaves to the default what it does not answer', async () => {
     const { file } = answersFrom('');
     expect(await file.choose({ ...events, default: 'socket' })).toBe('socket');
     expect(await file.ask({ ...token, default: 'xoxb-kept' })).toBe('xoxb-kept');
     expect(await file.confirm({ key: 'start', message: 'Start?', default: true })).toBe(true);
   });
 
-  it.each<[string, (file: AnswerFile) => Promise<unknown>, RegExp]>([
+  test.each<[string, (file: AnswerFile) => Promise<unknown>, RegExp]>([
     ['', (file) => file.choose(events), /answers\.yaml: events is missing \(socket, http\)\. How\?/],
     ['events: mail', (file) => file.choose(events), /events is "mail"; it can be socket, http\./],
     ['', (file) => file.ask(token), /bot_token is missing\. Bot token/],
@@ -53,7 +53,7 @@ describe('an answer file', () => {
     await expect(question(answersFrom(text).file)).rejects.toThrow(problem);
   });
 
-  it.each([
+  test.each([
     ['bottoken: x', /bottoken.*It may contain: secrets, events/],
     ['start: often', /start: Invalid input/],
     ['a: [', /cannot be read/],
@@ -61,12 +61,12 @@ describe('an answer file', () => {
     expect(() => answersFrom(text)).toThrow(problem);
   });
 
-  it('has an example that explains every answer', () => {
+  test('has an example that explains every answer', () => {
     const example = readFileSync(new URL('../../setup/answers.example.yaml', import.meta.url), 'utf8');
     expect(Object.keys(parse(example))).toEqual(ANSWER_KEYS);
   });
 
-  it('says if it is not there', () => {
+  test('says if it is not there', () => {
     expect(() => new AnswerFile('/nowhere.yaml', () => undefined)).toThrow(/\/nowhere\.yaml cannot be read/);
   });
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manifestProblems } from '../../sandbox/slack/manifest-schema.ts';
 import {
@@ -21,11 +21,11 @@ const variants = [
 ] as const;
 
 describe.each(variants)('the manifest for %s', (_, manifest) => {
-  it('is one that Slack accepts', () => {
+  test('is one that Slack accepts', () => {
     expect(manifestProblems(manifest)).toEqual([]);
   });
 
-  it('fits into a link that opens the page for a new app with it', () => {
+  test('fits into a link that opens the page for a new app with it', () => {
     const link = new URL(createAppLink(manifest));
     expect(link.href.length).toBeLessThan(MAX_LINK_LENGTH);
     expect(`${link.origin}${link.pathname}`).toBe('https://api.slack.com/apps');
@@ -34,7 +34,7 @@ describe.each(variants)('the manifest for %s', (_, manifest) => {
   });
 });
 
-it.each(['org_deploy_enabled', 'function_runtime'])('is refused with a step and without %s', (name) => {
+test.each(['org_deploy_enabled', 'function_runtime'])('is refused with a step and without %s', (name) => {
   const manifest = manifestVariant({ workflowStep: true });
   const { [name]: _, ...settings } = manifest.settings;
   const without = name === 'org_deploy_enabled' ? { ...settings, org_deploy_enabled: false } : settings;
@@ -43,7 +43,7 @@ it.each(['org_deploy_enabled', 'function_runtime'])('is refused with a step and 
   ]);
 });
 
-it('sends everything to one address of the app, if it is for HTTP', () => {
+test('sends everything to one address of the app, if it is for HTTP', () => {
   const { settings, features, oauth_config } = manifestVariant({ publicUrl, oauth: true });
   const url = `${publicUrl}/slack/events`;
   expect(settings).toMatchObject({
@@ -56,16 +56,16 @@ it('sends everything to one address of the app, if it is for HTTP', () => {
   expect(oauth_config.redirect_urls).toEqual([`${publicUrl}/slack/oauth_redirect`]);
 });
 
-it('refuses to make a link that is too long', () => {
+test('refuses to make a link that is too long', () => {
   const manifest = { ...manifestVariant({}), display_information: { name: 'T'.repeat(MAX_LINK_LENGTH) } };
   expect(() => createAppLink(manifest)).toThrow(/shorten manifest\.yml/);
 });
 
-it.each(['https://bot.example.org', 'https://bot.example.org/'])('%s can be a public address', (url) => {
+test.each(['https://bot.example.org', 'https://bot.example.org/'])('%s can be a public address', (url) => {
   expect(publicUrlProblem(url)).toBeUndefined();
 });
 
-it.each([
+test.each([
   ['bot.example.org', /not an address/],
   ['ftp://bot.example.org', /not an address/],
   ['http://bot.example.org', /https addresses only/],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { SettingsFile, withSetting } from '../../setup/connect/settings-file.ts';
 
 let folder = '';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 const read = (name = '.env') => readFile(path.join(folder, name), 'utf8');
 
 describe('a settings file', () => {
-  it('keeps comments and other settings, and is readable by its owner only', async () => {
+  test('keeps comments and other settings, and is readable by its owner only', async () => {
     await writeFile(path.join(folder, '.env'), '# mine\nPORT=4000\nexport SLACK_BOT_TOKEN="old"', {
       mode: 0o644,
     });
@@ -27,7 +27,7 @@ describe('a settings file', () => {
     expect(await readdir(folder)).toEqual(['.env']);
   });
 
-  it('moves all secrets when their place changes, and leaves none behind', async () => {
+  test('moves all secrets when their place changes, and leaves none behind', async () => {
     const settings = new SettingsFile(folder, {});
     await settings.save({ SLACK_BOT_TOKEN: 'xoxb-1', AGENT_API_KEY: 'key' }, 'env');
     await settings.save({ SLACK_APP_TOKEN: 'xapp-1' }, 'files');
@@ -46,7 +46,7 @@ describe('a settings file', () => {
     expect(await read()).not.toContain('_FILE');
   });
 
-  it('changes nothing if it cannot be written', async () => {
+  test('changes nothing if it cannot be written', async () => {
     await mkdir(path.join(folder, '.env.d'));
     await writeFile(path.join(folder, '.env'), 'PORT=4000\n');
     const settings = new SettingsFile(folder, {});
@@ -57,7 +57,7 @@ describe('a settings file', () => {
     expect(settings.get('AGENT_BASE_URL')).toBeUndefined();
   });
 
-  it("prefers its own values to the environment's, and names those that differ", async () => {
+  test("prefers its own values to the environment's, and names those that differ", async () => {
     await writeFile(path.join(folder, '.env'), 'AGENT_API_KEY_FILE=key\nPORT=4000\n');
     await writeFile(path.join(folder, 'key'), 'from the file\n');
     const settings = new SettingsFile(folder, { AGENT_API_KEY: 'outside', HOST: '::', PORT: '4000' });
@@ -67,7 +67,7 @@ describe('a settings file', () => {
   });
 });
 
-it('any value of one line comes back as it was written', () => {
+test('any value of one line comes back as it was written', () => {
   const value = fc
     .string({ unit: 'grapheme-ascii', minLength: 1 })
     .filter((text) => !['"', "'", '`'].every((mark) => text.includes(mark)));

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { textOf } from '../../sandbox/agent/records.ts';
 import { connectionUrl } from '../../sandbox/connection-url.ts';
 import {
@@ -13,6 +13,8 @@ import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
 /** Far more than it takes, for machines that are busy. */
 const TIMEOUT_MS = 100_000;
 const POLL_INTERVAL_MS = 40;
+/** A simple question is answered in this time. */
+const QUIET_MS = 1_000;
 /** Each look is a query: many looks would hold up what is looked for. */
 const TURN_POLL_INTERVAL_MS = 120;
 /** Our own limits would make turns wait that a workspace without limits need not. */
@@ -133,6 +135,19 @@ export class AppScene {
     return this.#poll(what, look, withinMs, POLL_INTERVAL_MS);
   }
 
+  /** What is so stays so, for longer than a bot takes to do what it must not. */
+  async expectStays<T>(look: () => T, expected: T): Promise<void> {
+    for (const end = performance.now() + QUIET_MS; performance.now() < end; await pause(POLL_INTERVAL_MS)) {
+      expectEqual(look(), expected);
+    }
+  }
+
+  /** Slack has told the bot everything, and it does not reply in these threads. */
+  async expectNoReply(channel: Channel, ...roots: Message[]): Promise<void> {
+    await this.slack.settled();
+    await this.expectStays(() => roots.flatMap((root) => this.replies(channel, root)), []);
+  }
+
   async #poll<T>(
     what: string,
     look: () => T | undefined | false | Promise<T | undefined | false>,
@@ -149,7 +164,11 @@ export class AppScene {
   }
 }
 
-/** Gives things the time to happen that must not happen. */
+function expectEqual(seen: unknown, expected: unknown): void {
+  expect(seen).toEqual(expected);
+}
+
+/** Time that passes in what is tested itself; for what must not happen there is `expectStays`. */
 export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
-import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const starters = await openAppScene({ settings: { CONTROLS_BY: 'starter', LISTENS_TO: 'mentions' } });
@@ -57,8 +57,8 @@ describe.concurrent('a control', () => {
     expect([...told(scene, stranger, channel), ...told(scene, guest, channel)]).toEqual(
       Array.from({ length: 3 }, () => strings.controlRefused.stranger),
     );
-    await pause(500);
-    expect(scene.agent.tasks.find(({ title }) => title === '/slow 1000')?.status).toBe('running');
+    const task = scene.agent.tasks.find(({ title }) => title === '/slow 1000');
+    await scene.expectStays(() => task?.status, 'running');
     expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
     scene.reply(channel, root, 'what waits', { person: scene.grace });
     await scene.slack.settled();

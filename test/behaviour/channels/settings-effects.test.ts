@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 import {
   newProject,
   projectOf,
@@ -38,8 +38,7 @@ describe('a channel that sends every message to the agent', () => {
     await scene.slack.settled();
     await saveChannelSettings(scene, channel, { channel_listen_mode: 'mentions' });
     const after = scene.slack.say({ person: ada, channel, text: 'not heard any more' });
-    await pause(500);
-    for (const root of [early, toOther, after]) expect(scene.replies(channel, root)).toEqual([]);
+    await scene.expectNoReply(channel, early, toOther, after);
     await scene.finished(channel, scene.reply(channel, asked, 'and on'));
     expect(scene.sentToAgent('heard without a mention').texts).toHaveLength(2);
   });
@@ -51,10 +50,9 @@ describe('a channel that sends every message to the agent', () => {
     scene.slack.invite(channel, robot);
     scene.slack.say({ person: robot, channel, text: 'beep' });
     scene.slack.setTopic(channel, 'a topic');
-    await pause(500);
     const bot = scene.slack.bot.userId;
     const roots = scene.slack.messages(channel).filter(({ user }) => user !== bot);
-    for (const root of roots) expect(scene.replies(channel, root)).toEqual([]);
+    await scene.expectNoReply(channel, ...roots);
   });
 });
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { slack, agent } = scene;
@@ -47,9 +47,8 @@ describe.concurrent('the agent', () => {
     expect(scene.sentToAgent('soon over').texts).toHaveLength(1);
     const top = scene.ask(channel, 'stop');
     await scene.until('it is told again', () => slack.ephemerals(scene.ada, channel).length > 1);
-    await pause(300);
+    await scene.expectNoReply(channel, top);
     expect(slack.ephemerals(scene.ada, channel)).toHaveLength(2);
-    expect(scene.replies(channel, top)).toEqual([]);
   });
 
   test('is stopped by a top-level "stop" in direct messages', async () => {
@@ -66,7 +65,7 @@ describe.concurrent('the agent', () => {
     const root = scene.ask(channel, `/slow 1000 ${where}`);
     const reply = await growing(channel, root);
     slack.react(scene.grace, channel, reply.ts, 'thumbsup');
-    await pause(200);
+    await scene.expectStays(() => scene.shown(channel, root).includes('Stopped by'), false);
     slack.react(scene.grace, channel, where === 'reply' ? reply.ts : root.ts, 'octagonal_sign');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
@@ -213,8 +212,7 @@ test.concurrent('a paused thread stays paused across a restart, and its buttons 
     own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
   );
   await own.sandbox.restartBot();
-  await pause(1_000);
-  expect(own.sentToAgent('/slow 1000').texts).toHaveLength(1);
+  await own.expectStays(() => own.sentToAgent('/slow 1000').texts.length, 1);
   const mend = own.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 503 } });
   const press = { person: own.ada, channel, ts: post.ts, actionId: 'send_paused' };
   await own.slack.click(press);
@@ -263,8 +261,7 @@ test.concurrent('a stop that does not reach the service is sent again', async ({
   expect((await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' })).acked).toBe(
     true,
   );
-  await pause(1_000);
-  expect(task?.status).toBe('running');
+  await own.expectStays(() => task?.status, 'running');
   mend();
   await own.finished(channel, root);
   expect(own.shown(channel, root)).toContain('Stopped by ada.');

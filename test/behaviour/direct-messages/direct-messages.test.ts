@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { slack } = scene;
@@ -65,8 +65,7 @@ describe('direct messages', () => {
     expect(shown).toContain(`/archives/${first.dm.id}/p${first.said.ts.replace('.', '')}`);
     await scene.sandbox.restartBot();
     const third = await write(otto, 'a third question of Otto');
-    await pause(300);
-    expect(scene.shown(third.dm, third.said)).not.toContain('starts a new task');
+    await scene.expectStays(() => scene.shown(third.dm, third.said).includes('starts a new task'), false);
     expect(scene.sentToAgent('a third question of Otto').texts).toHaveLength(1);
   });
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { contentFrom } from '../../../sandbox/slack/file-content.ts';
 import type { SlackFile } from '../../../sandbox/slack/slack-workspace.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 
 const mib = 1024 * 1024;
 const scene = await openAppScene({
@@ -320,6 +320,5 @@ test('a long upload shows the progress of each file, and Stop ends it', async ({
   expect(slow.shown(channel, root)).toContain('Stopped by');
   const puts = slow.agent.calls.filter(({ name }) => name === 'PUT part').length;
   expect(puts).toBeLessThan(40);
-  await pause(500);
-  expect(slow.agent.tasks[0]?.messages).toEqual([]);
+  await slow.expectStays(() => slow.agent.tasks[0]?.messages, []);
 });

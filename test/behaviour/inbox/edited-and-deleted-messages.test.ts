@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { slack } = scene;
@@ -29,8 +29,8 @@ describe.concurrent('a changed message', () => {
     slack.edit(channel.id, edited.ts, 'without a typo');
     slack.remove(channel.id, deleted.ts);
     await scene.finished(channel, edited);
-    await pause(500);
-    expect(scene.sentToAgent('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
+    const later = () => scene.sentToAgent('edits while waiting').texts.slice(1);
+    await scene.expectStays(later, ['without a typo']);
   });
 
   test('is asked when an edit turns an empty mention into a question', async ({ onTestFinished }) => {
@@ -67,8 +67,7 @@ describe.concurrent('a changed message', () => {
       await own.finished(channel, forgotten);
       await own.slack.settled();
       await own.until('the note is there', () => own.slack.ephemerals(own.ada, channel).length > 0);
-      await pause(300);
-      expect(own.slack.ephemerals(own.ada, channel)).toHaveLength(1);
+      await own.expectStays(() => own.slack.ephemerals(own.ada, channel).length, 1);
       expect(own.sentToAgent('the median').texts).toEqual(['the median of colum a']);
       expect(own.sentToAgent('the mode').texts).toEqual(['the mode of column d']);
       const key = { workspace: own.slack.team.id, channel: channel.id, ts: forgotten.ts };

@@ -141,8 +141,7 @@ test.concurrent('results claimed after one turn and not posted before the next a
     .where('thread_ts', '=', root.ts)
     .execute();
   await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));
-  await pause(1_000);
-  expect(own.shown(channel, root).match(/made after the answer/g)).toHaveLength(1);
+  await own.expectStays(() => own.shown(channel, root).match(/made after the answer/g)?.length, 1);
 });
 
 test.concurrent('a file whose upload response was lost is not shared again', async ({ onTestFinished }) => {

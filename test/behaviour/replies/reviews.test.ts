@@ -43,9 +43,8 @@ describe.concurrent('a review', () => {
   test('is posted once, rendered like an answer, and pings nobody', async () => {
     const { channel, root } = await asked(scene, 'one soon');
     await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
-    await pause(1_200);
-    const [shown = '', ...more] = reviews(scene, channel, root);
-    expect(more).toEqual([]);
+    const [shown = ''] = reviews(scene, channel, root);
+    await scene.expectStays(() => reviews(scene, channel, root), [shown]);
     expect(shown).toContain('A review of the work in this thread:');
     expect(shown).toContain('The sample is *small*.');
     expect(shown).not.toContain('<!channel>');
@@ -58,9 +57,7 @@ describe.concurrent('a review', () => {
     const task = await scene.until('the review begins', () =>
       scene.agent.tasks.find(({ title, reviews: all }) => title === 'one checked' && all.length > 0),
     );
-    await pause(500);
-    expect(task.reviews[0]?.status).toBe('running');
-    expect(reviews(scene, channel, root)).toEqual([]);
+    await scene.expectStays(() => [task.reviews[0]?.status, ...reviews(scene, channel, root)], ['running']);
     await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
     expect(scene.shown(channel, root)).toContain('Checked findings.');
   });
@@ -73,8 +70,7 @@ describe.concurrent('a review', () => {
       'A review of the work in this thread failed: “The reviewer ran out of time”. The answer is unchanged.';
     expect(told()).toEqual([line]);
     await scene.finished(channel, scene.reply(channel, root, 'and go on'));
-    await pause(1_000);
-    expect(told()).toEqual([line]);
+    await scene.expectStays(told, [line]);
   });
 
   test('with an error has failed, whatever its status', async () => {
@@ -123,8 +119,7 @@ describe.concurrent('a review', () => {
         : undefined;
     const { channel, root } = await asked(own, 'one soon');
     await own.until('the line is there', () => reviews(own, channel, root).length > 0);
-    await pause(500);
-    expect(reviews(own, channel, root)).toEqual([strings.reviewUnreadable]);
+    await own.expectStays(() => reviews(own, channel, root), [strings.reviewUnreadable]);
   });
 
   test('is posted where nobody can read which files the agent made', async ({ onTestFinished }) => {
@@ -141,8 +136,7 @@ describe.concurrent('a review', () => {
     await scene.until('the first is there', () => reviews(scene, channel, root).length === 1);
     await scene.finished(channel, scene.reply(channel, root, 'one more soon'));
     await scene.until('the second is there', () => reviews(scene, channel, root).length === 2);
-    await pause(500);
-    expect(reviews(scene, channel, root)).toHaveLength(2);
+    await scene.expectStays(() => reviews(scene, channel, root).length, 2);
   });
 });
 
@@ -155,8 +149,7 @@ describe.concurrent('the reviews of a task', () => {
     await keeping.until('the first is said', () => told() === 1);
     await keeping.finished(channel, keeping.reply(channel, root, 'and one more failing'));
     await keeping.until('the second is said', () => told() === 2);
-    await pause(500);
-    expect(told()).toBe(2);
+    await keeping.expectStays(told, 2);
   });
 
   test('end with a file where one takes too many messages, or in more of them where Slack takes none', async ({
@@ -211,8 +204,7 @@ describe.concurrent('the reviews of a task', () => {
       await lossy.until('the review is known to be there', async () =>
         (await db.selectFrom('posted_results').selectAll().execute()).some((row) => row.posted_at !== null),
       );
-      await pause(500);
-      expect(reviews(lossy, channel, root)).toHaveLength(1);
+      await lossy.expectStays(() => reviews(lossy, channel, root).length, 1);
     },
   );
 
@@ -225,8 +217,7 @@ describe.concurrent('the reviews of a task', () => {
     await blind.until('the review is there', () =>
       blind.agent.tasks.some(({ reviews: all }) => all.length > 0),
     );
-    await pause(1_000);
-    expect(reviews(blind, channel, root)).toEqual([]);
+    await blind.expectStays(() => reviews(blind, channel, root), []);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0', WATCH_MINUTES: '0' } });
 const { slack } = scene;
@@ -186,7 +186,7 @@ describe("a task's details", () => {
     const broughtBefore = brought();
     await press('task_file');
     await scene.until('Slack could not show it', () => failed() > before);
-    await pause(300);
+    await scene.expectStays(() => downloads <= 1, true);
     await press('task_file');
     mend();
     await modalShows("It's in your direct messages");
@@ -322,8 +322,7 @@ describe('deleting a task', () => {
     await modalShows('task_delete', scene.grace);
     await Promise.all([press('task_delete'), press('task_delete', scene.grace)]);
     await scene.until('the thread is told', () => notices(channel, root) > 0);
-    await pause(300);
-    expect(notices(channel, root)).toBe(1);
+    await scene.expectStays(() => notices(channel, root), 1);
     expect(await deletions(channel)).toHaveLength(1);
   });
 

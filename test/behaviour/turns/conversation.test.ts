@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { slack, agent } = scene;
@@ -48,8 +48,7 @@ describe.concurrent('a conversation', () => {
     await scene.finished(channel, root);
     scene.reply(channel, root, `<@${scene.grace.id}> what do you think?`);
     await slack.settled();
-    await pause(300);
-    expect(scene.sentToAgent('who is asked here?').texts).toHaveLength(1);
+    await scene.expectStays(() => scene.sentToAgent('who is asked here?').texts.length, 1);
   });
 
   test('never starts without a mention, at the top or in a thread', async () => {
@@ -57,8 +56,7 @@ describe.concurrent('a conversation', () => {
     const root = slack.say({ person: scene.ada, channel, text: 'lunch?' });
     scene.reply(channel, root, 'yes', { person: scene.grace });
     await slack.settled();
-    await pause(300);
-    expect(scene.replies(channel, root)).toHaveLength(0);
+    await scene.expectNoReply(channel, root);
   });
 
   test('needs a mention in a group direct message', async () => {
@@ -94,10 +92,10 @@ describe.concurrent('a conversation', () => {
     await scene.finished(channel, root);
     slack.unfurl(channel.id, root.ts);
     await slack.settled();
-    await pause(300);
-    expect(scene.sentToAgent('forgot to mention you').texts).toEqual([
-      expect.stringMatching(/^forgot to mention you/),
-    ]);
+    await scene.expectStays(
+      () => scene.sentToAgent('forgot to mention you').texts,
+      [expect.stringMatching(/^forgot to mention you/)],
+    );
   });
 
   test('brings the earlier messages of a human thread along', async () => {

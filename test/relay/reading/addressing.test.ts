@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addresseeOf, readMentions } from '../../../src/relay/reading/addressing.ts';
 import { lookUpNames } from '../../../src/relay/reading/display-names.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
@@ -31,13 +31,13 @@ test.each([
 const seen = (raw: object) => readMentions(parseMessage(raw), bot);
 
 describe('the mentions of a message', () => {
-  it('include the bot when the text mentions it, with or without a label', () => {
+  test('include the bot when the text mentions it, with or without a label', () => {
     expect(seen({ text: `<@${bot}> hi` }).mentionsBot).toBe(true);
     expect(seen({ text: `hi <@${bot}|taskthread>!` }).mentionsBot).toBe(true);
     expect(seen({ text: 'hi <@U0ADA>' }).mentionsBot).toBe(false);
   });
 
-  it('include the bot when a list or a quotation in the blocks mentions it', () => {
+  test('include the bot when a list or a quotation in the blocks mentions it', () => {
     const inList = {
       type: 'rich_text_list',
       style: 'bullet',
@@ -48,7 +48,7 @@ describe('the mentions of a message', () => {
     expect(seen(richText({ type: 'rich_text_quote', elements: [user(bot)] })).mentionsBot).toBe(true);
   });
 
-  it('do not include the bot when its mention is code', () => {
+  test('do not include the bot when its mention is code', () => {
     expect(seen({ text: `type \`<@${bot}>\`` }).mentionsBot).toBe(false);
     expect(seen({ text: `\`\`\`<@${bot}> hi\`\`\`` }).mentionsBot).toBe(false);
     expect(seen({ text: `&lt;@${bot}&gt;` }).mentionsBot).toBe(false);
@@ -56,13 +56,13 @@ describe('the mentions of a message', () => {
     expect(seen(richText(code, section(styled(`<@${bot}>`, 'code')))).mentionsBot).toBe(false);
   });
 
-  it('do not include the bot when a forwarded message mentions it', () => {
+  test('do not include the bot when a forwarded message mentions it', () => {
     expect(seen({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] }).mentionsBot).toBe(
       false,
     );
   });
 
-  it('start with somebody else unless the bot is mentioned, too', () => {
+  test('start with somebody else unless the bot is mentioned, too', () => {
     expect(seen({ text: '<@U0ADA> can you look?' }).startsWithOtherPerson).toBe(true);
     expect(seen({ text: '<!subteam^S0GENES> can you look?' }).startsWithOtherPerson).toBe(true);
     expect(seen({ text: `<@U0ADA> <@${bot}> can you look?` }).startsWithOtherPerson).toBe(false);
@@ -70,7 +70,7 @@ describe('the mentions of a message', () => {
     expect(seen({ text: '' }).startsWithOtherPerson).toBe(false);
   });
 
-  it('are all there is when only punctuation is left', () => {
+  test('are all there is when only punctuation is left', () => {
     expect(seen({ text: `<@${bot}>` }).isEmptyAfterMention).toBe(true);
     expect(seen(richText(section(user(bot), ' , ', user(bot), '!'))).isEmptyAfterMention).toBe(true);
     expect(seen({ text: `<@${bot}> go` }).isEmptyAfterMention).toBe(false);
@@ -78,7 +78,7 @@ describe('the mentions of a message', () => {
     expect(seen({ text: `<@${bot}> <@U0ADA>` }).isEmptyAfterMention).toBe(false);
   });
 
-  it('are not all there is when a message is forwarded to the bot', () => {
+  test('are not all there is when a message is forwarded to the bot', () => {
     const forwarded = { text: `<@${bot}>`, attachments: [{ is_share: true, text: 'the result' }] };
     expect(seen(forwarded).isEmptyAfterMention).toBe(false);
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { misspeltFlag, parseFlags } from '../../../src/relay/reading/message-flags.ts';
 
 const none = { noFallback: false, autoMode: false, planMode: false };
@@ -45,11 +45,11 @@ describe('flags at the beginning of a message', () => {
     expect(read(text)).toEqual({ choices: {}, text });
   });
 
-  it('leave an unknown flag after known ones as text', () => {
+  test('leave an unknown flag after known ones as text', () => {
     expect(read('--model max --verbose go')).toEqual({ choices: { model: 'max' }, text: '--verbose go' });
   });
 
-  it('are accepted without a value where they are supported', () => {
+  test('are accepted without a value where they are supported', () => {
     const { choices, text } = read('--no-fallback --auto --skill s go', all);
     expect({ choices, text }).toEqual({
       choices: { noFallback: true, mode: 'auto', skill: 's' },
@@ -58,7 +58,7 @@ describe('flags at the beginning of a message', () => {
     expect(read('--plan=yes go', all).choices).toEqual({});
   });
 
-  it('cut a title that is too long, and make it one line', () => {
+  test('cut a title that is too long, and make it one line', () => {
     const { choices } = read(`--title "${'long\u0007  title '.repeat(100)}" go`);
     expect(choices.title).toHaveLength(300);
     expect(choices.title).toMatch(/^long title long title /);
@@ -78,7 +78,7 @@ test.each([
 });
 
 describe('any text', () => {
-  it('loses nothing but flags and the space around them', () => {
+  test('loses nothing but flags and the space around them', () => {
     const bits = fc.constantFrom(
       '--',
       '—',
@@ -106,7 +106,7 @@ describe('any text', () => {
     );
   });
 
-  it('is read the same with the flags put before it', () => {
+  test('is read the same with the flags put before it', () => {
     const word = fc.stringMatching(/^[a-z][a-z0-9_]{0,12}$/);
     const dash = fc.constantFrom('--', '—', '–', '––');
     const quotes = fc.constantFrom(['"', '"'], ['“', '”'], ['„', '“'], ["'", "'"], ['‘', '’']);
@@ -120,7 +120,7 @@ describe('any text', () => {
     );
   });
 
-  it('of any length is read at once', () => {
+  test('of any length is read at once', () => {
     const began = process.threadCpuUsage();
     for (const text of ['--title "'.repeat(10_000), `--title ${'"a '.repeat(30_000)}`, ' '.repeat(100_000)])
       read(text);

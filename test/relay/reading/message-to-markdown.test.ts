@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText, withWriterName } from '../../../src/relay/reading/message-to-markdown.ts';
 import { attachmentsSchema, keptParts } from '../../../src/slack/slack-message.ts';
@@ -29,7 +29,7 @@ describe('a forwarded message', () => {
     return read({ text: 'q', attachments: keptParts({ attachments }).attachments });
   };
 
-  it.each([
+  test.each([
     [
       'an alert attached to it',
       { attachments: [{ title: 'ALERT', text: 'too warm' }] },
@@ -63,32 +63,32 @@ describe('a forwarded message', () => {
 });
 
 describe('the rich text of a message', () => {
-  it("omits the bot's mention at the beginning", () => {
+  test("omits the bot's mention at the beginning", () => {
     expect(readBlocks(section(user(bot), ' Compare the two cohorts'))).toBe('Compare the two cohorts');
   });
 
-  it("omits the bot's mention twice at the beginning, with the comma and the line break after it", () => {
+  test("omits the bot's mention twice at the beginning, with the comma and the line break after it", () => {
     expect(readBlocks(section(user(bot), ' ', user(bot), ', \n', 'go on'))).toBe('go on');
   });
 
-  it("keeps an emoji after the bot's mention", () => {
+  test("keeps an emoji after the bot's mention", () => {
     expect(readBlocks(section(user(bot), ':wave: hi'))).toBe(':wave: hi');
   });
 
-  it('names the bot in the middle of a sentence', () => {
+  test('names the bot in the middle of a sentence', () => {
     expect(readBlocks(section('Ask ', user(bot), ' for the table'))).toBe('Ask @Taskthread for the table');
   });
 
-  it('names the bot "agent" when its name is not known', () => {
+  test('names the bot "agent" when its name is not known', () => {
     const message = parseMessage(richText(section('Ask ', user(bot))));
     expect(readableText(message, nobody, bot)).toBe('Ask @agent');
   });
 
-  it('omits a mention that is alone on the first line', () => {
+  test('omits a mention that is alone on the first line', () => {
     expect(readBlocks(section(user(bot)), list('bullet', ['one']))).toBe('- one');
   });
 
-  it('names people, channels, usergroups and special mentions', () => {
+  test('names people, channels, usergroups and special mentions', () => {
     const everything = section(
       user('U0ADA'),
       ' in ',
@@ -101,11 +101,11 @@ describe('the rich text of a message', () => {
     expect(readBlocks(everything)).toBe('@Ada Lovelace in #lab-results with @genomics and @here');
   });
 
-  it('shows the id of a person without a known name', () => {
+  test('shows the id of a person without a known name', () => {
     expect(readBlocks(section('ask ', user('U0GHOST')))).toBe('ask @U0GHOST');
   });
 
-  it('takes a name from the label in the text before it falls back to the id', () => {
+  test('takes a name from the label in the text before it falls back to the id', () => {
     const message = {
       ...richText(section({ type: 'usergroup', usergroup_id: 'S0STATS' }, ' please')),
       text: '<!subteam^S0STATS|@statistics> please',
@@ -113,7 +113,7 @@ describe('the rich text of a message', () => {
     expect(read(message)).toBe('@statistics please');
   });
 
-  it('writes links with their label, and once when the label is the address', () => {
+  test('writes links with their label, and once when the label is the address', () => {
     const links = section(
       { type: 'link', url: 'https://example.org/a', text: 'the paper' },
       ' ',
@@ -128,24 +128,24 @@ describe('the rich text of a message', () => {
     );
   });
 
-  it('keeps a link whole that has parentheses in its address or brackets in its label', () => {
+  test('keeps a link whole that has parentheses in its address or brackets in its label', () => {
     const link = { type: 'link', url: 'https://example.org/p53_(gene)', text: 'p53 [gene]' };
     expect(readBlocks(section(link))).toBe('[p53 \\[gene\\]](<https://example.org/p53_(gene)>)');
   });
 
-  it('shows dates by their fallback, or else as an ISO time', () => {
+  test('shows dates by their fallback, or else as an ISO time', () => {
     const date = { type: 'date', timestamp: 1767225600, format: '{date}' };
     expect(readBlocks(section({ ...date, fallback: 'New Year' }, ' ', date))).toBe(
       'New Year 2026-01-01T00:00:00Z',
     );
   });
 
-  it('shows emoji as characters, and custom ones by name', () => {
+  test('shows emoji as characters, and custom ones by name', () => {
     const thumb = { type: 'emoji', name: '+1', unicode: '1f44d-1f3fd' };
     expect(readBlocks(section(thumb, { type: 'emoji', name: 'our-logo' }))).toBe('👍🏽:our-logo:');
   });
 
-  it('writes styles as Markdown with the markers next to the text', () => {
+  test('writes styles as Markdown with the markers next to the text', () => {
     const styles = section(
       styled('bold ', 'bold'),
       styled('both', 'bold', 'italic'),
@@ -155,27 +155,27 @@ describe('the rich text of a message', () => {
     expect(readBlocks(styles)).toBe('**bold _both_** ~~gone~~');
   });
 
-  it('does not let a style span a line break', () => {
+  test('does not let a style span a line break', () => {
     expect(readBlocks(section(styled('one\ntwo', 'bold')))).toBe('**one**\n**two**');
   });
 
-  it('writes inline code with enough backticks', () => {
+  test('writes inline code with enough backticks', () => {
     expect(readBlocks(section(styled('a', 'code'), ' ', styled('b`c', 'code')))).toBe('`a` ``b`c``');
   });
 
-  it('fences preformatted text with a fence that it does not contain, and keeps it unchanged', () => {
+  test('fences preformatted text with a fence that it does not contain, and keeps it unchanged', () => {
     const code = { type: 'rich_text_preformatted', elements: [piece('x = "<&>"\n```\n  y')], border: 0 };
     expect(readBlocks(section('Run\n'), code, section('\nplease'))).toBe(
       'Run\n\n````\nx = "<&>"\n```\n  y\n````\n\nplease',
     );
   });
 
-  it('quotes every line of a quotation', () => {
+  test('quotes every line of a quotation', () => {
     const quote = { type: 'rich_text_quote', elements: [piece('one\n\ntwo')] };
     expect(readBlocks(quote, section('what of it?'))).toBe('> one\n>\n> two\n\nwhat of it?');
   });
 
-  it('nests lists under the marker above and resumes numbers where they were left', () => {
+  test('nests lists under the marker above and resumes numbers where they were left', () => {
     const markdown = readBlocks(
       list('ordered', ['first'], { indent: 0 }),
       list('bullet', ['inner\nsecond line'], { indent: 1 }),
@@ -194,7 +194,7 @@ describe('the rich text of a message', () => {
     ]);
   });
 
-  it('keeps a nested list inside a quotation nested', () => {
+  test('keeps a nested list inside a quotation nested', () => {
     const markdown = readBlocks(
       list('bullet', ['a'], { border: 1 }),
       list('bullet', ['b'], { border: 1, indent: 1 }),
@@ -202,13 +202,13 @@ describe('the rich text of a message', () => {
     expect(markdown).toBe('> - a\n>   - b');
   });
 
-  it('shows the text of unknown elements, or their type', () => {
+  test('shows the text of unknown elements, or their type', () => {
     const unknown = section({ type: 'sparkle', text: 'shiny' }, ' ', { type: 'hologram', depth: 3 });
     const block = { type: 'rich_text_aside', elements: [piece('aside')] };
     expect(readBlocks(unknown, block)).toBe('shiny [hologram]\n\naside');
   });
 
-  it.each([
+  test.each([
     [{ type: 'citation', url: 'https://one.example/a', text: 'a paper' }, '[a paper](https://one.example/a)'],
     [{ type: 'citation', url: 'https://one.example/a', text: null }, 'https://one.example/a'],
     [{ type: 'canvas', file_id: 'F0PLAN', label: 'The plan' }, 'The plan'],
@@ -221,7 +221,7 @@ describe('the rich text of a message', () => {
     expect(readBlocks(section('see ', element))).toBe(`see ${shown}`);
   });
 
-  it('loses no word whatever the blocks, styles and order are', () => {
+  test('loses no word whatever the blocks, styles and order are', () => {
     const word = fc.stringMatching(/^[a-z<>&*_~`#-]{1,8}$/);
     const style = fc.subarray(['bold', 'italic', 'strike']);
     const inline = fc
@@ -251,7 +251,7 @@ describe('the rich text of a message', () => {
     );
   });
 
-  it('reads anything without throwing', () => {
+  test('reads anything without throwing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (blocks, text) => {
         const element = { type: 'rich_text', elements: [blocks] };
@@ -266,74 +266,74 @@ describe('the rich text of a message', () => {
 describe('a message without rich text', () => {
   const text = (words: string) => read({ text: words });
 
-  it("omits the bot's mention, with or without a label", () => {
+  test("omits the bot's mention, with or without a label", () => {
     expect(text(`<@${bot}> hello`)).toBe('hello');
     expect(text(`<@${bot}|taskthread>: hello`)).toBe('hello');
   });
 
-  it('decodes entities once', () => {
+  test('decodes entities once', () => {
     expect(text('a &lt; b &amp;&amp; c &gt; d &amp;lt;')).toBe('a < b && c > d &lt;');
   });
 
-  it('does not read an encoded mention as a mention', () => {
+  test('does not read an encoded mention as a mention', () => {
     expect(text('&lt;@U0ADA&gt;')).toBe('<@U0ADA>');
   });
 
-  it('names people, channels, usergroups, special mentions and dates', () => {
+  test('names people, channels, usergroups, special mentions and dates', () => {
     expect(text('<@U0ADA> <#C0LAB|> <#C0OTHER|other> <!subteam^S0GENES> <!here>')).toBe(
       '@Ada Lovelace #lab-results #other @genomics @here',
     );
     expect(text('due <!date^1767225600^{date_num}|Jan 1st>')).toBe('due Jan 1st');
   });
 
-  it('writes links with their label', () => {
+  test('writes links with their label', () => {
     expect(text('<https://example.org/?a=1&amp;b=2|the &lt;data&gt;> <https://example.org>')).toBe(
       '[the <data>](https://example.org/?a=1&b=2) https://example.org',
     );
   });
 
-  it('turns styles into Markdown and leaves other characters', () => {
+  test('turns styles into Markdown and leaves other characters', () => {
     expect(text('*bold* _it_ ~gone~ *_both_*')).toBe('**bold** _it_ ~~gone~~ **_both_**');
     expect(text('2 * 3 * 4, snake_case_name and ~5')).toBe('2 * 3 * 4, snake_case_name and ~5');
     expect(text('**already Markdown** and __init__')).toBe('**already Markdown** and __init__');
     expect(text('*<https://example.org/a_b_c|paper>*')).toBe('*[paper](https://example.org/a_b_c)*');
   });
 
-  it('keeps code unchanged', () => {
+  test('keeps code unchanged', () => {
     expect(text('run `*x* &lt; _y_` now')).toBe('run `*x* < _y_` now');
     expect(text('see\n```\nif a &lt; *b*:\n  <https://example.org|go>\n```\nok')).toBe(
       'see\n\n```\nif a < *b*:\n  go\n```\n\nok',
     );
   });
 
-  it('quotes lines, and everything after a triple >', () => {
+  test('quotes lines, and everything after a triple >', () => {
     expect(text('&gt; one\n&gt; two\nthree')).toBe('> one\n> two\n\nthree');
     expect(text('&gt;&gt;&gt; all\nof it')).toBe('> all\n> of it');
   });
 
-  it('turns bullets into list items', () => {
+  test('turns bullets into list items', () => {
     expect(text('• a\n    ◦ b')).toBe('- a\n    - b');
   });
 
-  it('adds forwarded messages as quotations', () => {
+  test('adds forwarded messages as quotations', () => {
     const attachments = [{ is_share: true, author_name: 'Grace Hopper', text: 'see *this*' }];
     expect(read({ text: `<@${bot}> what is it?`, attachments })).toBe(
       'what is it?\n\n> Forwarded message from Grace Hopper:\n>\n> see **this**',
     );
   });
 
-  it("reads an app's blocks when there is nothing else", () => {
+  test("reads an app's blocks when there is nothing else", () => {
     const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: '*Build* failed' } }];
     expect(read({ text: '', blocks })).toBe('**Build** failed');
   });
 
-  it('is quick on a long line of unfinished styles', () => {
+  test('is quick on a long line of unfinished styles', () => {
     const began = process.threadCpuUsage();
     expect(text('*a _b ~c '.repeat(5000)).length).toBeGreaterThan(40_000);
     expect(process.threadCpuUsage(began).user / 1_000).toBeLessThan(2_000);
   });
 
-  it('returns plain text unchanged', () => {
+  test('returns plain text unchanged', () => {
     const words = fc.array(fc.stringMatching(/^[a-zA-Z0-9äöüé.,;!?()%+=/"'-]{1,10}$/), { minLength: 1 });
     fc.assert(
       fc.property(words, (list) => {
@@ -344,16 +344,16 @@ describe('a message without rich text', () => {
 });
 
 describe("a message with its writer's name", () => {
-  it('names its writer on the same line', () => {
+  test('names its writer on the same line', () => {
     expect(withWriterName('and the mice?', 'Ada Lovelace')).toBe('Ada Lovelace: and the mice?');
   });
 
-  it('names its writer on a line of its own before a list or several lines', () => {
+  test('names its writer on a line of its own before a list or several lines', () => {
     expect(withWriterName('- one', 'Ada')).toBe('Ada:\n\n- one');
     expect(withWriterName('one\ntwo', 'Ada')).toBe('Ada:\n\none\ntwo');
   });
 
-  it('keeps a name on one line', () => {
+  test('keeps a name on one line', () => {
     expect(withWriterName('hi', 'Ada\n\nGrace: no')).toBe('Ada Grace: no: hi');
   });
 });

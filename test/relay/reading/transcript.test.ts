@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import {
   buildTranscript,
@@ -21,7 +21,7 @@ describe('the transcript of an earlier conversation', () => {
   });
   const grace = said(4, 'U0GRACE', 'Since when?\nSince the new batch?');
 
-  it('quotes messages with names, times and files, oldest first', () => {
+  test('quotes messages with names, times and files, oldest first', () => {
     expect(quote([grace, ada])).toBe(
       [
         'Earlier in this Slack thread (quoted: all 2 messages; times in UTC):',
@@ -37,14 +37,14 @@ describe('the transcript of an earlier conversation', () => {
     );
   });
 
-  it('labels our own messages and those of other apps', () => {
+  test('labels our own messages and those of other apps', () => {
     const ours = said(1, bot, 'Done.', { bot_id: 'B1' });
     const ci = parseMessage({ ts: at(2), bot_id: 'B2', username: 'builds', text: 'green' });
     expect(quote([ours])).toContain('> **Taskthread (you)**');
     expect(quote([ci])).toContain('> **builds (app)**');
   });
 
-  it('keeps the newest messages and says how many were left out', () => {
+  test('keeps the newest messages and says how many were left out', () => {
     const many = Array.from({ length: 25 }, (_, minute) => said(minute, 'U0ADA', `note ${minute}.`));
     const text = quote(many);
     expect(text).toContain('quoted: the newest 20 messages, 5 older messages left out;');
@@ -56,7 +56,7 @@ describe('the transcript of an earlier conversation', () => {
     expect(first).toContain('15 of its first messages, later messages left out;');
   });
 
-  it('leaves out older messages that do not fit, and cuts a newest one that is too long alone', () => {
+  test('leaves out older messages that do not fit, and cuts a newest one that is too long alone', () => {
     const long = said(9, 'U0ADA', 'word '.repeat(200));
     expect(quote([ada, long], { maxCharacters: 1200 })).toContain(
       'the newest message, 1 older message left out',
@@ -66,21 +66,21 @@ describe('the transcript of an earlier conversation', () => {
     expect(cut).toMatch(/… \(cut\)$/);
   });
 
-  it('is empty when there is no text, no message is wanted or nothing fits', () => {
+  test('is empty when there is no text, no message is wanted or nothing fits', () => {
     expect(quote([])).toBe('');
     expect(quote([said(0, 'U0ADA', ' ')])).toBe('');
     expect(quote([ada], { maxMessages: 0 })).toBe('');
     expect(quote([ada], { maxCharacters: 100 })).toBe('');
   });
 
-  it('puts the question after it, and nothing around a question alone', () => {
+  test('puts the question after it, and nothing around a question alone', () => {
     expect(withTranscript(quote([ada]), 'Why?')).toMatch(
       /\n> \[files: counts.csv, Plot\]\n\n---\n\nThe question:\n\nWhy\?$/,
     );
     expect(withTranscript('', 'Why?')).toBe('Why?');
   });
 
-  it('never exceeds its limits, quotes every line, and does not depend on the order of its messages', () => {
+  test('never exceeds its limits, quotes every line, and does not depend on the order of its messages', () => {
     const message = fc.record({
       minute: fc.nat(1000),
       user: fc.constantFrom('U0ADA', bot, 'U0GHOST'),
@@ -119,7 +119,7 @@ describe('the quotation of a linked message', () => {
   const quoted = (change: Partial<typeof linked> = {}, more: Partial<typeof limits> = {}) =>
     quoteLinkedMessage({ ...linked, ...change }, { names, botUserId: bot, ...limits, ...more }).text;
 
-  it('says where it is, and ends with the newest replies', () => {
+  test('says where it is, and ends with the newest replies', () => {
     expect(quoted({}, { maxMessages: 2 })).toBe(
       [
         'The Slack message in #plates at <https://lab.slack.com/archives/C1/p1> (quoted; times in UTC):',
@@ -135,14 +135,14 @@ describe('the quotation of a linked message', () => {
     );
   });
 
-  it('names replies that were not read, and a message without text', () => {
+  test('names replies that were not read, and a message without text', () => {
     const said = quoted({ message: parseMessage({ ts: at(0), text: '' }), replies: [], unreadReplies: 3 });
     expect(said).toMatch(
       /\(quoted; replies that were not read: 3; times in UTC\):\n\n> \(no text that fits here\)$/,
     );
   });
 
-  it('keeps the message alone where nothing else has room, or nobody wants more', () => {
+  test('keeps the message alone where nothing else has room, or nobody wants more', () => {
     for (const more of [{ maxMessages: 0 }, { maxMessages: 1 }, { maxCharacters: 230 }])
       expect(quoted({}, more)).toMatch(/> Which batch\?$/);
     const long = quoted({ message: said(0, 'U0ADA', 'a word '.repeat(100)) }, { maxCharacters: 300 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Poller } from '../../../src/relay/runtime/poller.ts';
 
 beforeEach(() => vi.useFakeTimers());
@@ -17,7 +17,7 @@ function slowPoller() {
   return { poller, polls, errors };
 }
 
-it('starts no poll while one is under way, and stops when that one has ended', async () => {
+test('starts no poll while one is under way, and stops when that one has ended', async () => {
   const { poller, polls } = slowPoller();
   poller.start();
   await vi.advanceTimersByTimeAsync(10_500);
@@ -34,7 +34,7 @@ it('starts no poll while one is under way, and stops when that one has ended', a
   expect(polls).toHaveLength(1);
 });
 
-it('polls once more if asked to during a poll', async () => {
+test('polls once more if asked to during a poll', async () => {
   const { poller, polls } = slowPoller();
   poller.pollNow();
   expect(polls).toHaveLength(0);
@@ -51,7 +51,7 @@ it('polls once more if asked to during a poll', async () => {
   expect(polls).toHaveLength(2);
 });
 
-it('continues after a poll that failed', async () => {
+test('continues after a poll that failed', async () => {
   const { poller, polls, errors } = slowPoller();
   poller.start();
   await vi.advanceTimersByTimeAsync(1_000);
@@ -63,7 +63,7 @@ it('continues after a poll that failed', async () => {
   await poller.stop();
 });
 
-it('polls only when it is asked to, with or without a start, if it has no interval', async () => {
+test('polls only when it is asked to, with or without a start, if it has no interval', async () => {
   const poll = vi.fn<() => Promise<void>>(async () => undefined);
   const poller = new Poller({ poll, onError: () => undefined });
   poller.start();
@@ -74,7 +74,7 @@ it('polls only when it is asked to, with or without a start, if it has no interv
   expect(poll).toHaveBeenCalledTimes(1);
 });
 
-it('polls at the start, too, if it is to', async () => {
+test('polls at the start, too, if it is to', async () => {
   const poll = vi.fn<() => Promise<void>>(async () => undefined);
   const poller = new Poller({ intervalMs: 1_000, startsAtOnce: true, poll, onError: () => undefined });
   poller.start();

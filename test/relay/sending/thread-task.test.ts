@@ -1,25 +1,25 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { taskTitle } from '../../../src/relay/sending/thread-task.ts';
 
 const count = (text: string) => [...new Intl.Segmenter('en').segment(text)].length;
 
 describe("a task's title", () => {
-  it('is the first sentence of the question', () => {
+  test('is the first sentence of the question', () => {
     expect(taskTitle('Which genes are up in the treated mice? Use the attached table.')).toBe(
       'Which genes are up in the treated mice?',
     );
     expect(taskTitle('Plot the counts per week. Then send a CSV.')).toBe('Plot the counts per week');
   });
 
-  it('continues after a greeting and does not end at a number or an abbreviation', () => {
+  test('continues after a greeting and does not end at a number or an abbreviation', () => {
     expect(taskTitle('Hi. Compare both groups')).toBe('Hi. Compare both groups');
     expect(taskTitle('Use a cut-off of 0.05 for genes, e.g. with edgeR')).toBe(
       'Use a cut-off of 0.05 for genes, e.g. with edgeR',
     );
   });
 
-  it("is the first line with words, without Markdown's markers", () => {
+  test("is the first line with words, without Markdown's markers", () => {
     expect(
       taskTitle('\n> \n---\n## **Compare** `a_b` with [the paper](https://example.org)\nand so on'),
     ).toBe('Compare a_b with the paper');
@@ -27,24 +27,24 @@ describe("a task's title", () => {
     expect(taskTitle('- [ ] _first_ ~~item~~')).toContain('first item');
   });
 
-  it('keeps both colons of an emoji, and no other at its end', () => {
+  test('keeps both colons of an emoji, and no other at its end', () => {
     expect(taskTitle('It worked :tada:')).toBe('It worked :tada:');
     expect(taskTitle('The lanes:')).toBe('The lanes');
   });
 
-  it('is cut at a word', () => {
+  test('is cut at a word', () => {
     const title = taskTitle(
       'Summarise the differences between the four cohorts that we measured during last spring',
     );
     expect(title).toBe('Summarise the differences between the four cohorts that we measured during last…');
   });
 
-  it('lists the file names when there is no text', () => {
+  test('lists the file names when there is no text', () => {
     expect(taskTitle('', ['counts.csv', 'samples.tsv'])).toBe('counts.csv, samples.tsv');
     expect(taskTitle(' \n', [])).toBe('New question');
   });
 
-  it('is one short whole line for any text', () => {
+  test('is one short whole line for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.array(fc.string()), (text, files) => {
         const title = taskTitle(text, files);
@@ -57,7 +57,7 @@ describe("a task's title", () => {
     );
   });
 
-  it('never cuts inside a character', () => {
+  test('never cuts inside a character', () => {
     expect(taskTitle('👩🏽‍🔬'.repeat(100))).toBe(`${'👩🏽‍🔬'.repeat(79)}…`);
   });
 });

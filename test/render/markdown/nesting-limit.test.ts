@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { limitNesting } from '../../../src/render/markdown/parse-limits.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 
@@ -13,7 +13,7 @@ const deep: Record<string, string> = {
 };
 
 describe('an answer with deeply nested constructs', () => {
-  it.each(Object.entries(deep))('is shown whole, and soon: %s', (_, line) => {
+  test.each(Object.entries(deep))('is shown whole, and soon: %s', (_, line) => {
     const answer = `Here is the file:\n\n${line}x\n\nThe answer is 42.`;
     const begun = process.cpuUsage();
     expect(displayedText(splitAnswer(answer))).toBe(answer);
@@ -22,7 +22,7 @@ describe('an answer with deeply nested constructs', () => {
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 
-  it('is read as deep as people write', () => {
+  test('is read as deep as people write', () => {
     const list = Array.from({ length: 30 }, (_, depth) => `${'  '.repeat(depth)}- *a* **b** _c_`).join('\n');
     for (const text of [
       list,
@@ -35,11 +35,11 @@ describe('an answer with deeply nested constructs', () => {
       expect(limitNesting(text)).toBe(text);
   });
 
-  it('is of the same length as its tree', () => {
+  test('is of the same length as its tree', () => {
     for (const text of Object.values(deep)) expect(limitNesting(text)).toHaveLength(text.length);
   });
 
-  it('keeps the marks of a long list, of a table and of code without an empty line', () => {
+  test('keeps the marks of a long list, of a table and of code without an empty line', () => {
     const rows = '- an *item* with a lone *mark\n| **a** | *b |\n*p = *q;\n'.repeat(100);
     expect(limitNesting(rows)).toBe(rows);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from '../../support/markdown-shape.ts';
@@ -19,14 +19,14 @@ const head = '| name | value |\n| --- | ---: |';
 const sentence = 'The **third** sample differs from the others, see `run_18`. ';
 
 describe('an answer of', () => {
-  it('500,000 characters takes at most 56 messages, with all of its words', () => {
+  test('500,000 characters takes at most 56 messages, with all of its words', () => {
     const answer = `${sentence.repeat(8).trimEnd()}\n\n`.repeat(1_100).slice(0, 500_000).trimEnd();
     const parts = splitAnswer(answer);
     expect(parts.length).toBeLessThanOrEqual(56);
     expect(displayedText(parts)).toBe(answer);
   });
 
-  it.each([
+  test.each([
     [3_000, 1],
     [4_000, 1],
     [12_000, 2],
@@ -40,7 +40,7 @@ describe('an answer of', () => {
     expect(partsOf(answer).length).toBeLessThanOrEqual(most);
   });
 
-  it.each([
+  test.each([
     ['ideographs', '細胞の遺伝子発現を調べました。'],
     ['ideographs without an end', '細胞の遺伝子発現'],
     ['families of emoji', '👩‍👩‍👧'],
@@ -56,7 +56,7 @@ describe('an answer of', () => {
 });
 
 describe('a formula that is longer than a message', () => {
-  it.each([
+  test.each([
     ['$$', '$$'],
     ['\\[', '\\]'],
   ])('between %s and %s is code in each of its messages, cut between lines', (open, close) => {
@@ -77,7 +77,7 @@ describe('an answer of links with long addresses', () => {
     `[${index}](https://journal.example.org/articles/${index}?token=${'a'.repeat(250)})`;
   const links = Array.from({ length: 60 }, (_, index) => link(index)).join(', ');
 
-  it.each(['', 'The sources are these. '])('is cut between two of them, behind %j', (before) => {
+  test.each(['', 'The sources are these. '])('is cut between two of them, behind %j', (before) => {
     const parts = partsOf(before + links);
     for (const { source } of parts.slice(1)) expect((before + links).slice(source[0])).toMatch(/^\[\d+\]\(/);
     expect(parts[0]?.source[1]).toBeGreaterThan(8_500);
@@ -85,14 +85,14 @@ describe('an answer of links with long addresses', () => {
 });
 
 describe('a half-written link with many open brackets', () => {
-  it.each(['[x](http://a', '[&R](A', '[x](<a> ('])('takes no time that grows with them: %s', (link) => {
+  test.each(['[x](http://a', '[&R](A', '[x](<a> ('])('takes no time that grows with them: %s', (link) => {
     const answer = `A tree: ${link}${'(a,'.repeat(60)} and on`;
     expect(displayedText(splitAnswer(answer, { final: false }))).not.toContain('and on and on');
   });
 });
 
 describe('a paragraph with hard breaks', () => {
-  it('is not cut behind their backslashes', () => {
+  test('is not cut behind their backslashes', () => {
     const answer = 'A line of a poem that goes on, and on.\\\n'.repeat(400).slice(0, -2);
     const parts = partsOf(answer);
     expect(parts.length).toBeGreaterThan(1);
@@ -104,7 +104,7 @@ describe('a fence that is longer than a message', () => {
   const lines = Array.from({ length: 1_500 }, (_, index) => `  value[${index}] = read(${index})`);
   const code = lines.join('\n');
 
-  it.each([
+  test.each([
     ['```python', '```'],
     ['~~~~', '~~~~'],
   ])('that starts with %s continues as code of the same kind', (opening, fence) => {
@@ -117,7 +117,7 @@ describe('a fence that is longer than a message', () => {
     expect(codes.flatMap(({ value }) => value.split('\n')).filter((line) => line !== '')).toEqual(lines);
   });
 
-  it('is closed in what is shown of it while it grows', () => {
+  test('is closed in what is shown of it while it grows', () => {
     const answer = `\`\`\`\n${code}`;
     const splitter = new AnswerSplitter();
     for (let length = 10; length < answer.length; length += 3_001) {
@@ -126,7 +126,7 @@ describe('a fence that is longer than a message', () => {
     }
   });
 
-  it('stays closed while its last line is a shorter fence', () => {
+  test('stays closed while its last line is a shorter fence', () => {
     const answer = `\`\`\`\`md\n${'some words\n'.repeat(20)}\`\`\`\n`;
     const splitter = new AnswerSplitter();
     splitter.parts(answer, { final: false });
@@ -134,7 +134,7 @@ describe('a fence that is longer than a message', () => {
     expect(part && shapeOf(markdownOf(part)).openFences).toBe(0);
   });
 
-  it('inside a list stays in it', () => {
+  test('inside a list stays in it', () => {
     const inner = lines.map((line) => `  ${line}`).join('\n');
     const shapes = partsOf(`- step\n  \`\`\`\n${inner}\n  \`\`\`\n- next`).map((part) =>
       shapeOf(markdownOf(part)),
@@ -145,7 +145,7 @@ describe('a fence that is longer than a message', () => {
 });
 
 describe('a table', () => {
-  it.each([
+  test.each([
     ['rows', tableRows(350)],
     ['characters', tableRows(90).map((row) => `${row.slice(0, -2)} ${'wide '.repeat(60)}|`)],
   ])('with more %s than fit a message repeats its header in each part', (_, rows) => {
@@ -161,7 +161,7 @@ describe('a table', () => {
     expect(names).toEqual(rows.map((_row, index) => `gene ${index}`));
   });
 
-  it('beside another one keeps the limits of both', () => {
+  test('beside another one keeps the limits of both', () => {
     const two = `${head}\n${tableRows(80).join('\n')}\n\nand\n\n${head}\n${tableRows(150).join('\n')}`;
     const rows = partsOf(two).flatMap((part) =>
       shapeOf(markdownOf(part)).tables.flatMap((table) => cellsOf(table).slice(1)),
@@ -169,7 +169,7 @@ describe('a table', () => {
     expect(rows).toHaveLength(230);
   });
 
-  it('that is too wide for Slack is shown as code, at once and while it grows', () => {
+  test('that is too wide for Slack is shown as code, at once and while it grows', () => {
     const row = `|${'cell|'.repeat(22)}`;
     const wide = `Look:\n\n${row}\n${row.replaceAll('cell', '---')}\n${`${row}\n`.repeat(200)}`;
     for (const part of partsOf(wide.trimEnd())) expect(shapeOf(markdownOf(part)).tables).toEqual([]);
@@ -181,7 +181,7 @@ describe('a table', () => {
     }
   });
 
-  it('that becomes too wide on the way turns into code as a whole', () => {
+  test('that becomes too wide on the way turns into code as a whole', () => {
     const grown = `${head}\n${tableRows(20).join('\n')}\n`;
     const splitter = new AnswerSplitter();
     for (const length of [60, 300, grown.length]) splitter.parts(grown.slice(0, length), { final: false });
@@ -192,7 +192,7 @@ describe('a table', () => {
 });
 
 describe('nested lists', () => {
-  it('go on at their depth in the next message', () => {
+  test('go on at their depth in the next message', () => {
     const items = Array.from(
       { length: 400 },
       (_, index) => `    - inner ${index} of the list, with some words`,
@@ -204,7 +204,7 @@ describe('nested lists', () => {
 });
 
 describe('a link whose label names another host', () => {
-  it('shows the host that it opens in its label; code shows what it showed', () => {
+  test('shows the host that it opens in its label; code shows what it showed', () => {
     const link = '[sign in at **google.com**](https://two.example/a/very/long?way=1 "title")';
     const code = '`[a.io](https://b.io)`';
     const [part] = partsOf(`- See ${link} and [one.org](https://one.org/a).\n\n${code}`);
@@ -213,7 +213,7 @@ describe('a link whose label names another host', () => {
     );
   });
 
-  it.each(['google.com', '`[` google.com'])('leaves room for the hosts behind %s', (label) => {
+  test.each(['google.com', '`[` google.com'])('leaves room for the hosts behind %s', (label) => {
     const host = `${'two.'.repeat(50)}example`;
     const parts = partsOf(`[${label}](https://${host}/a) `.repeat(100).trimEnd());
     const counts = parts.map((part) => markdownOf(part).split(` (${host})]`).length - 1);

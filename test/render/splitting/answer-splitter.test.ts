@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type AnswerPart, AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
@@ -32,7 +32,7 @@ function extent({ source, isClosed: closed }: AnswerPart) {
 }
 
 describe('the parts of any answer', () => {
-  it('show every character once, each within the limits and with its fences closed', () => {
+  test('show every character once, each within the limits and with its fences closed', () => {
     fc.assert(
       fc.property(answers(10_000), (answer) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
@@ -44,7 +44,7 @@ describe('the parts of any answer', () => {
     );
   });
 
-  it('stay within the limits while it grows, show only what was written, and never change once closed', () => {
+  test('stay within the limits while it grows, show only what was written, and never change once closed', () => {
     fc.assert(
       fc.property(answers(10_000), growth, (answer, steps) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
@@ -62,7 +62,7 @@ describe('the parts of any answer', () => {
     );
   });
 
-  it('are the same however it grew', () => {
+  test('are the same however it grew', () => {
     fc.assert(
       fc.property(answers(10_000), growth, fc.boolean(), (answer, steps, final) => {
         const splitter = new AnswerSplitter();
@@ -77,7 +77,7 @@ describe('the parts of any answer', () => {
     );
   });
 
-  it('are the same however seldom it was looked at', () => {
+  test('are the same however seldom it was looked at', () => {
     const looks = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(answers(10_000), growth, looks, fc.boolean(), (answer, steps, looked, final) => {
@@ -94,7 +94,7 @@ describe('the parts of any answer', () => {
     );
   });
 
-  it('follow the text when the service removes some of it', () => {
+  test('follow the text when the service removes some of it', () => {
     fc.assert(
       fc.property(answers(10_000), answers(5_000), fc.nat(10_000), (before, after, common) => {
         const splitter = new AnswerSplitter();
@@ -119,7 +119,7 @@ describe('an answer that is crowded with marks', () => {
     '|a|b|\n|-|-|\n',
   ];
 
-  it.each(units)('is split in small slices, also after each change at its start: %j', (unit) => {
+  test.each(units)('is split in small slices, also after each change at its start: %j', (unit) => {
     const crowded = unit.repeat(110_000 / unit.length);
     const splitter = new AnswerSplitter();
     const options = { final: false, most: 2 };
@@ -142,7 +142,7 @@ describe('an answer that is crowded with marks', () => {
 });
 
 describe('white space that is longer than a message', () => {
-  it.each([
+  test.each([
     ['a word', `a\n${' '.repeat(30_000)}\nb`],
     ['the beginning', `${'\n'.repeat(20_000)}b`],
     ['code', `\`\`\`\n${'\n'.repeat(30_000)}b\n\`\`\``],
@@ -158,7 +158,7 @@ describe('white space that is longer than a message', () => {
 });
 
 describe('an answer without a visible character', () => {
-  it.each(['', ' \n\n ', '\u2060', '\uFEFF\u200B'])('%j has no part', (text) => {
+  test.each(['', ' \n\n ', '\u2060', '\uFEFF\u200B'])('%j has no part', (text) => {
     expect(splitAnswer(text)).toEqual([]);
     expect(new AnswerSplitter().parts(text, { final: false })).toEqual([]);
   });

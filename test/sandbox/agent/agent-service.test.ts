@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ServiceBehaviour } from '../../../sandbox/agent/service-behaviour.ts';
 import { services, TestClient } from '../../support/agent-test-client.ts';
 
@@ -7,7 +7,7 @@ const start = services();
 const quiet = { script: async () => {} };
 
 describe('projects', () => {
-  it('creates a project with an empty description and changes only what is sent', async () => {
+  test('creates a project with an empty description and changes only what is sent', async () => {
     const client = await start(quiet);
     const created = await client.call('POST', '/projects', { title: 'Assays' });
     expect(created.body).toMatchObject({ type: 'project', title: 'Assays', description: '' });
@@ -20,14 +20,14 @@ describe('projects', () => {
     expect(project?.updatedAt).toBeGreaterThan(project?.createdAt ?? 0);
   });
 
-  it('refuses a project without a title', async () => {
+  test('refuses a project without a title', async () => {
     const client = await start(quiet);
     expect((await client.call('POST', '/projects', { description: 'x' })).status).toBe(422);
   });
 });
 
 describe('tasks', () => {
-  it('starts idle with 201 and runs once initial messages are given', async () => {
+  test('starts idle with 201 and runs once initial messages are given', async () => {
     const client = await start(quiet);
     const project_id = await client.project();
     const idle = await client.call('POST', '/experimental/tasks', { project_id, title: 'A' });
@@ -58,7 +58,7 @@ describe('tasks', () => {
     ]);
   });
 
-  it('refuses an unknown model, a missing title, 21 initial messages and an unknown project', async () => {
+  test('refuses an unknown model, a missing title, 21 initial messages and an unknown project', async () => {
     const client = await start(quiet);
     const project_id = await client.project();
     const statusOf = async (body: object): Promise<number> => {
@@ -72,7 +72,7 @@ describe('tasks', () => {
     expect(await statusOf({ project_id: 'prj_none', title: 'A' })).toBe(404);
   });
 
-  it('lists the tasks of one project, newest first, page by page', async () => {
+  test('lists the tasks of one project, newest first, page by page', async () => {
     const client = await start(quiet);
     const project = await client.project();
     const other = await client.project();
@@ -93,7 +93,7 @@ describe('tasks', () => {
     }
   });
 
-  it('forgets a deleted task at once, and keeps the files that the agent made', async () => {
+  test('forgets a deleted task at once, and keeps the files that the agent made', async () => {
     const client = await start({ script: (turn) => turn.result('a.txt', 'text/plain', 'kept') });
     const task = await client.newTask();
     await client.send(task, 'Go', {});
@@ -110,7 +110,7 @@ describe('tasks', () => {
 });
 
 describe('the border', () => {
-  it('has a key that nobody knows beforehand, and answers to no other name of its machine', async () => {
+  test('has a key that nobody knows beforehand, and answers to no other name of its machine', async () => {
     const [one, other] = [await start(quiet), await start(quiet)];
     expect(one.service.apiKey).not.toBe(other.service.apiKey);
     const { url, apiKey, port } = one.service;
@@ -124,7 +124,7 @@ describe('the border', () => {
     expect(await Promise.all(hosts.map(ask))).toEqual([404, 404, 421, 421]);
   });
 
-  it('hides what belongs to another customer', async () => {
+  test('hides what belongs to another customer', async () => {
     const client = await start({ ...quiet, apiKeys: { 'key-a': 'a', 'key-b': 'b' } });
     const stranger = new TestClient(client.service, 'key-b');
     const project = await client.project();
@@ -136,7 +136,7 @@ describe('the border', () => {
     expect((await stranger.call('GET', `/experimental/tasks?project_id=${project}`)).status).toBe(404);
   });
 
-  it('answers a bad key with the status of the dialect', async () => {
+  test('answers a bad key with the status of the dialect', async () => {
     const client = await start(quiet);
     const stranger = new TestClient(client.service, 'wrong');
     expect((await stranger.call('POST', '/projects', { title: 'A' })).status).toBe(401);
@@ -144,7 +144,7 @@ describe('the border', () => {
     expect((await stranger.call('POST', '/projects', { title: 'A' })).status).toBe(403);
   });
 
-  it.each<[ServiceBehaviour['errorBody'], unknown]>([
+  test.each<[ServiceBehaviour['errorBody'], unknown]>([
     ['detail', { detail: "Task 'tsk_none' not found" }],
     ['detail-list', { detail: [{ loc: [], msg: "Task 'tsk_none' not found", type: 'error_404' }] }],
     ['error-message', { error: { message: "Task 'tsk_none' not found", code: 404 } }],
@@ -160,7 +160,7 @@ describe('the border', () => {
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
   });
 
-  it('refuses bodies that are not JSON, and unknown fields where the dialect says so', async () => {
+  test('refuses bodies that are not JSON, and unknown fields where the dialect says so', async () => {
     const client = await start({ ...quiet, behaviour: { unknownFields: 'refused' } });
     const headers = { authorization: `Bearer ${client.key}` };
     const url = `${client.service.url}/projects`;
@@ -178,7 +178,7 @@ describe('the border', () => {
     expect((await client.call('POST', '/projects', { title: 'A' })).status).toBe(200);
   });
 
-  it('answers 429 with Retry-After once the window is full', async () => {
+  test('answers 429 with Retry-After once the window is full', async () => {
     const client = await start({ ...quiet, behaviour: { rateLimit: { calls: 2, windowMs: 60_000 } } });
     await client.project();
     await client.project();
@@ -187,7 +187,7 @@ describe('the border', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
   });
 
-  it('applies faults by the name of a call and records every call', async () => {
+  test('applies faults by the name of a call and records every call', async () => {
     const client = await start(quiet);
     const project = await client.project();
     client.service.faults.add({ call: 'POST /experimental/tasks', fault: { kind: 'lost' }, times: 1 });
@@ -212,7 +212,7 @@ describe('the border', () => {
     ]);
   });
 
-  it('starts again on the port that it had', async () => {
+  test('starts again on the port that it had', async () => {
     const client = await start(quiet);
     const { port } = client.service;
     await client.service.stop();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentTurn } from '../../../sandbox/agent/agent-script.ts';
 import { TurnCancelled } from '../../../sandbox/agent/agent-script.ts';
 import { reached, services, type TestClient, textOf } from '../../support/agent-test-client.ts';
@@ -18,7 +18,7 @@ async function forever(turn: AgentTurn): Promise<void> {
 }
 
 describe('writing', () => {
-  it('lets a reply grow in its last text block, tool calls as blocks of their own', async () => {
+  test('lets a reply grow in its last text block, tool calls as blocks of their own', async () => {
     const client = await start({
       script: async (turn) => {
         turn.write('One ');
@@ -41,7 +41,7 @@ describe('writing', () => {
     ]);
   });
 
-  it('adds a block for each piece where the dialect says so', async () => {
+  test('adds a block for each piece where the dialect says so', async () => {
     const client = await start({
       behaviour: { growth: 'new-blocks' },
       script: async (turn) => {
@@ -54,7 +54,7 @@ describe('writing', () => {
     expect((await client.message(task, reply)).content).toHaveLength(2);
   });
 
-  it('shows a reply in progress as it is at the time it is read', async () => {
+  test('shows a reply in progress as it is at the time it is read', async () => {
     const client = await start({
       script: async (turn) => {
         turn.write('Half');
@@ -70,7 +70,7 @@ describe('writing', () => {
     expect(textOf(await client.message(task, reply))).toBe('Half and half');
   });
 
-  it.each([
+  test.each([
     ['stop', 'completed'],
     ['length', 'completed'],
     ['error', 'failed'],
@@ -82,7 +82,7 @@ describe('writing', () => {
     expect(await client.message(task, reply)).toMatchObject({ status, stop_reason: reason });
   });
 
-  it('fails the task when the script throws', async () => {
+  test('fails the task when the script throws', async () => {
     const client = await start({ script: () => Promise.reject(new Error('Out of beakers')) });
     const { task, reply } = await sent(client);
     await reached(client.service, task, 'failed');
@@ -94,7 +94,7 @@ describe('writing', () => {
 });
 
 describe('cancelling', () => {
-  it('lets the reply wind down: the task is cancelled at once, the reply when it has stopped', async () => {
+  test('lets the reply wind down: the task is cancelled at once, the reply when it has stopped', async () => {
     const { promise: mayStop, resolve: stopNow } = Promise.withResolvers<void>();
     const client = await start({
       script: async (turn) => {
@@ -118,7 +118,7 @@ describe('cancelling', () => {
     expect(textOf(message)).toBe('Working, stopped');
   });
 
-  it('keeps the task running until the reply has stopped where the dialect says so', async () => {
+  test('keeps the task running until the reply has stopped where the dialect says so', async () => {
     const client = await start({ behaviour: { gracefulCancel: 'when-stopped' }, script: forever });
     const { task } = await sent(client);
     const answer = await client.call('POST', `/experimental/tasks/${task}/cancel`, { force: false });
@@ -126,7 +126,7 @@ describe('cancelling', () => {
     await reached(client.service, task, 'cancelled');
   });
 
-  it('takes the pen away at once with force', async () => {
+  test('takes the pen away at once with force', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<unknown>();
     const client = await start({
       script: async (turn) => {
@@ -152,7 +152,7 @@ describe('cancelling', () => {
     expect(textOf(await client.message(task, reply))).toBe('Working');
   });
 
-  it('answers with the present status where nothing runs, or with 409', async () => {
+  test('answers with the present status where nothing runs, or with 409', async () => {
     const client = await start({ script: async () => {} });
     const { task } = await sent(client);
     await reached(client.service, task, 'completed');
@@ -164,7 +164,7 @@ describe('cancelling', () => {
 });
 
 describe('asking', () => {
-  it('waits silent and running until the next message, which it takes in spite of running', async () => {
+  test('waits silent and running until the next message, which it takes in spite of running', async () => {
     const client = await start({ script: async (turn) => turn.write(await turn.ask('Which? ')) });
     const { task, reply } = await sent(client);
     await expect.poll(async () => textOf(await client.message(task, reply))).toBe('Which? ');
@@ -175,7 +175,7 @@ describe('asking', () => {
     expect(textOf(await client.message(task, reply))).toBe('Which? The second');
   });
 
-  it('goes on in a new reply where the dialect says so', async () => {
+  test('goes on in a new reply where the dialect says so', async () => {
     const client = await start({
       behaviour: { afterAsk: 'new-reply' },
       script: async (turn) => turn.write(await turn.ask('Which?')),
@@ -194,7 +194,7 @@ describe('asking', () => {
     expect((await client.message(task, reply)).status).toBe('completed');
   });
 
-  it('can be cancelled while it waits', async () => {
+  test('can be cancelled while it waits', async () => {
     const client = await start({ script: async (turn) => turn.write(await turn.ask('Which?')) });
     const { task, reply } = await sent(client);
     await expect.poll(async () => textOf(await client.message(task, reply))).toBe('Which?');
@@ -204,7 +204,7 @@ describe('asking', () => {
 });
 
 describe('after the reply', () => {
-  it('keeps the task running while background work goes on, whose files appear late', async () => {
+  test('keeps the task running while background work goes on, whose files appear late', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const client = await start({
       script: async (turn) => {
@@ -222,7 +222,7 @@ describe('after the reply', () => {
     expect((await client.results(task)).data.map(({ name }) => name)).toEqual(['late.txt']);
   });
 
-  it('leaves the reply completed when its background work is cancelled', async () => {
+  test('leaves the reply completed when its background work is cancelled', async () => {
     const client = await start({ script: async (turn) => turn.background(1e9) });
     const { task, reply } = await sent(client);
     await reached(client.service, reply, 'completed');
@@ -231,7 +231,7 @@ describe('after the reply', () => {
     expect((await client.message(task, reply)).status).toBe('completed');
   });
 
-  it('shows a review once its findings are written, its message once it has completed', async () => {
+  test('shows a review once its findings are written, its message once it has completed', async () => {
     const never = 1e8;
     const times: Record<string, object> = { unwritten: { afterMs: never }, unsettled: { verifyMs: never } };
     const client = await start({
@@ -255,7 +255,7 @@ describe('after the reply', () => {
     expect((await client.messages(task)).data.map((message) => message.id)).not.toContain(id);
   });
 
-  it('shows a review that failed with its error', async () => {
+  test('shows a review that failed with its error', async () => {
     const client = await start({ script: async (turn) => turn.review({ error: 'No reviewer' }) });
     const { task } = await sent(client);
     await expect

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { PNG } from 'pngjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { columnChart } from '../../../sandbox/agent/column-chart.ts';
 import { sampleReport } from '../../../sandbox/agent/sample-report.ts';
 import { summarizeTable, summaryCsv } from '../../../sandbox/agent/table-summary.ts';
@@ -18,7 +18,7 @@ async function answerTo(client: TestClient, task: string, content: string, more:
 }
 
 describe('the analyst', () => {
-  it('summarises a table, leaves two results and remembers its figures for later questions', async () => {
+  test('summarises a table, leaves two results and remembers its figures for later questions', async () => {
     const client = await start();
     const project = await client.project();
     const file = await client.upload(
@@ -49,7 +49,7 @@ describe('the analyst', () => {
     expect(textOf(await answerTo(client, task, 'Thanks'))).toContain('the columns `well`, `od`, `dose`.');
   });
 
-  it('says what it is and what was said before when it has no table', async () => {
+  test('says what it is and what was said before when it has no table', async () => {
     const client = await start();
     const task = await client.newTask();
     await answerTo(client, task, 'First thing');
@@ -60,7 +60,7 @@ describe('the analyst', () => {
     expect(text).toContain('"First thing"');
   });
 
-  it('describes a file that is no table by its size and digest', async () => {
+  test('describes a file that is no table by its size and digest', async () => {
     const client = await start();
     const project = await client.project();
     const file = await client.upload(project, 'note.bin', 'abc', 'application/octet-stream');
@@ -69,7 +69,7 @@ describe('the analyst', () => {
     expect(textOf(reply)).toContain('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('obeys commands: length, length cut and its rest, unknown blocks, system messages, files', async () => {
+  test('obeys commands: length, length cut and its rest, unknown blocks, system messages, files', async () => {
     const client = await start();
     const task = await client.newTask();
     const report = textOf(await answerTo(client, task, '/long 1500'));
@@ -88,7 +88,7 @@ describe('the analyst', () => {
     expect((await client.results(task)).data).toHaveLength(2);
   });
 
-  it('fails and asks on command', async () => {
+  test('fails and asks on command', async () => {
     const client = await start();
     const failing = await client.newTask();
     const { assistant_message } = await client.send(failing, '/fail No more reagents');
@@ -107,7 +107,7 @@ describe('the analyst', () => {
 });
 
 describe('a table summary', () => {
-  it('agrees with the two-pass formulas for any numbers', async () => {
+  test('agrees with the two-pass formulas for any numbers', async () => {
     const number = fc.double({ min: -1e6, max: 1e6, noNaN: true });
     await fc.assert(
       fc.asyncProperty(fc.array(number, { minLength: 2, maxLength: 50 }), async (values) => {
@@ -125,14 +125,14 @@ describe('a table summary', () => {
     );
   });
 
-  it('leaves out columns of words and quotes names where CSV needs it', async () => {
+  test('leaves out columns of words and quotes names where CSV needs it', async () => {
     const source = Readable.from(['"a, b",word,gap\n1,x,\n2,3,NA\n']);
     const summary = await summarizeTable(source, ',');
     expect(summary.columns.map(({ name }) => name)).toEqual(['a, b']);
     expect(summaryCsv(summary)).toContain('"a, b",2,1.5,1,2,0.707107');
   });
 
-  it('is empty for an empty file', async () => {
+  test('is empty for an empty file', async () => {
     expect(await summarizeTable(Readable.from(['']), ',')).toEqual({ rows: 0, header: [], columns: [] });
   });
 });
@@ -145,7 +145,7 @@ describe('a chart', () => {
     return data.subarray(from * width * 4, to * width * 4);
   };
 
-  it('compares columns on their own scales', () => {
+  test('compares columns on their own scales', () => {
     // The rows of pixels in the middle of the range, without the figures above and below it.
     const [small, large] = [columnChart([column]), columnChart([wider])].map((chart) =>
       rowsOf(chart, 78, 90),
@@ -155,13 +155,13 @@ describe('a chart', () => {
     expect(rowsOf(columnChart([{ ...column, mean: 2 }]), 78, 90)).not.toEqual(small);
   });
 
-  it('names its columns, in any script', () => {
+  test('names its columns, in any script', () => {
     const names = ['reads', 'lengths', 'Größe', '長さ', 'a name that is far too long'];
     const charts = names.map((name) => rowsOf(columnChart([{ ...column, name }]), 0, 128).toString('base64'));
     expect(new Set(charts).size).toBe(names.length);
   });
 
-  it('can be drawn of nothing, of one value and of very many columns', () => {
+  test('can be drawn of nothing, of one value and of very many columns', () => {
     const single = { ...column, count: 1, min: 3, max: 3, mean: 3, sd: Number.NaN };
     for (const columns of [[], [single], Array.from({ length: 50 }, () => column)])
       expect(PNG.sync.read(columnChart(columns)).width).toBe(720);
@@ -169,7 +169,7 @@ describe('a chart', () => {
 });
 
 describe('a long report', () => {
-  it('is as long as was asked for, and ends with a conclusion that agrees with its sections', () => {
+  test('is as long as was asked for, and ends with a conclusion that agrees with its sections', () => {
     for (const length of [0, 999, 20_000]) {
       const report = sampleReport(length);
       expect(report.length).toBeGreaterThanOrEqual(length);

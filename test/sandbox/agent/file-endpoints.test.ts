@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { get, put, services } from '../../support/agent-test-client.ts';
 
 const start = services();
@@ -7,7 +7,7 @@ const quiet = { script: async () => {} };
 const SMALL = { multipartThreshold: 10, minPartSize: 4, partSize: 6 };
 
 describe('a single upload', () => {
-  it('gives a file once it is finalized, and its bytes again', async () => {
+  test('gives a file once it is finalized, and its bytes again', async () => {
     const client = await start(quiet);
     const project = await client.project();
     const { id, upload_url, ...answer } = await client.startUpload(project, 'räume.csv', 6);
@@ -29,7 +29,7 @@ describe('a single upload', () => {
     expect(String(content.headers['content-disposition'])).toContain("UTF-8''r%C3%A4ume.csv");
   });
 
-  it('is refused at finalize when nothing or another number of bytes arrived', async () => {
+  test('is refused at finalize when nothing or another number of bytes arrived', async () => {
     const client = await start(quiet);
     const { id, upload_url } = await client.startUpload(await client.project(), 'a.csv', 6);
     const path = `/experimental/files/${id}/finalize`;
@@ -38,7 +38,7 @@ describe('a single upload', () => {
     expect((await client.call('POST', path, {})).status).toBe(422);
   });
 
-  it.each([404, 409] as const)(
+  test.each([404, 409] as const)(
     'needs no finalize, which answers %i, where the dialect says so',
     async (status) => {
       const client = await start({ ...quiet, behaviour: { singleFinalize: status } });
@@ -49,7 +49,7 @@ describe('a single upload', () => {
     },
   );
 
-  it('spells its answer by the dialect', async () => {
+  test('spells its answer by the dialect', async () => {
     const client = await start({ ...quiet, behaviour: { fileId: 'file.id', uploadUrl: 'presigned_url' } });
     const body = {
       project_id: await client.project(),
@@ -63,7 +63,7 @@ describe('a single upload', () => {
     expect(started.body).not.toHaveProperty('id');
   });
 
-  it('refuses sizes and types that are not taken', async () => {
+  test('refuses sizes and types that are not taken', async () => {
     const client = await start({
       ...quiet,
       behaviour: { maxFileBytes: 10, refusedTypes: ['.exe', 'text/html'] },
@@ -83,7 +83,7 @@ describe('a single upload', () => {
 });
 
 describe('a signed link', () => {
-  it('refuses a credential, a changed signature and, once it is over, everybody', async () => {
+  test('refuses a credential, a changed signature and, once it is over, everybody', async () => {
     let now = Date.now();
     const client = await start({ ...quiet, now: () => now, behaviour: { uploadLinkMs: 1000 } });
     const { upload_url } = await client.startUpload(await client.project(), 'a.csv', 4);
@@ -97,7 +97,7 @@ describe('a signed link', () => {
     expect((await put(upload_url, 'a\n1\n')).status).toBe(403);
   });
 
-  it('wants the headers that were named with it', async () => {
+  test('wants the headers that were named with it', async () => {
     const client = await start({ ...quiet, behaviour: { uploadHeaders: { 'x-upload-check': 'yes' } } });
     const { upload_url, headers } = await client.startUpload(await client.project(), 'a.csv', 4);
     expect(headers).toEqual({ 'x-upload-check': 'yes' });
@@ -107,7 +107,7 @@ describe('a signed link', () => {
 });
 
 describe('an upload in parts', () => {
-  it('puts the parts together in the order of their numbers', async () => {
+  test('puts the parts together in the order of their numbers', async () => {
     const client = await start({ ...quiet, behaviour: SMALL });
     const { id, upload_id, part_size } = await client.startUpload(await client.project(), 'a.csv', 14);
     expect(part_size).toBe(6);
@@ -128,7 +128,7 @@ describe('an upload in parts', () => {
     expect(again.status).toBe(409);
   });
 
-  it('refuses parts that are missing, unsorted, too small or named by another etag', async () => {
+  test('refuses parts that are missing, unsorted, too small or named by another etag', async () => {
     const client = await start({ ...quiet, behaviour: SMALL });
     const { id, upload_id } = await client.startUpload(await client.project(), 'a.csv', 12);
     const urls = await client.partLinks(id, upload_id, [1, 2, 3]);
@@ -150,7 +150,7 @@ describe('an upload in parts', () => {
     expect(await statusOf([one, { part_number: 2, etag }])).toBe(200);
   });
 
-  it('asks no client for part URLs of a single upload, nor of another upload', async () => {
+  test('asks no client for part URLs of a single upload, nor of another upload', async () => {
     const client = await start({ ...quiet, behaviour: SMALL });
     const project = await client.project();
     const single = await client.startUpload(project, 'a.csv', 4);
@@ -164,7 +164,7 @@ describe('an upload in parts', () => {
     expect(await statusOf(multi.id, { upload_id: multi.upload_id, part_numbers: [] })).toBe(422);
   });
 
-  it.each([
+  test.each([
     ['empty-object', 200, {}],
     ['no-content', 204, ''],
   ] as const)(
@@ -183,7 +183,7 @@ describe('an upload in parts', () => {
 });
 
 describe('downloads', () => {
-  it('gives content as a redirect or as a link where the dialect says so', async () => {
+  test('gives content as a redirect or as a link where the dialect says so', async () => {
     const client = await start({ ...quiet, behaviour: { contentDownload: 'redirect' } });
     const file = await client.upload(await client.project(), 'a.csv', 'a\n1\n');
     const moved = await client.call('GET', `/experimental/files/${file}/content`);
@@ -194,7 +194,7 @@ describe('downloads', () => {
     expect(link.body).toMatchObject({ download_url: expect.stringContaining('/object/') });
   });
 
-  it('lists results with links that expire, or without links, page by page', async () => {
+  test('lists results with links that expire, or without links, page by page', async () => {
     let now = Date.now();
     const client = await start({
       now: () => now,
@@ -226,7 +226,7 @@ describe('downloads', () => {
     expect((await client.call('GET', '/experimental/tasks/tsk_none/results')).status).toBe(404);
   });
 
-  it('shows what was written while the task runs only when it reconciles', async () => {
+  test('shows what was written while the task runs only when it reconciles', async () => {
     const client = await start({
       script: async (turn) => {
         await turn.result('early.txt', 'text/plain', 'x');

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { reached, services, textOf } from '../../support/agent-test-client.ts';
 
 const start = services();
 const echo = { script: async (turn: { text: string; write(text: string): void }) => turn.write(turn.text) };
 
 describe('sending', () => {
-  it('answers with the user message and the reply so far, and settles the task', async () => {
+  test('answers with the user message and the reply so far, and settles the task', async () => {
     const client = await start(echo);
     const task = await client.newTask();
     const answer = await client.call('POST', `/experimental/tasks/${task}/messages`, { content: 'Hello' });
@@ -27,7 +27,7 @@ describe('sending', () => {
     });
   });
 
-  it('takes blocks as content, and refuses none', async () => {
+  test('takes blocks as content, and refuses none', async () => {
     const client = await start(echo);
     const task = await client.newTask();
     const path = `/experimental/tasks/${task}/messages`;
@@ -38,7 +38,7 @@ describe('sending', () => {
     expect(textOf(user_message)).toBe('Blocks');
   });
 
-  it('refuses unknown skills with 404 and unknown models with 422', async () => {
+  test('refuses unknown skills with 404 and unknown models with 422', async () => {
     const client = await start({ ...echo, skills: [{ id: 'skl_1', name: 'triage' }] });
     const task = await client.newTask();
     const path = `/experimental/tasks/${task}/messages`;
@@ -47,7 +47,7 @@ describe('sending', () => {
     expect((await client.call('POST', path, { content: 'x', skill: 'triage' })).status).toBe(200);
   });
 
-  it('skips attachments that cannot be read and leaves them out of file_ids', async () => {
+  test('skips attachments that cannot be read and leaves them out of file_ids', async () => {
     const client = await start(echo);
     const project = await client.project();
     const task = await client.task(project);
@@ -59,7 +59,7 @@ describe('sending', () => {
     expect(assistant_message?.input).toMatchObject({ file_ids: [good] });
   });
 
-  it('holds the answer until the reply is complete where the dialect says so', async () => {
+  test('holds the answer until the reply is complete where the dialect says so', async () => {
     const client = await start({
       behaviour: { send: 'held' },
       script: async (turn) => {
@@ -74,7 +74,7 @@ describe('sending', () => {
     });
   });
 
-  it('refuses a message to a running task, or queues it', async () => {
+  test('refuses a message to a running task, or queues it', async () => {
     const first = Promise.withResolvers<void>();
     const client = await start({
       script: async (turn) => {
@@ -95,7 +95,7 @@ describe('sending', () => {
     expect(data.map(textOf)).toEqual(['one', '0 before one', 'two', '2 before two']);
   });
 
-  it.each([409, 422] as const)('refuses a message to a failed task with %i', async (status) => {
+  test.each([409, 422] as const)('refuses a message to a failed task with %i', async (status) => {
     const client = await start({
       behaviour: { messageToStopped: status },
       script: async (turn) => turn.fail('Broken'),
@@ -112,7 +112,7 @@ describe('sending', () => {
     expect((await client.call('POST', path, { content: 'Again' })).status).toBe(status);
   });
 
-  it.each([
+  test.each([
     ['null', null],
     ['null-file-ids', { user_message_id: expect.any(String), file_ids: null }],
   ] as const)('gives input as %s', async (input, expected) => {
@@ -123,7 +123,7 @@ describe('sending', () => {
 });
 
 describe('listing', () => {
-  it('gives the most recent stretch first, bounded by events, oldest first within it', async () => {
+  test('gives the most recent stretch first, bounded by events, oldest first within it', async () => {
     const client = await start(echo);
     const task = await client.newTask();
     for (const text of ['one', 'two', 'three']) {
@@ -147,7 +147,7 @@ describe('listing', () => {
     expect(newer.has_more).toBe(true);
   });
 
-  it('includes the named message where cursors are inclusive', async () => {
+  test('includes the named message where cursors are inclusive', async () => {
     const client = await start({ ...echo, behaviour: { messageCursors: 'inclusive' } });
     const task = await client.newTask();
     const { user_message } = await client.send(task, 'one');
@@ -155,7 +155,7 @@ describe('listing', () => {
     expect(data[0]?.id).toBe(user_message.id);
   });
 
-  it('refuses a limit outside 1 to 500 and an unknown cursor', async () => {
+  test('refuses a limit outside 1 to 500 and an unknown cursor', async () => {
     const client = await start(echo);
     const path = `/experimental/tasks/${await client.newTask()}/messages`;
     for (const limit of ['0', '501', 'ten', '1.5']) {

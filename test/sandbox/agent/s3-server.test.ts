@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { type S3, startS3 } from '../../../sandbox/agent/s3-server.ts';
 import { openS3Storage } from '../../../sandbox/agent/s3-storage.ts';
@@ -38,7 +38,7 @@ const readAll: AgentScript = async (turn) => {
 };
 
 describe('a service that keeps its files in S3', () => {
-  it('assembles a multipart upload from presigned parts, byte for byte', async () => {
+  test('assembles a multipart upload from presigned parts, byte for byte', async () => {
     const client = await start({ storage: { s3 } });
     const bytes = randomBytes(11 * MIB);
     const { id, upload_id } = await client.startUpload(await client.project(), 'big.csv', bytes.length);
@@ -62,7 +62,7 @@ describe('a service that keeps its files in S3', () => {
     expect(await client.service.files[0]?.sha256()).toBe(sha256(bytes));
   });
 
-  it('refuses parts that are out of order, as S3 does', async () => {
+  test('refuses parts that are out of order, as S3 does', async () => {
     const storage = openS3Storage(s3);
     const id = await storage.startMultipart('ordered');
     const parts = await Promise.all(
@@ -78,7 +78,7 @@ describe('a service that keeps its files in S3', () => {
     await storage.stop();
   });
 
-  it('refuses parts below 5 MiB, as S3 does', async () => {
+  test('refuses parts below 5 MiB, as S3 does', async () => {
     const client = await start({ storage: { s3 } });
     const { id, upload_id } = await client.startUpload(await client.project(), 'big.csv', 9 * MIB);
     const urls = await client.partLinks(id, upload_id, [1, 2]);
@@ -89,7 +89,7 @@ describe('a service that keeps its files in S3', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('takes single uploads and gives results over presigned links that bear no credential', async () => {
+  test('takes single uploads and gives results over presigned links that bear no credential', async () => {
     const client = await start({ storage: { s3 }, script: readAll });
     const project = await client.project();
     const file = await client.upload(project, 'a.csv', 'a\n1\n');
@@ -109,7 +109,7 @@ describe('a service that keeps its files in S3', () => {
     expect((await get(link?.split('?')[0])).status).toBe(403);
   });
 
-  it('signs the headers that uploads must carry', async () => {
+  test('signs the headers that uploads must carry', async () => {
     const headers = { 'x-amz-meta-check': 'yes' };
     const client = await start({ storage: { s3 }, behaviour: { uploadHeaders: headers } });
     const { upload_url } = await client.startUpload(await client.project(), 'a.csv', 4);
@@ -117,7 +117,7 @@ describe('a service that keeps its files in S3', () => {
     expect((await put(upload_url, 'a\n1\n', headers)).status).toBe(200);
   });
 
-  it('lets part links expire with 403', async () => {
+  test('lets part links expire with 403', async () => {
     const client = await start({ storage: { s3 }, behaviour: { uploadLinkMs: 1000 } });
     const { id, upload_id } = await client.startUpload(await client.project(), 'a.csv', 9 * MIB);
     const urls = await client.partLinks(id, upload_id, [1]);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSlackWorkspace } from '../../../sandbox/slack/slack-workspace.ts';
 import { manifestVariant } from '../../../setup/manifest-file.ts';
@@ -20,7 +20,7 @@ const manifest = JSON.stringify(manifestVariant({}));
 const { appId } = slack.app;
 
 describe('an app of this Slack', () => {
-  it('works from its creation, once it is installed, until it is deleted', async () => {
+  test('works from its creation, once it is installed, until it is deleted', async () => {
     expect(await call('auth.test', {}, slack.botToken)).toMatchObject({ error: 'account_inactive' });
     expect(await call('apps.connections.open', {}, slack.appToken)).toMatchObject({ error: 'invalid_auth' });
     expect(await call('apps.manifest.export', { app_id: appId })).toMatchObject({ error: 'app_not_found' });
@@ -48,7 +48,7 @@ describe('an app of this Slack', () => {
     expect(await call('auth.test', {}, token)).toMatchObject({ error: 'account_inactive' });
   });
 
-  it('has only a manifest that Slack accepts', async () => {
+  test('has only a manifest that Slack accepts', async () => {
     const validate = (value: unknown) =>
       call('apps.manifest.validate', { manifest: typeof value === 'string' ? value : JSON.stringify(value) });
     expect(await validate(manifest)).toMatchObject({ ok: true, errors: [] });
@@ -70,7 +70,7 @@ describe('an app of this Slack', () => {
     expect(await validate('{')).toMatchObject({ error: 'invalid_manifest' });
   });
 
-  it('is changed only with a configuration token that lives; its refresh token works once', async () => {
+  test('is changed only with a configuration token that lives; its refresh token works once', async () => {
     const { token, refreshToken } = slack.app.configuration;
     expect(await call('apps.manifest.validate', { manifest }, slack.botToken)).toMatchObject({
       error: 'not_allowed_token_type',
@@ -91,7 +91,7 @@ describe('an app of this Slack', () => {
     expect(slack.calls.some(({ args }) => JSON.stringify(args).includes(refreshToken))).toBe(false);
   });
 
-  it('takes a square PNG of 512 to 2,000 pixels as its icon', async () => {
+  test('takes a square PNG of 512 to 2,000 pixels as its icon', async () => {
     await call('apps.manifest.create', { manifest });
     const set = async (bytes: Uint8Array<ArrayBuffer>) => {
       const form = new FormData();

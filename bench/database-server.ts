@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { connectionUrl } from '../sandbox/connection-url.ts';
+import { connectionUrl } from '../sandbox/postgres-server.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 
 /** What the server and a bot have done so far. */

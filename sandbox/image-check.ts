@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
 import { DatabaseProxy } from './chaos/database-proxy.ts';
-import { connectionUrl } from './connection-url.ts';
 import { type Container, ContainerEngine } from './container.ts';
-import { startPostgresServer } from './postgres-server.ts';
+import { connectionUrl, startPostgresServer } from './postgres-server.ts';
 import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
 
 const USAGE = 'npm run image-check [-- --engine docker]';

@@ -7,7 +7,7 @@ import type { AgentScript } from './agent/agent-script.ts';
 import { type AgentService, startAgentService } from './agent/agent-service.ts';
 import { BotProcess } from './bot-process.ts';
 import { OAUTH_SECRET_KEY } from './bot-settings.ts';
-import { connectionUrl } from './connection-url.ts';
+import { connectionUrl } from './postgres-server.ts';
 import { startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace, SlackWorkspaceOptions } from './slack/slack-workspace.ts';
 

@@ -3,7 +3,6 @@ import pg from 'pg';
 import { pino } from 'pino';
 import type { ServerConnection } from '../src/postgres/data-folder.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
-import { connectionUrl } from './connection-url.ts';
 
 /** A server of which a run uses databases of its own alone; it connects to `database` to make and drop them. */
 export type GivenServer = ServerConnection;
@@ -73,4 +72,10 @@ export async function startPostgresServer(
   const server = await startEmbeddedServer({ folder, log: pino({ level: 'silent' }), fsync });
   undo.defer(() => server.stop());
   return { connection: server.connection, url: connectionUrl(server.connection) };
+}
+
+/** The DATABASE_URL of a database of the server. */
+export function connectionUrl({ host, port, user, password, database }: ServerConnection): string {
+  const credentials = [user, password].map(encodeURIComponent).join(':');
+  return `postgres://${credentials}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }

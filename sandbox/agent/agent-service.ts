@@ -12,13 +12,12 @@ import type { EndpointContext, Skill } from './endpoint.ts';
 import { fileEndpoints } from './file-endpoints.ts';
 import { createHttpApp } from './http-app.ts';
 import { messageEndpoints } from './message-endpoints.ts';
-import { projectEndpoints } from './project-endpoints.ts';
 import type { FileRecord, ProjectRecord, TaskRecord } from './records.ts';
 import { openS3Storage } from './s3-storage.ts';
 import { DEFAULT_BEHAVIOUR, type ServiceBehaviour } from './service-behaviour.ts';
 import { ServiceState, type StatusChange } from './service-state.ts';
 import type { S3Location } from './storage.ts';
-import { taskEndpoints } from './task-endpoints.ts';
+import { projectEndpoints, taskEndpoints } from './task-endpoints.ts';
 import { TaskRunner } from './task-runner.ts';
 
 export interface AgentServiceOptions {

@@ -4,7 +4,6 @@ import type { Faults } from '../faults.ts';
 import type { CallLog } from './call-log.ts';
 import type { Endpoint } from './endpoint.ts';
 import { misbehave } from './misbehaviour.ts';
-import { RateLimit } from './rate-limit.ts';
 import type { ServiceBehaviour } from './service-behaviour.ts';
 import { refusalBody, ServiceRefusal } from './service-refusal.ts';
 import type { Storage } from './storage.ts';
@@ -151,4 +150,20 @@ function callNamer(endpoints: readonly Endpoint[]): (request: Request) => string
     const line = `${request.method} ${path}`;
     return patterns.find(({ pattern }) => pattern.test(line))?.name ?? line;
   };
+}
+
+/** A sliding window of calls for each key. */
+export class RateLimit {
+  readonly #calls = new Map<string, number[]>();
+
+  /** Counts one call; returns 0, or the ms until the next call is allowed. */
+  take(key: string, { calls, windowMs }: { calls: number; windowMs: number }): number {
+    const now = performance.now();
+    const recent = (this.#calls.get(key) ?? []).filter((at) => at > now - windowMs);
+    this.#calls.set(key, recent);
+    const oldest = recent.at(-calls);
+    if (recent.length >= calls && oldest !== undefined) return oldest + windowMs - now;
+    recent.push(now);
+    return 0;
+  }
 }

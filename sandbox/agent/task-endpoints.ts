@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts';
 import type { MessageRecord, ResultRecord, TaskRecord } from './records.ts';
 import { blocksOf, content, pageAfter, readBody, readFlag, readLimit, readText } from './request-input.ts';
-import { listJson, resultJson, taskJson, taskWithReviewsJson } from './response-json.ts';
+import { listJson, projectJson, resultJson, taskJson, taskWithReviewsJson } from './response-json.ts';
 import { invalid, ServiceRefusal } from './service-refusal.ts';
 
 export const model = z.enum(['standard', 'fast', 'max']);
@@ -131,4 +131,36 @@ async function listResults(
   );
   const ids = page.map(({ id }) => id);
   return { status: 200, body: listJson(data, ids, more) };
+}
+
+const projectCreation = z.object({
+  title: z.string().min(1).max(500),
+  description: z.string().max(10_000).optional(),
+});
+const projectChange = z.object({
+  title: z.string().max(500).optional(),
+  description: z.string().max(10_000).optional(),
+});
+
+export function projectEndpoints({ state, behaviour }: EndpointContext): Endpoint[] {
+  return [
+    {
+      name: 'POST /projects',
+      handle: ({ customer, body }) => {
+        const { title, description } = readBody(projectCreation, body, behaviour);
+        return { status: 200, body: projectJson(state.addProject(customer, title, description ?? '')) };
+      },
+    },
+    {
+      name: 'PUT /projects/{project_id}',
+      handle: ({ customer, params, body }) => {
+        const project = state.project(customer, params.project_id ?? '');
+        const { title, description } = readBody(projectChange, body, behaviour);
+        project.title = title ?? project.title;
+        project.description = description ?? project.description;
+        project.updatedAt = Math.max(state.now(), project.updatedAt + 1);
+        return { status: 200, body: projectJson(project) };
+      },
+    },
+  ];
 }

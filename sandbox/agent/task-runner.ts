@@ -1,10 +1,14 @@
-import type { AgentScript, AttachedFile } from './agent-script.ts';
-import { TurnCancelled } from './agent-script.ts';
-import type { TurnContext } from './agent-turn.ts';
-import { type QueuedMessage, RunningTurn, TurnEnd } from './agent-turn.ts';
-import type { Block, FileRecord, MessageRecord, TaskRecord } from './records.ts';
-import { textOf } from './records.ts';
-import { runReview } from './review-writer.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type AgentScript, type AttachedFile, type ReviewPlan, TurnCancelled } from './agent-script.ts';
+import { type QueuedMessage, RunningTurn, type TurnContext, TurnEnd } from './agent-turn.ts';
+import {
+  type Block,
+  type FileRecord,
+  type MessageRecord,
+  type ReviewRecord,
+  type TaskRecord,
+  textOf,
+} from './records.ts';
 
 /** An accepted user message. */
 export interface AcceptedMessage {
@@ -159,4 +163,33 @@ function endOf(error: unknown): TurnEnd {
   if (error instanceof TurnEnd) return error;
   if (error instanceof TurnCancelled) return new TurnEnd('cancelled');
   return new TurnEnd('error', error instanceof Error ? error.message : String(error));
+}
+
+/** Runs a review after a turn. It appears with its findings and replaces earlier reviews unless they are kept. */
+export async function runReview(
+  { state, pace, behaviour }: TurnContext,
+  task: TaskRecord,
+  plan: ReviewPlan,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await delay((plan.afterMs ?? 0) * pace, undefined, { signal });
+    const content = [{ type: 'text', text: plan.findings ?? '' }];
+    const more = { review: true, status: 'completed', stopReason: 'stop', completedAt: state.now() } as const;
+    const message = plan.findings === undefined ? null : state.addMessage(task, 'assistant', content, more);
+    const review: ReviewRecord = { status: 'running', messageId: message?.id ?? null, errorMessage: null };
+    const appear = () => {
+      const before = behaviour.reviewsKept ? task.reviews.filter((one) => one !== review) : [];
+      task.reviews = [...before, review];
+    };
+    if ((plan.verifyMs ?? 0) > 0) {
+      appear();
+      await delay((plan.verifyMs ?? 0) * pace, undefined, { signal });
+    }
+    review.status = plan.status ?? (plan.error === undefined ? 'completed' : 'failed');
+    review.errorMessage = plan.error ?? null;
+    appear();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }

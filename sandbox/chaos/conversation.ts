@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { Channel, Message, Person, SlackWorkspace, Team } from '../slack/slack-workspace.ts';
 import { RESULT_REQUEST } from './chaos-agent.ts';
 import type { FileFingerprint, SaidMessage } from './damage.ts';
@@ -148,4 +149,23 @@ export class Conversation {
 /** Hex digest. */
 export function sha256(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+const messageEvent = z.looseObject({ event: z.looseObject({ channel: z.string(), ts: z.string() }) });
+
+/** Records which messages reached the bot: Slack gives up an event after three retries. */
+export class DeliveryTracker {
+  readonly #delivered = new Set<string>();
+
+  constructor(slack: SlackWorkspace) {
+    slack.onAcknowledged((payload) => {
+      const { data } = messageEvent.safeParse(payload);
+      if (data !== undefined) this.#delivered.add(`${data.event.channel}/${data.event.ts}`);
+    });
+  }
+
+  /** Whether the bot acknowledged the message and the root of its thread. */
+  wasDelivered({ channel, ts, thread }: Pick<SaidMessage, 'channel' | 'ts' | 'thread'>): boolean {
+    return this.#delivered.has(`${channel}/${ts}`) && this.#delivered.has(thread);
+  }
 }

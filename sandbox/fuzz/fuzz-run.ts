@@ -6,15 +6,13 @@ import pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../bot-process.ts';
 import { serviceSettings } from '../bot-settings.ts';
-import { connectionUrl } from '../connection-url.ts';
-import { HeapCollector } from '../heap-collector.ts';
-import { startPostgresServer } from '../postgres-server.ts';
+import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
+import { connectionUrl, startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { recordedPayloads } from './event-samples.ts';
 import { sendByHttp, sendBySocket } from './event-sender.ts';
 import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX } from './fuzz-case.ts';
 import type { FuzzOptions } from './fuzz-options.ts';
-import { HeapMonitor } from './heap-monitor.ts';
 
 /** Concurrent requests on each transport. */
 const CONCURRENCY = 40;

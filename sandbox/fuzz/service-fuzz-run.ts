@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compileCacheSettings } from '../bot-process.ts';
-import { HeapCollector } from '../heap-collector.ts';
+import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
 import { containerMemorySettings, startMultiWorkspaceBot } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
 import type { ServiceFuzzOptions } from './fuzz-options.ts';
-import { HeapMonitor } from './heap-monitor.ts';
 import { HonestConversation, honestScript } from './honest-conversations.ts';
 import { hostileScript, misbehaviour } from './hostile-agent.ts';
 

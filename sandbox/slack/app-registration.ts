@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { configurationTokens } from './app-installation.ts';
 import type { Clock } from './ids.ts';
 import type { Manifest } from './manifest-schema.ts';
-import { configurationTokens } from './token-shapes.ts';
 
 /** Configuration tokens end after twelve hours (ms). */
 const CONFIGURATION_TOKEN_MS = 12 * 3_600_000;

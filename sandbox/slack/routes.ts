@@ -1,6 +1,6 @@
+import type { RequestHandler } from 'express';
 import express from 'express';
 import type { Faults } from '../faults.ts';
-import { multipartFields } from './multipart-fields.ts';
 import type { OAuth } from './oauth.ts';
 import { handleError, methodName, type WebApi } from './web-api.ts';
 import type { WorkspaceDeps } from './web-api-method.ts';
@@ -44,3 +44,23 @@ export function routes(
   app.use(handleError);
   return app;
 }
+
+/** Parses a multipart form whose body is already read: texts stay texts, files become their bytes. */
+export const multipartFields: RequestHandler = (request, _response, next) => {
+  const body: unknown = request.body;
+  const contentType = request.get('content-type') ?? '';
+  if (!Buffer.isBuffer(body) || !contentType.startsWith('multipart/form-data')) {
+    next();
+    return;
+  }
+  new Response(new Uint8Array(body), { headers: { 'content-type': contentType } })
+    .formData()
+    .then(async (form) => {
+      const fields = [...form].map(async ([name, value]) => [
+        name,
+        typeof value === 'string' ? value : new Uint8Array(await value.arrayBuffer()),
+      ]);
+      request.body = Object.fromEntries(await Promise.all(fields));
+    })
+    .then(() => next(), next);
+};

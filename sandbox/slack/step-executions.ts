@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import type { AppRegistration } from './app-registration.ts';
 import type { StepParameter } from './manifest-schema.ts';
-import type { Fields, Team } from './model.ts';
+import { type Fields, isFields, type Team } from './model.ts';
 import { explainedRefusal, SlackRefusal } from './slack-refusal.ts';
-import type { WorkspaceDeps } from './web-api-method.ts';
+import { json, type Method, method, text, type WorkspaceDeps } from './web-api-method.ts';
 
 /** One run of a step of a workflow. */
 export interface StepExecution {
@@ -120,4 +121,27 @@ function parameterProblems(parameters: Readonly<Record<string, StepParameter>>, 
     return typeof value !== 'string' || (is_required && value === '');
   });
   return [...unknown.map((name) => `${name} is unknown`), ...wrong.map(([name]) => `${name} is not valid`)];
+}
+
+/** The methods that complete steps of workflows. They need no scope. */
+export function functionMethods(executions: StepExecutions): Record<string, Method> {
+  return {
+    'functions.completeSuccess': method(
+      { tier: 'tier3' },
+      z.looseObject({ function_execution_id: text, outputs: json.refine(isFields) }),
+      ({ function_execution_id: id, outputs }, team) => {
+        executions.succeed(team, id, isFields(outputs) ? outputs : {});
+        return {};
+      },
+    ),
+
+    'functions.completeError': method(
+      { tier: 'tier3' },
+      z.looseObject({ function_execution_id: text, error: z.string().min(1) }),
+      ({ function_execution_id: id, error }, team) => {
+        executions.fail(team, id, error);
+        return {};
+      },
+    ),
+  };
 }

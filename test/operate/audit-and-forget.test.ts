@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, inject, test } from 'vitest';
-import { connectionUrl } from '../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { auditCommand } from '../../src/operate/audit.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
 import { parseTimeRange } from '../../src/operate/time-range.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { connectionUrl } from '../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { describeProcess } from '../../src/postgres/running-server.ts';
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';

@@ -3,8 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, inject, test, vi } from 'vitest';
-import { connectionUrl } from '../../sandbox/connection-url.ts';
-import { givenServer, startPostgresServer } from '../../sandbox/postgres-server.ts';
+import { connectionUrl, givenServer, startPostgresServer } from '../../sandbox/postgres-server.ts';
 
 const administration = inject('administration');
 const TEST_DATABASE_URL = connectionUrl(administration);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { appLevelToken, botToken, configurationTokens } from '../../sandbox/slack/token-shapes.ts';
+import { appLevelToken, botToken, configurationTokens } from '../../sandbox/slack/app-installation.ts';
 import {
   APP_TOKEN,
   appOfToken,

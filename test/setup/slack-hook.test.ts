@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { connectionUrl } from '../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import { manifestProblems } from '../../sandbox/slack/manifest-schema.ts';
 import { readManifestFile } from '../../setup/manifest-file.ts';

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { afterAll, expect } from 'vitest';
 import { textOf } from '../../sandbox/agent/records.ts';
-import { connectionUrl } from '../../sandbox/connection-url.ts';
 import {
   type InProcessSandbox,
   type InProcessSandboxOptions,
   startInProcessSandbox,
 } from '../../sandbox/in-process-sandbox.ts';
+import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { BotProcess } from '../../../sandbox/bot-process.ts';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase } from '../../support/fresh-database.ts';

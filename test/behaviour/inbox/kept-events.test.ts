@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DatabaseProxy } from '../../../sandbox/chaos/database-proxy.ts';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';

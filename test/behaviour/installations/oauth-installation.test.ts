@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DatabaseProxy } from '../../../sandbox/chaos/database-proxy.ts';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 import { MultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';

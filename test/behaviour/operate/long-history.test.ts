@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { fillHistory, type HistoryReads, historyReads } from '../../../sandbox/filled-history.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
 import { readStats } from '../../../src/store/stats.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';

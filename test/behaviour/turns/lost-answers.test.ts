@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { DatabaseProxy } from '../../../sandbox/chaos/database-proxy.ts';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { CredentialGate } from '../../../src/calls/credential-gate.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
 import {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
-import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { type Clocks, LEASE_MS, type Lease } from '../../../src/relay/runtime/lease.ts';
 import { Dispatcher, type DispatcherOptions, type JobSource } from '../../../src/relay/turns/dispatcher.ts';
 import { StoreError } from '../../../src/store/errors.ts';

@@ -3,9 +3,9 @@ import { CallNotifier, ObservedFaults } from '../../../sandbox/chaos/call-notifi
 import { RESULT_REQUEST, scriptedReply } from '../../../sandbox/chaos/chaos-agent.ts';
 import { parseChaosOptions } from '../../../sandbox/chaos/chaos-options.ts';
 import { hasPassed, reportLine } from '../../../sandbox/chaos/chaos-report.ts';
+import { WaitingPairs } from '../../../sandbox/chaos/database-observer.ts';
 import { KILL_STEPS, killStepOf, type OpenTurn } from '../../../sandbox/chaos/kill-step.ts';
 import { createRandomStreams, shuffled } from '../../../sandbox/chaos/random-streams.ts';
-import { WaitingPairs } from '../../../sandbox/chaos/waiting-pairs.ts';
 
 describe('the options', () => {
   test('one process hears of events by HTTP, several by Socket Mode, unless asked otherwise', () => {

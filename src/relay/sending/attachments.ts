@@ -97,7 +97,7 @@ class AttachmentBatch {
 
   async run(): Promise<Attachments> {
     const { items, onProgress } = this.#request;
-    onProgress(this.#progress);
+    onProgress([...this.#progress]);
     const outcomes: Outcome[] = [];
     const queue = [...items.entries()];
     const worker = async () => {

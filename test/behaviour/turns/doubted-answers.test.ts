@@ -175,11 +175,13 @@ test.concurrent('what stays unreadable is given up after a minute, and the threa
   const channel = scene.channel();
   const root = scene.ask(channel, '/slow 2 with a file', {
     files: [{ name: 'a.csv', mime: 'text/csv', bytes: 'a,b' }],
+    table: [['gene'], ['TP53']],
   });
   await scene.finished(channel, root);
   const shown = scene.shown(channel, root);
   expect(shown).toContain('Second 2 of 2');
-  expect(shown).toContain(strings.fileMissing({ name: 'a.csv', reason: 'service_failed' }));
+  for (const name of ['a.csv', 'table-1.csv'])
+    expect(shown).toContain(strings.fileMissing({ name, reason: 'service_failed' }));
   expect(shown).toContain(strings.resultsUnavailable);
   expect(shown).not.toContain(strings.serviceUnreachable);
 });

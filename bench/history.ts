@@ -8,11 +8,11 @@ import { fillHistory, HISTORY_DAYS, historyReads } from '../sandbox/filled-histo
 import { type InProcessSandbox, startInProcessSandbox } from '../sandbox/in-process-sandbox.ts';
 import { connectionUrl, startPostgresServer } from '../sandbox/postgres-server.ts';
 import type { Channel } from '../sandbox/slack/slack-workspace.ts';
+import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import type { EmbeddedServer } from '../src/postgres/embedded-server.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { Store } from '../src/store/store.ts';
 import { percentile, round } from './statistics.ts';
-import { makeTemporaryFolder } from './temporary-folder.ts';
 
 /** The two sides take turns this often, with so many questions each time. */
 const ROUNDS = 8;
@@ -162,7 +162,7 @@ async function measureRetention(client: pg.Client, turns: number): Promise<void>
 
 /** A server that counts its statements. */
 async function startServer(undo: AsyncDisposableStack): Promise<EmbeddedServer['connection']> {
-  const folder = join(await makeTemporaryFolder(undo), 'database');
+  const folder = join(await temporaryFolder(undo), 'database');
   await using once = new AsyncDisposableStack();
   const { connection } = await startPostgresServer(folder, once);
   const client = new pg.Client(connection);

@@ -1,10 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { startPostgresServer } from '../sandbox/postgres-server.ts';
+import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { ChildProgram } from './child-process.ts';
 import {
   addressesSchema,
@@ -76,9 +75,7 @@ export async function run(args: string[]): Promise<void> {
 
 async function measure(replies: number, seconds: number): Promise<ScaleStats> {
   await using undo = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-scale-'));
-  undo.defer(() => rm(folder, { recursive: true, force: true }));
-  await chmod(folder, 0o711);
+  const folder = await temporaryFolder(undo);
   const { url: databaseUrl } = await startPostgresServer(join(folder, 'data'), undo, { fsync: true });
   const services = new ChildProgram(new URL('scale/services-process.ts', import.meta.url));
   undo.defer(() => services.kill());

@@ -30,6 +30,18 @@ export async function compileCacheSettings(folder: string): Promise<Record<strin
   return settings;
 }
 
+/** Starts a process of the bot and waits until it takes events; `undo` kills it. @throws if it ends before */
+export async function startBotProcess(
+  settings: Readonly<Record<string, string>>,
+  logFile: string,
+  undo: AsyncDisposableStack,
+): Promise<BotProcess> {
+  const bot = new BotProcess(settings, logFile);
+  undo.defer(async () => void (bot.alive && (await bot.kill())));
+  if (!(await bot.ready())) throw new Error(`The bot did not start: see ${logFile}.`);
+  return bot;
+}
+
 /** One process of the bot, started as an operator starts it. */
 export class BotProcess {
   readonly #child: ChildProcess;

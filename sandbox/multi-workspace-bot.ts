@@ -5,7 +5,7 @@ import pg from 'pg';
 import { encryptionContext, Keyring } from '../src/store/workspaces/keyring.ts';
 import type { AgentScript } from './agent/agent-script.ts';
 import { type AgentService, startAgentService } from './agent/agent-service.ts';
-import { BotProcess } from './bot-process.ts';
+import { type BotProcess, startBotProcess } from './bot-process.ts';
 import { OAUTH_SECRET_KEY } from './bot-settings.ts';
 import { connectionUrl } from './postgres-server.ts';
 import { startSandboxServices } from './sandbox-services.ts';
@@ -54,12 +54,7 @@ export async function startMultiWorkspaceBot(
   );
   const own = await startAgentService({ script: scripts.own });
   undo.defer(() => own.stop());
-  const start = async () => {
-    const started = new BotProcess(settings, logFile);
-    undo.defer(async () => void (started.alive && (await started.kill())));
-    if (!(await started.ready())) throw new Error(`The bot did not start: see ${logFile}.`);
-    return started;
-  };
+  const start = () => startBotProcess(settings, logFile, undo);
   let bot = await start();
   for (const id of ids) await installApp(bot.port ?? 0, id);
   const database = new pg.Client(options.database);

@@ -26,15 +26,23 @@ export function ownDatabaseName(): string {
   return `taskthread_test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
 }
 
-/** Runs one statement on the server, over a connection of its own. */
-export async function runOnServer(server: GivenServer, statement: string): Promise<void> {
-  const client = new pg.Client(server);
+/** Does something over a connection of its own. */
+export async function withClient<T>(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client(connection);
   await client.connect();
   try {
-    await client.query(statement);
+    return await work(client);
   } finally {
     await client.end();
   }
+}
+
+/** Runs one statement on the server, over a connection of its own. */
+export async function runOnServer(server: GivenServer, statement: string): Promise<void> {
+  await withClient(server, (client) => client.query(statement));
 }
 
 /** The DATABASE_URL of a new database on the server of TEST_DATABASE_URL, dropped in `undo`; undefined without it. */

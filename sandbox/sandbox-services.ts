@@ -1,5 +1,3 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
 import { oauthSettings, serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
@@ -8,6 +6,7 @@ import {
   type SlackWorkspaceOptions,
   startSlackWorkspace,
 } from './slack/slack-workspace.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** The two services and the bot's settings for them. */
 export interface SandboxServicesOptions {
@@ -40,11 +39,7 @@ export async function startSandboxServices(
   options: SandboxServicesOptions,
   undo: AsyncDisposableStack,
 ): Promise<SandboxServices> {
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-'));
-  // A killed database server may still be writing.
-  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
-  // If we run as root, the database's own user must be able to enter the folder.
-  await chmod(folder, 0o711);
+  const folder = await temporaryFolder(undo);
   const slack = await startSlackWorkspace(options.slack ?? {});
   undo.defer(() => slack.stop());
   const agent = await startAgent(options, folder, undo);

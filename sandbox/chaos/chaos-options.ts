@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { runOptions } from '../run-command.ts';
 
 /** The command line options. */
 export interface ChaosOptions {
@@ -44,28 +44,13 @@ const schema = z.object({
 });
 
 export const CHAOS_USAGE =
-  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
+  'npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
   '       npm run chaos -- --poison S [--logs FOLDER]';
 
-/** The command line is invalid; `message` names the options at fault and shows the usage. */
-export class ChaosOptionsError extends Error {
-  readonly code = 'bad_options';
-
-  constructor(problems: readonly string[]) {
-    super(`${CHAOS_USAGE}\n${problems.join('\n')}`);
-    this.name = 'ChaosOptionsError';
-  }
-}
-
-/** Parses the arguments after the script's name. @throws ChaosOptionsError */
+/** Parses the arguments after the script's name. @throws UsageError */
 export function parseChaosOptions(args: readonly string[]): ChaosOptions | PoisonOptions {
-  const parsed = schema.safeParse(valuesOf(args));
-  if (!parsed.success) {
-    throw new ChaosOptionsError(
-      parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`),
-    );
-  }
-  const { transport, logs, database, kills, poison, ...rest } = parsed.data;
+  const parsed = runOptions(CHAOS_USAGE, args, schema, ['workflows', 'streams']);
+  const { transport, logs, database, kills, poison, ...rest } = parsed;
   if (poison !== undefined) return { poison: true, seed: poison, logs };
   return {
     ...rest,
@@ -74,27 +59,4 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions | Poiso
     transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'),
     logs,
   };
-}
-
-function valuesOf(args: readonly string[]): unknown {
-  try {
-    const option = { type: 'string' } as const;
-    return parseArgs({
-      args: [...args],
-      options: {
-        kills: option,
-        seed: option,
-        poison: option,
-        database: option,
-        workflows: { type: 'boolean' },
-        streams: { type: 'boolean' },
-        replicas: option,
-        transport: option,
-        delay: option,
-        logs: option,
-      },
-    }).values;
-  } catch (cause) {
-    throw new ChaosOptionsError([cause instanceof Error ? cause.message : String(cause)]);
-  }
 }

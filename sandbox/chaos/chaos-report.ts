@@ -1,4 +1,4 @@
-import { DAMAGE_KINDS, type Damage } from './damage.ts';
+import { type Damage, damageCounts, isUndamaged } from './damage.ts';
 import { DATABASE_FAULTS, type DatabaseFault } from './database-faults.ts';
 import { KILL_STEPS, type KillStep } from './kill-step.ts';
 import type { WorkflowCounts } from './workflow-runs.ts';
@@ -39,15 +39,11 @@ export const MAX_RECOVERY_SECONDS = 15;
 /** Whether a run found no damage and no slow recovery, and each process started and stopped as it should. */
 export function hasPassed(
   damage: Damage,
-  {
-    failedStarts,
-    lateStops,
-    recoverySeconds,
-    workflows,
-  }: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds' | 'workflows'>,
+  stats: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds' | 'workflows'>,
 ): boolean {
+  const { failedStarts, lateStops, recoverySeconds, workflows } = stats;
   return (
-    DAMAGE_KINDS.every((kind) => damage[kind].length === 0) &&
+    isUndamaged(damage) &&
     failedStarts === 0 &&
     lateStops === 0 &&
     (workflows === undefined || workflows.completedOnce === workflows.executions) &&
@@ -59,7 +55,6 @@ export function hasPassed(
 export function reportLine(damage: Damage, stats: ChaosRunStats): string {
   const { kills, messages, killsByStep, recoverySeconds, seconds, workflows, ...rest } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
-  const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
   const database =
     recoverySeconds.size === 0
       ? {}
@@ -74,10 +69,15 @@ export function reportLine(damage: Damage, stats: ChaosRunStats): string {
     kills,
     messages,
     killsByStep: steps,
-    ...counts,
+    ...damageCounts(damage),
     ...database,
     ...workflows,
     seconds,
     ...rest,
   });
+}
+
+/** Seconds, to a tenth. */
+export function secondsSince(began: number): number {
+  return Math.round((performance.now() - began) / 100) / 10;
 }

@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
@@ -8,12 +7,13 @@ import { chaosSettings } from '../bot-settings.ts';
 import type { Faults } from '../faults.ts';
 import { givenServer, startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
 import { CallNotifier, ObservedFaults } from './call-notifier.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import type { ChaosOptions } from './chaos-options.ts';
-import type { ChaosRunStats } from './chaos-report.ts';
+import { type ChaosRunStats, secondsSince } from './chaos-report.ts';
 import { Conversation, DeliveryTracker } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
@@ -67,9 +67,7 @@ export async function runChaos(
   await using undo = new AsyncDisposableStack();
   const { kills, seed, replicas, logs, databaseFaultSeconds } = options;
   await mkdir(logs, { recursive: true });
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
-  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
-  await chmod(folder, 0o711);
+  const folder = await temporaryFolder(undo);
   const random = createRandomStreams(seed);
   const callNotifier = new CallNotifier();
   const streams = options.streams ?? false;
@@ -98,7 +96,7 @@ export async function runChaos(
   );
   undo.defer(() => observer.stop());
   await bots.start(replicas);
-  onProgress(`the bot is running after ${seconds(began)} s`);
+  onProgress(`the bot is running after ${secondsSince(began)} s`);
   await observer.start();
   if (options.transport === 'http') {
     const loadBalancer = await startLoadBalancer(() => bots.port());
@@ -127,7 +125,8 @@ export async function runChaos(
     const talk = talkUntil(conversation, interventions, due, random, () => workflows?.runOne());
     await crashInjector.killOne();
     await talk;
-    if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
+    if (crashInjector.kills % 10 === 0)
+      onProgress(`${crashInjector.kills} kills after ${secondsSince(began)} s`);
   }
   stopFaults();
   // What a process that was not killed could not write is in its memory.
@@ -147,7 +146,7 @@ export async function runChaos(
   const { findings, turns } = await collectFindings(slack, agent, observer, everybody, canStop, () =>
     interventions.sendPaused(),
   );
-  onProgress(`all work settled after ${seconds(began)} s`);
+  onProgress(`all work settled after ${secondsSince(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
     wasDelivered: message.wasDelivered ?? isExpected(message),
@@ -160,7 +159,7 @@ export async function runChaos(
     kills: crashInjector.kills,
     messages: conversation.said.length,
     killsByStep: crashInjector.killsByStep,
-    seconds: seconds(began),
+    seconds: secondsSince(began),
     seed,
     replicas,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
@@ -242,8 +241,4 @@ async function talkUntil(
     await sleep(between(random.people, 0, 250));
     if (random.interventions() < INTERVENTION_CHANCE) await interventions.actOne();
   }
-}
-
-function seconds(since: number): number {
-  return Math.round((performance.now() - since) / 100) / 10;
 }

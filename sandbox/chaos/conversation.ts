@@ -32,9 +32,7 @@ export class Conversation {
   readonly #people: Person[];
   readonly #channels: Channel[] = [];
   readonly #open: OpenThread[] = [];
-  readonly #maxChannels: number;
-  readonly #directMessageChance: number;
-  readonly #team: Team;
+  readonly #options: { maxChannels: number; directMessageChance: number; team: Team };
   #threads = 0;
   #files = 0;
 
@@ -42,19 +40,14 @@ export class Conversation {
   constructor(
     slack: SlackWorkspace,
     random: () => number,
-    {
-      maxChannels = Number.POSITIVE_INFINITY,
-      directMessageChance = DIRECT_MESSAGE_CHANCE,
-      team = slack.team,
-    }: { maxChannels?: number; directMessageChance?: number; team?: Team } = {},
+    options: { maxChannels?: number; directMessageChance?: number; team?: Team } = {},
   ) {
-    this.#team = team;
-    this.#maxChannels = maxChannels;
-    this.#directMessageChance = directMessageChance;
+    const usual = { maxChannels: Infinity, directMessageChance: DIRECT_MESSAGE_CHANCE, team: slack.team };
+    this.#options = { ...usual, ...options };
     this.#slack = slack;
     this.#random = random;
     this.#people = ['ada', 'grace', 'linus'].map((name) =>
-      slack.createPerson({ name, realName: name, teamId: team.id }),
+      slack.createPerson({ name, realName: name, teamId: this.#options.team.id }),
     );
     for (let i = 0; i < 3; i += 1) this.#newChannel();
   }
@@ -81,10 +74,10 @@ export class Conversation {
 
   #startThread(): void {
     const random = this.#random;
-    if (this.#channels.length < this.#maxChannels && random() < 0.5) this.#newChannel();
+    if (this.#channels.length < this.#options.maxChannels && random() < 0.5) this.#newChannel();
     this.#threads += 1;
-    const name = `${this.#team === this.#slack.team ? '' : this.#team.id}th${this.#threads}`;
-    const owner = random() < this.#directMessageChance ? oneOf(random, this.#people) : undefined;
+    const name = `${this.#options.team === this.#slack.team ? '' : this.#options.team.id}th${this.#threads}`;
+    const owner = random() < this.#options.directMessageChance ? oneOf(random, this.#people) : undefined;
     if (owner !== undefined) this.directMessages += 1;
     const channel =
       owner === undefined ? oneOf(random, this.#channels.slice(-16)) : this.#slack.openDm(owner);
@@ -112,7 +105,7 @@ export class Conversation {
     const message = this.#slack.say({
       person: owner ?? (random() < 0.8 ? this.#people[0] : undefined) ?? oneOf(random, this.#people),
       channel,
-      text: root === undefined && owner === undefined ? `<@${this.#team.bot.userId}> ${text}` : text,
+      text: root === undefined && owner === undefined ? `<@${this.#options.team.bot.userId}> ${text}` : text,
       ...(root === undefined ? {} : { thread: root }),
       ...(files.length === 0 ? {} : { files }),
     });
@@ -142,7 +135,7 @@ export class Conversation {
   #newChannel(): void {
     const name = `room-${this.#channels.length + 1}`;
     const purpose = 'Where much happens';
-    this.#channels.push(this.#slack.createChannel({ name, purpose, teamId: this.#team.id }));
+    this.#channels.push(this.#slack.createChannel({ name, purpose, teamId: this.#options.team.id }));
   }
 }
 

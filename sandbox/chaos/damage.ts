@@ -88,6 +88,15 @@ export interface Findings {
 export const DAMAGE_KINDS = ['lost', 'duplicated', 'outOfOrder', 'repliesWrong', 'stuck'] as const;
 export type DamageKind = (typeof DAMAGE_KINDS)[number];
 
+/** How much damage there is of each kind. */
+export function damageCounts(damage: Damage): Record<string, number> {
+  return Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
+}
+
+export function isUndamaged(damage: Damage): boolean {
+  return DAMAGE_KINDS.every((kind) => damage[kind].length === 0);
+}
+
 /** One sentence for each case of damage. */
 export type Damage = Record<DamageKind, string[]>;
 

@@ -1,39 +1,32 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitIfHelpIsAsked, flattenSuppressedErrors } from '../../src/operate/command-runner.ts';
+import { UsageError } from '../../src/operate/command-runner.ts';
 import { givenServerProblem } from '../postgres-server.ts';
-import { CHAOS_USAGE, ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
+import { runCommand } from '../run-command.ts';
+import { CHAOS_USAGE, parseChaosOptions } from './chaos-options.ts';
 import { hasPassed, reportLine } from './chaos-report.ts';
 import { runChaos } from './chaos-run.ts';
-import { DAMAGE_KINDS, type Damage } from './damage.ts';
+import { DAMAGE_KINDS, type Damage, isUndamaged } from './damage.ts';
 import { poisonReportLine, runPoison } from './poison-run.ts';
 
-exitIfHelpIsAsked(
-  `${CHAOS_USAGE}\n\nKills the bot at random, then compares what was said with what arrived. With --poison, one thing after another stays bad, and nobody else may wait for it.`,
-);
-process.exitCode = await main(process.argv.slice(2));
+const HELP = `${CHAOS_USAGE}
 
-async function main(args: readonly string[]): Promise<number> {
-  try {
-    const options = parseChaosOptions(args);
-    const breaksDatabase = 'databaseFaultSeconds' in options && options.databaseFaultSeconds !== undefined;
-    const problem = breaksDatabase ? givenServerProblem('chaos --database') : undefined;
-    if (problem !== undefined) throw new ChaosOptionsError([problem]);
-    const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
-    const { passed, damage, line } = await run({ ...options, logs });
-    for (const kind of DAMAGE_KINDS)
-      for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
-    if (!passed) console.error(`The bot's logs and the findings are in ${logs}`);
-    if (passed && options.logs === undefined) await rm(logs, { recursive: true, force: true });
-    console.log(line);
-    return passed ? 0 : 1;
-  } catch (error) {
-    const isUsageError = error instanceof ChaosOptionsError;
-    console.error(...(isUsageError ? [error.message] : flattenSuppressedErrors(error)));
-    return isUsageError ? 2 : 1;
-  }
-}
+Kills the bot at random, then compares what was said with what arrived. With --poison, one thing after another stays bad, and nobody else may wait for it.`;
+
+await runCommand(HELP, async (args) => {
+  const options = parseChaosOptions(args);
+  const breaksDatabase = 'databaseFaultSeconds' in options && options.databaseFaultSeconds !== undefined;
+  const problem = breaksDatabase ? givenServerProblem('chaos --database') : undefined;
+  if (problem !== undefined) throw new UsageError(CHAOS_USAGE, problem);
+  const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
+  const { passed, damage, line } = await run({ ...options, logs });
+  for (const kind of DAMAGE_KINDS) for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
+  if (!passed) console.error(`The bot's logs and the findings are in ${logs}`);
+  if (passed && options.logs === undefined) await rm(logs, { recursive: true, force: true });
+  console.log(line);
+  return passed;
+});
 
 async function run(
   options: ReturnType<typeof parseChaosOptions> & { logs: string },
@@ -43,7 +36,7 @@ async function run(
     const report = await runPoison(options, onProgress);
     const { damage, missed } = report;
     for (const sentence of missed) console.error(`missed: ${sentence}`);
-    const passed = missed.length === 0 && DAMAGE_KINDS.every((kind) => damage[kind].length === 0);
+    const passed = missed.length === 0 && isUndamaged(damage);
     return { passed, damage, line: poisonReportLine(report, options.seed) };
   }
   const { findings, turns, damage, stats } = await runChaos(options, onProgress);

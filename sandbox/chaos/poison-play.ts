@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { textOf } from '../agent/records.ts';
 import { type Message, type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
 import type { DatabaseConnection } from './bot-database.ts';
+import { secondsSince } from './chaos-report.ts';
 import { Conversation } from './conversation.ts';
 import { DAMAGE_KINDS, type Damage, type Findings, findDamage } from './damage.ts';
 import { DatabaseObserver } from './database-observer.ts';
@@ -261,9 +262,4 @@ function watchReplies(slack: SlackWorkspace): ReadonlyMap<string, number> {
     if (end !== undefined && isFinished && !shownAt.has(end)) shownAt.set(end, at);
   });
   return shownAt;
-}
-
-/** Seconds, to a tenth. */
-export function secondsSince(began: number): number {
-  return Math.round((performance.now() - began) / 100) / 10;
 }

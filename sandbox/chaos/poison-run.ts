@@ -1,12 +1,13 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileCacheSettings } from '../bot-process.ts';
 import { createOwnDatabase, givenServer, startPostgresServer } from '../postgres-server.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import type { DatabaseConnection } from './bot-database.ts';
-import { DAMAGE_KINDS, type Damage } from './damage.ts';
+import { secondsSince } from './chaos-report.ts';
+import { type Damage, damageCounts } from './damage.ts';
 import { POISON_KINDS, type PoisonKindName } from './poison-kinds.ts';
-import { type PoisonOutcome, PoisonPlay, type PoisonPlayOptions, secondsSince } from './poison-play.ts';
+import { type PoisonOutcome, PoisonPlay, type PoisonPlayOptions } from './poison-play.ts';
 
 /** What others and the people of a bad thing may suffer. */
 export const POISON_BARS = { othersDelayedP95Seconds: 1, endedAfterSeconds: 600 };
@@ -41,9 +42,7 @@ export async function runPoison(
   const began = performance.now();
   await using undo = new AsyncDisposableStack();
   await mkdir(options.logs, { recursive: true });
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-poison-'));
-  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
-  await chmod(folder, 0o711);
+  const folder = await temporaryFolder(undo);
   const newDatabase = options.newDatabase ?? (await ownDatabases(join(folder, 'data'), undo));
   const settings = await compileCacheSettings(join(folder, 'compiled'));
   const { bars = POISON_BARS } = options;
@@ -89,8 +88,7 @@ export function poisonReportLine(
   { damage, messages, seconds, poison }: Omit<PoisonReport, 'missed'>,
   seed: number,
 ): string {
-  const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
-  return JSON.stringify({ chaos: true, messages, ...counts, poison, seconds, seed });
+  return JSON.stringify({ chaos: true, messages, ...damageCounts(damage), poison, seconds, seed });
 }
 
 function poisonKindNames(): PoisonKindName[] {

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { pino } from 'pino';
 import { type InProcessSandbox, startInProcessSandbox } from '../in-process-sandbox.ts';
 import { installApp, setAccount } from '../multi-workspace-bot.ts';
-import { connectionUrl, startPostgresServer } from '../postgres-server.ts';
+import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { caseNamed, type DriftCase, driftCases, type RecordedResponse } from './drift-cases.ts';
 import { DriftConversation, driftScript } from './drift-conversation.ts';
 import { ANSWER_FIELDS, fieldOf, mayMissAnswer } from './drift-essentials.ts';
@@ -165,9 +163,7 @@ async function startSandbox(
   undo: AsyncDisposableStack,
 ): Promise<DriftSandbox> {
   const released = new Set<string>();
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-drift-'));
-  undo.defer(() => rm(folder, { recursive: true, force: true }));
-  await chmod(folder, 0o711);
+  const folder = await temporaryFolder(undo);
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
   const count = Math.min(CONVERSATIONS, most);
   const ids = [HONEST_TEAM, ...Array.from({ length: count }, (_, at) => `T${at + 1}`)];
@@ -196,14 +192,14 @@ async function startSandbox(
     },
   });
   undo.defer(() => sandbox.stop());
-  const client = new pg.Client(database);
-  await client.connect();
-  const install = async (id: string) => {
-    await installApp(sandbox.bot.port, id);
-    if (id !== HONEST_TEAM) await setAccount(client, id, sandbox.agent);
-  };
-  await Promise.all(ids.map(install));
-  await client.end();
+  await withClient(database, (client) =>
+    Promise.all(
+      ids.map(async (id) => {
+        await installApp(sandbox.bot.port, id);
+        if (id !== HONEST_TEAM) await setAccount(client, id, sandbox.agent);
+      }),
+    ),
+  );
   // It knows the accounts then, and not a second later.
   await sandbox.restartBot();
   return { sandbox, released };

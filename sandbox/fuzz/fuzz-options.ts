@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import type { DatabaseConnection } from '../chaos/bot-database.ts';
+import { runOptions } from '../run-command.ts';
 
 /** The options of both runs. */
 interface RunOptions {
@@ -41,37 +41,12 @@ const schema = z.object({
 });
 
 export const FUZZ_USAGE =
-  'Usage: npm run fuzz -- [--events N | --service --answers N | --drift [--cases N] [--only CALL.FIELD]] --seed S';
+  'npm run fuzz -- [--events N | --service --answers N | --drift [--cases N] [--only CALL.FIELD]] --seed S';
 
-/** The command line is invalid; `message` names the options at fault and shows the usage. */
-export class FuzzOptionsError extends Error {
-  readonly code = 'bad_options';
-
-  constructor(problem: string) {
-    super(`${problem}\n${FUZZ_USAGE}`);
-    this.name = 'FuzzOptionsError';
-  }
-}
-
-/** Parses the arguments after the script's name. @throws FuzzOptionsError */
+/** Parses the arguments after the script's name. @throws UsageError */
 export function parseFuzzOptions(args: readonly string[]): FuzzOptions | ServiceFuzzOptions | DriftOptions {
-  const option = { type: 'string' } as const;
-  let values: unknown;
-  try {
-    const flag = { type: 'boolean' } as const;
-    const numbers = { events: option, answers: option, cases: option, seed: option, only: option };
-    const options = { ...numbers, service: flag, drift: flag };
-    ({ values } = parseArgs({ args: [...args], options }));
-  } catch (error) {
-    throw new FuzzOptionsError(error instanceof Error ? error.message : String(error));
-  }
-  const parsed = schema.safeParse(values);
-  if (parsed.success) {
-    const { service, drift, answers, events, seed, cases, only } = parsed.data;
-    if (drift) return { cases, only, seed };
-    return service ? { answers, seed } : { events, seed };
-  }
-  throw new FuzzOptionsError(
-    parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'),
-  );
+  const parsed = runOptions(FUZZ_USAGE, args, schema, ['service', 'drift']);
+  const { service, drift, answers, events, seed, cases, only } = parsed;
+  if (drift) return { cases, only, seed };
+  return service ? { answers, seed } : { events, seed };
 }

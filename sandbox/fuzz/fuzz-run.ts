@@ -1,14 +1,15 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
-import { BotProcess, compileCacheSettings } from '../bot-process.ts';
+import { compileCacheSettings, startBotProcess } from '../bot-process.ts';
 import { serviceSettings } from '../bot-settings.ts';
+import { secondsSince } from '../chaos/chaos-report.ts';
 import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
-import { connectionUrl, startPostgresServer } from '../postgres-server.ts';
+import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { recordedPayloads } from './event-samples.ts';
 import { sendByHttp, sendBySocket } from './event-sender.ts';
 import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX } from './fuzz-case.ts';
@@ -127,14 +128,12 @@ export async function runFuzz(
   for (const [name, bot] of Object.entries({ http, socket })) {
     if (!(await bot.stop())) report.harm.push(`the process did not shut down in time (${name})`);
   }
-  report.seconds = Math.round((performance.now() - began) / 100) / 10;
+  report.seconds = secondsSince(began);
   return report;
 }
 
 async function prepare(seed: number, given: FuzzOptions['database'], undo: AsyncDisposableStack) {
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-fuzz-'));
-  undo.defer(() => rm(folder, { recursive: true, force: true }));
-  await chmod(folder, 0o711);
+  const folder = await temporaryFolder(undo);
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
   const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
   undo.defer(() => slack.stop());
@@ -149,10 +148,7 @@ async function prepare(seed: number, given: FuzzOptions['database'], undo: Async
   };
   const start = async (transport: 'http' | 'socket') => {
     const settings = { ...shared, ...serviceSettings(slack, agent, transport) };
-    const bot = new BotProcess(settings, join(folder, `${transport}.log`));
-    undo.defer(async () => void (bot.alive && (await bot.kill())));
-    if (!(await bot.ready())) throw new Error(`The bot did not start (${transport}).`);
-    return bot;
+    return startBotProcess(settings, join(folder, `${transport}.log`), undo);
   };
   const http = await start('http');
   const socket = await start('socket');
@@ -181,11 +177,9 @@ class Questions {
   }
 
   /** The number of completed turns, after at most a minute. */
-  async answered(connection: pg.ClientConfig): Promise<number> {
-    const client = new pg.Client(connection);
-    await client.connect();
+  answered(connection: pg.ClientConfig): Promise<number> {
     const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    try {
+    return withClient(connection, async (client) => {
       for (;;) {
         const { rows } = await client.query<{ done: number }>(
           `select count(*)::int as done from turns where channel = any($1) and outcome = 'completed' and finished_at is not null`,
@@ -195,9 +189,7 @@ class Questions {
         if (done >= this.count || performance.now() > deadline) return done;
         await sleep(100);
       }
-    } finally {
-      await client.end();
-    }
+    });
   }
 }
 
@@ -209,10 +201,8 @@ async function fatalLogLines(log: string): Promise<string> {
 }
 
 /** Reports rows of events that must have no effect. */
-async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
-  const client = new pg.Client(connection);
-  await client.connect();
-  try {
+function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
+  return withClient(connection, async (client) => {
     const found: string[] = [];
     for (const table of ['messages', 'threads', 'turns', 'posts', 'projects']) {
       const { rows } = await client.query<{ channel: string }>(
@@ -226,9 +216,7 @@ async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
       );
     }
     return found;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function causeOf(error: unknown): string {

@@ -1,5 +1,4 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compileCacheSettings } from '../bot-process.ts';
@@ -7,6 +6,7 @@ import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
 import { containerMemorySettings, startMultiWorkspaceBot } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import type { ServiceFuzzOptions } from './fuzz-options.ts';
 import { HonestConversation, honestScript } from './honest-conversations.ts';
 import { hostileScript, misbehaviour } from './hostile-agent.ts';
@@ -121,9 +121,7 @@ async function attack(
 }
 
 async function prepare(seed: number, given: ServiceFuzzOptions['database'], undo: AsyncDisposableStack) {
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-service-fuzz-'));
-  undo.defer(() => rm(folder, { recursive: true, force: true }));
-  await chmod(folder, 0o711);
+  const folder = await temporaryFolder(undo);
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
   const { NODE_OPTIONS: memory } = await containerMemorySettings();
   const started = await startMultiWorkspaceBot(

@@ -18,29 +18,23 @@ interface Reader {
   response: Response;
 }
 
+interface EventStreamDeps {
+  slack: SlackWorkspace;
+  agent: AgentService;
+  bot: BotSupervisor | undefined;
+  switches: FaultSwitches;
+  manifestCommands: ManifestCommands;
+}
+
 /** Sends each open page what its person sees, as it happens (server-sent events). */
 export class EventStream {
-  readonly #slack: SlackWorkspace;
-  readonly #agent: AgentService;
-  readonly #bot: BotSupervisor | undefined;
-  readonly #switches: FaultSwitches;
-  readonly #manifestCommands: ManifestCommands;
+  readonly #deps: EventStreamDeps;
   readonly #readers = new Set<Reader>();
   readonly #unsubscribers: (() => void)[];
 
-  constructor(deps: {
-    slack: SlackWorkspace;
-    agent: AgentService;
-    bot: BotSupervisor | undefined;
-    switches: FaultSwitches;
-    manifestCommands: ManifestCommands;
-  }) {
+  constructor(deps: EventStreamDeps) {
+    this.#deps = deps;
     const { slack, agent, bot } = deps;
-    this.#slack = slack;
-    this.#agent = agent;
-    this.#bot = bot;
-    this.#switches = deps.switches;
-    this.#manifestCommands = deps.manifestCommands;
     this.#unsubscribers = [
       slack.onChange(({ channel, message }) => {
         if (message.subtype !== undefined && /^(channel|group)_/.test(message.subtype))
@@ -70,7 +64,7 @@ export class EventStream {
 
   /** Sends the state of the switches to all pages. */
   sendSwitches(): void {
-    this.#send({ kind: 'switches', switches: this.#switches.all });
+    this.#send({ kind: 'switches', switches: this.#deps.switches.all });
   }
 
   stop(): void {
@@ -79,47 +73,50 @@ export class EventStream {
   }
 
   #startEvent(me: string): LiveEvent {
-    const slack = this.#slack;
+    const slack = this.#deps.slack;
     const { name, bytes } = sampleFile();
     const calls = [...slack.calls.slice(-RECENT_CALLS).map(slackCall), ...this.#lastServiceCalls()];
     return {
       kind: 'start',
       me,
       staticInfo: {
-        ...this.#manifestCommands,
+        ...this.#deps.manifestCommands,
         sample: { name, bytes: bytes.length },
         editsPerMinute: SLACK_LIMITS.tier3,
         slackApiUrl: slack.apiUrl,
-        serviceUrl: this.#agent.url,
+        serviceUrl: this.#deps.agent.url,
       },
       workspace: workspaceModel(slack, me),
       messages: messageModels(slack, me),
       privateView: privateModel(slack, me),
       calls: calls.sort((one, other) => one.at - other.at).slice(-RECENT_CALLS),
-      bot: this.#bot?.state,
-      switches: this.#switches.all,
+      bot: this.#deps.bot?.state,
+      switches: this.#deps.switches.all,
     };
   }
 
   #lastServiceCalls(): CallModel[] {
-    return this.#agent.calls.slice(-RECENT_CALLS).map(serviceCall);
+    return this.#deps.agent.calls.slice(-RECENT_CALLS).map(serviceCall);
   }
 
   #sendWorkspaces(): void {
     for (const me of new Set([...this.#readers].map((reader) => reader.me))) {
-      this.#send({ kind: 'workspace', workspace: workspaceModel(this.#slack, me) }, (other) => other === me);
+      this.#send(
+        { kind: 'workspace', workspace: workspaceModel(this.#deps.slack, me) },
+        (other) => other === me,
+      );
     }
   }
 
   #sendStatus({ args, ok }: RecordedCall): void {
     if (!ok) return;
-    const channel = this.#slack.channel(String(args.channel_id));
+    const channel = this.#deps.slack.channel(String(args.channel_id));
     const root = channel.messages.get(String(args.thread_ts));
     if (root !== undefined) this.#sendMessage(channel, root);
   }
 
   #sendMessage(channel: Channel, message: Message): void {
-    const seen = messageModel(this.#slack, channel, message);
+    const seen = messageModel(this.#deps.slack, channel, message);
     const event: LiveEvent =
       seen === undefined
         ? { kind: 'deleted', channel: channel.id, ts: message.ts }

@@ -78,7 +78,7 @@ export class Deliveries {
   event(payload: Fields, type: string, afterMs: number, twice: boolean): void {
     this.stats.events[type] = (this.stats.events[type] ?? 0) + 1;
     this.track(async () => {
-      if (afterMs > 0) await this.#sleep(afterMs);
+      if (afterMs > 0) await this.wait(afterMs);
       const acked = await this.#deliverWithRetries(payload);
       if (!acked || !twice) return;
       this.stats.duplicates += 1;
@@ -111,8 +111,8 @@ export class Deliveries {
   }
 
   /** Waits inside `track`; rejects when the workspace stops. */
-  async wait(ms: number): Promise<void> {
-    await this.#sleep(ms);
+  wait(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.#closing.signal });
   }
 
   /** Resolves when no delivery or tracked work is open. */
@@ -131,7 +131,7 @@ export class Deliveries {
       if (attempt > 0) {
         this.stats.retries += 1;
         const wait = (RETRY_WAITS[attempt - 1] ?? 0) * this.#retryScale;
-        if (wait > 0) await this.#sleep(wait);
+        if (wait > 0) await this.wait(wait);
       }
       const outcome = await this.#attempt({
         kind: 'events_api',
@@ -154,10 +154,6 @@ export class Deliveries {
   async #attempt(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#closing.signal.throwIfAborted();
     return this.#transport.deliver(delivery);
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.#closing.signal });
   }
 
   #done(): void {

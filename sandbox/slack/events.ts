@@ -33,50 +33,38 @@ const SCOPES: Record<string, string> = {
 
 const HOUR = 3_600_000;
 
+interface EventsDeps {
+  deliveries: Deliveries;
+  ids: Ids;
+  clock: Clock;
+  random: Random;
+  behaviour: DeliveryBehaviour;
+  scopes: Set<string>;
+  subscribed: () => ReadonlySet<string> | undefined;
+  eventsPerHour: number;
+}
+
 /** Wraps events and hands them to the outbox, if the app subscribes to them and has the scopes. */
 export class Events {
-  readonly #deliveries: Deliveries;
-  readonly #ids: Ids;
-  readonly #clock: Clock;
-  readonly #random: Random;
-  readonly #behaviour: DeliveryBehaviour;
-  readonly #scopes: Set<string>;
-  readonly #subscribed: () => ReadonlySet<string> | undefined;
-  readonly #eventsPerHour: number;
+  readonly #deps: EventsDeps;
   readonly #hours = new Map<string, { window: SlidingWindow; limitedMinute: number }>();
 
-  constructor(options: {
-    deliveries: Deliveries;
-    ids: Ids;
-    clock: Clock;
-    random: Random;
-    behaviour: DeliveryBehaviour;
-    scopes: Set<string>;
-    subscribed: () => ReadonlySet<string> | undefined;
-    eventsPerHour: number;
-  }) {
-    this.#deliveries = options.deliveries;
-    this.#ids = options.ids;
-    this.#clock = options.clock;
-    this.#random = options.random;
-    this.#behaviour = options.behaviour;
-    this.#scopes = options.scopes;
-    this.#subscribed = options.subscribed;
-    this.#eventsPerHour = options.eventsPerHour;
+  constructor(deps: EventsDeps) {
+    this.#deps = deps;
   }
 
   /** How the events of a message are sent; may be changed at any time. */
   get behaviour(): DeliveryBehaviour {
-    return this.#behaviour;
+    return this.#deps.behaviour;
   }
 
   /** Sends one event; `from` is the home workspace of the person who caused it. */
   emit(team: Team, event: Fields, place: { channel?: Channel; from?: string; afterMs?: number } = {}): void {
     const type = String(event.type);
     const name = type === 'message' && place.channel ? `message.${SUFFIX[place.channel.kind]}` : type;
-    if (this.#subscribed()?.has(name) === false) return;
+    if (this.#deps.subscribed()?.has(name) === false) return;
     const scope = scopeOf(type, place.channel?.kind);
-    if (scope !== undefined && !this.#scopes.has(scope)) return;
+    if (scope !== undefined && !this.#deps.scopes.has(scope)) return;
     if (team.installation.state !== 'live' && !UNINSTALL_EVENTS.has(type)) return;
     if (!this.#fits(team)) return;
     this.#send(team, event, name, place);
@@ -94,8 +82,8 @@ export class Events {
       this.emit(team, message, { channel, from });
       return;
     }
-    const { order, gapMs } = this.#behaviour;
-    const mentionFirst = order === 'mentionFirst' || (order === 'random' && this.#random() < 0.5);
+    const { order, gapMs } = this.#deps.behaviour;
+    const mentionFirst = order === 'mentionFirst' || (order === 'random' && this.#deps.random() < 0.5);
     const copies = mentionFirst ? [mention, message] : [message, mention];
     for (const [at, copy] of copies.entries()) this.emit(team, copy, { channel, from, afterMs: at * gapMs });
   }
@@ -109,7 +97,7 @@ export class Events {
     const { organisation } = team.installation;
     // Events about an organisation's whole installation name no workspace.
     const isOfAll = organisation !== undefined && INSTALLATION_EVENTS.has(name);
-    const organisationOnly = this.#behaviour.organisationOnly ? organisation?.id : undefined;
+    const organisationOnly = this.#deps.behaviour.organisationOnly ? organisation?.id : undefined;
     const named = isOfAll ? null : (organisationOnly ?? team.id);
     const payload = {
       token: 'verification-token',
@@ -120,8 +108,8 @@ export class Events {
       api_app_id: team.bot.appId,
       event,
       type: 'event_callback',
-      event_id: this.#ids.next('Ev'),
-      event_time: Math.floor(this.#clock.now() / 1000),
+      event_id: this.#deps.ids.next('Ev'),
+      event_time: Math.floor(this.#deps.clock.now() / 1000),
       authorizations: [
         {
           enterprise_id: organisation?.id ?? null,
@@ -132,20 +120,21 @@ export class Events {
         },
       ],
       is_ext_shared_channel: place.channel?.shared ?? false,
-      event_context: `4-${this.#ids.letters(24)}`,
+      event_context: `4-${this.#deps.ids.letters(24)}`,
     };
-    const twice = this.#behaviour.duplicateChance > 0 && this.#random() < this.#behaviour.duplicateChance;
-    this.#deliveries.event(payload, name, place.afterMs ?? 0, twice);
+    const twice =
+      this.#deps.behaviour.duplicateChance > 0 && this.#deps.random() < this.#deps.behaviour.duplicateChance;
+    this.#deps.deliveries.event(payload, name, place.afterMs ?? 0, twice);
   }
 
   /** Slack sends 30,000 events per workspace and hour, then one `app_rate_limited` a minute. */
   #fits(team: Team): boolean {
     const hour = this.#hours.get(team.id) ?? {
-      window: new SlidingWindow(this.#eventsPerHour, HOUR),
+      window: new SlidingWindow(this.#deps.eventsPerHour, HOUR),
       limitedMinute: -1,
     };
     this.#hours.set(team.id, hour);
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     if (hour.window.fits(now)) {
       hour.window.add(now);
       return true;

@@ -13,31 +13,27 @@ export interface HttpAddresses {
 /** How long the check of a new address waits for the response (ms). */
 const CHALLENGE_TIMEOUT_MS = 3_000;
 
+interface HttpEventsDeps {
+  addresses: HttpAddresses;
+  signingSecret: string;
+  clock: Clock;
+  ackTimeoutMs: number;
+}
+
 /** Sends signed requests to the app's own server. */
 export class HttpEvents implements DeliveryTransport {
-  readonly #addresses: HttpAddresses;
-  readonly #signingSecret: string;
-  readonly #clock: Clock;
-  readonly #ackTimeoutMs: number;
+  readonly #deps: HttpEventsDeps;
   #isDeaf = false;
 
-  constructor(options: {
-    addresses: HttpAddresses;
-    signingSecret: string;
-    clock: Clock;
-    ackTimeoutMs: number;
-  }) {
-    this.#addresses = options.addresses;
-    this.#signingSecret = options.signingSecret;
-    this.#clock = options.clock;
-    this.#ackTimeoutMs = options.ackTimeoutMs;
+  constructor(deps: HttpEventsDeps) {
+    this.#deps = deps;
   }
 
   /** Performs Slack's check of a new events address. @throws if the app does not return the challenge */
   async verify(challenge: string, token: string): Promise<void> {
     const body = JSON.stringify({ type: 'url_verification', challenge, token });
     const outcome = await this.#post(
-      this.#addresses.eventsUrl,
+      this.#deps.addresses.eventsUrl,
       body,
       'application/json',
       {},
@@ -48,13 +44,13 @@ export class HttpEvents implements DeliveryTransport {
       typeof given === 'object' && given !== null && 'challenge' in given ? given.challenge : given;
     if (echoed !== challenge) {
       throw new Error(
-        `Your URL didn't respond with the value of the challenge parameter: ${this.#addresses.eventsUrl}`,
+        `Your URL didn't respond with the value of the challenge parameter: ${this.#deps.addresses.eventsUrl}`,
       );
     }
   }
 
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
-    const { eventsUrl, interactivityUrl = eventsUrl, commandsUrl = eventsUrl } = this.#addresses;
+    const { eventsUrl, interactivityUrl = eventsUrl, commandsUrl = eventsUrl } = this.#deps.addresses;
     if (delivery.kind === 'events_api') {
       if (this.#isDeaf) return SILENTLY_LOST;
       const retry: Record<string, string> =
@@ -87,10 +83,10 @@ export class HttpEvents implements DeliveryTransport {
     body: string,
     type: string,
     headers: Record<string, string>,
-    timeoutMs = this.#ackTimeoutMs,
+    timeoutMs = this.#deps.ackTimeoutMs,
   ): Promise<DeliveryOutcome> {
-    const seconds = String(Math.floor(this.#clock.now() / 1000));
-    const mac = createHmac('sha256', this.#signingSecret).update(`v0:${seconds}:${body}`).digest('hex');
+    const seconds = String(Math.floor(this.#deps.clock.now() / 1000));
+    const mac = createHmac('sha256', this.#deps.signingSecret).update(`v0:${seconds}:${body}`).digest('hex');
     try {
       const response = await fetch(url, {
         method: 'POST',

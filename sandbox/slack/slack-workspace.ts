@@ -141,11 +141,6 @@ export class SlackWorkspace extends InteractionActions {
     this.deps.deliveries.use(transport);
   }
 
-  /** Sends further events over Socket Mode. */
-  useSockets(): void {
-    this.deps.deliveries.use(this.deps.sockets);
-  }
-
   /** Asks connections to close; see `SocketModeServer.refresh`. */
   refreshSockets(reason: DisconnectReason = 'refresh_requested', max?: number): void {
     this.deps.sockets.refresh(reason, max);

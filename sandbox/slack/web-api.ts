@@ -25,32 +25,24 @@ export interface RecordedCall {
   ms: number;
 }
 
+interface WebApiDeps {
+  world: World;
+  limits: RateLimits;
+  scopes: Set<string>;
+  methods: Record<string, Method>;
+  appToken: string;
+  app: AppRegistration;
+}
+
 /** Handles Web API calls: checks token, rate limits and scopes, then runs the method. */
 export class WebApi {
+  readonly #deps: WebApiDeps;
   readonly calls: RecordedCall[] = [];
   readonly #open = new WeakMap<Response, RecordedCall>();
   readonly #listeners = new Set<(call: RecordedCall) => void>();
-  readonly #world: World;
-  readonly #limits: RateLimits;
-  readonly #scopes: Set<string>;
-  readonly #methods: Record<string, Method>;
-  readonly #appToken: string;
-  readonly #app: AppRegistration;
 
-  constructor(options: {
-    world: World;
-    limits: RateLimits;
-    scopes: Set<string>;
-    methods: Record<string, Method>;
-    appToken: string;
-    app: AppRegistration;
-  }) {
-    this.#world = options.world;
-    this.#limits = options.limits;
-    this.#scopes = options.scopes;
-    this.#methods = options.methods;
-    this.#appToken = options.appToken;
-    this.#app = options.app;
+  constructor(deps: WebApiDeps) {
+    this.#deps = deps;
   }
 
   onCall(listener: (call: RecordedCall) => void): () => void {
@@ -68,7 +60,7 @@ export class WebApi {
         args: summary(argsOf(request)),
         ok: false,
         status: 0,
-        at: this.#world.clock.now(),
+        at: this.#deps.world.clock.now(),
         ms: 0,
       };
       this.calls.push(call);
@@ -93,7 +85,8 @@ export class WebApi {
     const name = methodName(request);
     try {
       const answer = await this.#run(name, request);
-      if (this.#methods[name]?.token === 'bot') response.set('x-oauth-scopes', [...this.#scopes].join(','));
+      if (this.#deps.methods[name]?.token === 'bot')
+        response.set('x-oauth-scopes', [...this.#deps.scopes].join(','));
       this.#reply(response, 200, { ok: true, ...answer });
     } catch (error) {
       if (!(error instanceof SlackRefusal)) throw error;
@@ -116,20 +109,20 @@ export class WebApi {
   }
 
   async #run(name: string, request: Request): Promise<Fields> {
-    const method = this.#methods[name];
+    const method = this.#deps.methods[name];
     if (method === undefined) throw new SlackRefusal('unknown_method', { req_method: name });
     const token = tokenOf(request);
     const args = argsOf(request);
     const team = method.token === 'bot' ? this.#installation(token, args) : this.#anyTeam(method, token);
     const place = args.channel ?? args.channel_id;
     const channel = typeof place === 'string' ? place : '';
-    const seconds = this.#limits.take(name, method.tier, team.id, channel);
+    const seconds = this.#deps.limits.take(name, method.tier, team.id, channel);
     if (seconds > 0) throw new SlackRefusal('ratelimited', { retryAfter: seconds });
-    const missing = method.scopes.filter((scope) => !this.#scopes.has(scope));
+    const missing = method.scopes.filter((scope) => !this.#deps.scopes.has(scope));
     if (missing.length > 0) {
       throw new SlackRefusal('missing_scope', {
         needed: missing.join(','),
-        provided: [...this.#scopes].join(','),
+        provided: [...this.#deps.scopes].join(','),
       });
     }
     return method.run(args, team);
@@ -137,7 +130,7 @@ export class WebApi {
 
   #installation(token: string, args: Fields): Team {
     if (token === '') throw new SlackRefusal('not_authed');
-    if (token === this.#appToken) throw new SlackRefusal('not_allowed_token_type');
+    if (token === this.#deps.appToken) throw new SlackRefusal('not_allowed_token_type');
     const team = this.#teamOf(token, args);
     if (team === undefined) throw new SlackRefusal('invalid_auth');
     const { state } = team.installation;
@@ -149,20 +142,22 @@ export class WebApi {
 
   /** App-level calls and calls without a token belong to no workspace: their limits count for the first one. */
   #anyTeam(method: Method, token: string): Team {
-    const refusal = method.token === 'configuration' ? this.#app.tokenRefusal(token) : undefined;
+    const refusal = method.token === 'configuration' ? this.#deps.app.tokenRefusal(token) : undefined;
     if (refusal !== undefined) throw new SlackRefusal(refusal);
     if (method.token === 'app' && token === '') throw new SlackRefusal('not_authed');
-    if (method.token === 'app' && (token !== this.#appToken || !this.#app.exists)) {
+    if (method.token === 'app' && (token !== this.#deps.appToken || !this.#deps.app.exists)) {
       throw new SlackRefusal(this.#teamOf(token) === undefined ? 'invalid_auth' : 'not_allowed_token_type');
     }
-    const [first] = this.#world.teams.values();
+    const [first] = this.#deps.world.teams.values();
     if (first === undefined) throw new SlackRefusal('team_not_found');
     return first;
   }
 
   /** The token's workspace; for an organisation's token, the one that is named or has the channel or person. */
   #teamOf(token: string, args: Fields = {}): Team | undefined {
-    const teams = [...this.#world.teams.values()].filter(({ installation }) => installation.hasIssued(token));
+    const teams = [...this.#deps.world.teams.values()].filter(({ installation }) =>
+      installation.hasIssued(token),
+    );
     if (teams.length < 2) return teams[0];
     const named = (...values: unknown[]) => values.find((value) => typeof value === 'string') ?? '';
     const place = named(args.channel, args.channel_id);

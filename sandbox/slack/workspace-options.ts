@@ -7,33 +7,10 @@ import type { Settings } from './web-api-method.ts';
 
 /** Every scope that this Slack knows. */
 export const ALL_SCOPES = [
-  ...[
-    'app_mentions:read',
-    'assistant:write',
-    'chat:write',
-    'commands',
-    'files:read',
-    'files:write',
-    'team:read',
-  ],
-  ...[
-    'channels:history',
-    'groups:history',
-    'im:history',
-    'mpim:history',
-    'channels:read',
-    'groups:read',
-    'im:read',
-  ],
-  ...[
-    'mpim:read',
-    'channels:join',
-    'im:write',
-    'mpim:write',
-    'reactions:read',
-    'reactions:write',
-    'users:read',
-  ],
+  ...['channels', 'groups', 'im', 'mpim'].flatMap((kind) => [`${kind}:history`, `${kind}:read`]),
+  ...['files', 'reactions'].flatMap((what) => [`${what}:read`, `${what}:write`]),
+  ...['assistant', 'chat', 'im', 'mpim'].map((what) => `${what}:write`),
+  ...['app_mentions:read', 'channels:join', 'commands', 'team:read', 'users:read'],
 ];
 
 export interface SlackWorkspaceOptions {

@@ -51,11 +51,6 @@ export class AdminActions {
     return person;
   }
 
-  /** Deactivates a person's account. */
-  deactivate(personRef: PersonRef): void {
-    this.person(personRef).deleted = true;
-  }
-
   /** Creates a channel; its first members join without events. */
   createChannel(wanted: NewChannel): Channel {
     const team = this.teamOr(wanted.teamId);

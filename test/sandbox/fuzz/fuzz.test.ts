@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runDrift } from '../../../sandbox/fuzz/drift-run.ts';
 import { fuzzCases, SILENT_CHANNEL_PREFIX } from '../../../sandbox/fuzz/fuzz-case.ts';
-import { FuzzOptionsError, parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-options.ts';
+import { parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-options.ts';
 import { runFuzz } from '../../../sandbox/fuzz/fuzz-run.ts';
 import { runServiceFuzz } from '../../../sandbox/fuzz/service-fuzz-run.ts';
 import { seededRandom } from '../../../sandbox/slack/slack-workspace.ts';
@@ -43,7 +43,7 @@ test('the command line is checked', () => {
   expect(parseFuzzOptions(['--service', '--answers', '200'])).toEqual({ answers: 200, seed: 1 });
   const only = 'POST /projects.id';
   expect(parseFuzzOptions(['--drift', '--cases', '9', '--only', only])).toEqual({ cases: 9, only, seed: 1 });
-  expect(() => parseFuzzOptions(['--events', 'many'])).toThrow(FuzzOptionsError);
+  expect(() => parseFuzzOptions(['--events', 'many'])).toThrow('--events');
   expect(() => parseFuzzOptions(['--kills', '1'])).toThrow('Usage: npm run fuzz');
 });
 

@@ -3,7 +3,7 @@ import { isDirectChannel } from '../relay/runtime/incoming-message.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
-import type { ThreadKey } from '../store/keys.ts';
+import type { ThreadKey } from '../store/schema.ts';
 
 /** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
 const MAX_TITLE_CHARACTERS = 200;

@@ -15,7 +15,7 @@ import {
 } from '../relay/runtime/incoming-message.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { optional } from '../slack/field-schemas.ts';
-import type { SlackTs, ThreadKey } from '../store/keys.ts';
+import type { SlackTs, ThreadKey } from '../store/schema.ts';
 import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } from './envelope.ts';
 import { EventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import {

@@ -29,6 +29,8 @@ const SCALARS: Readonly<Record<string, string>> = {
 /**
  * The TypeScript types of a database's tables, formatted. A domain of `text` becomes a union of the values that it allows, one
  * of `jsonb` has its type in `JsonColumns`. Throws for a type that nothing here knows.
+ *
+ * `kysely-codegen` cannot do it: it calls TypeScript's compiler API, which TypeScript 7 does not have.
  */
 export async function rowTypes(db: Kysely<Tables>): Promise<string> {
   const columns = await readColumns(db);

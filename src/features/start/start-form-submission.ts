@@ -18,8 +18,7 @@ import { inBackground } from '../../relay/runtime/poller.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey } from '../../store/keys.ts';
-import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
+import type { MessageContent, MessageKey, TaskChoices, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
 import {
   parseStartFormMetadata,

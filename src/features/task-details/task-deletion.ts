@@ -9,8 +9,7 @@ import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { ThreadKey } from '../../store/keys.ts';
-import type { Job } from '../../store/schema.ts';
+import type { Job, ThreadKey } from '../../store/schema.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 
 const deletionSchema = z.object({ account_id: z.string(), is_deleted: z.boolean().default(false) });

@@ -1,7 +1,6 @@
 import { lateDeletionNote, lateEditNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey } from '../../store/keys.ts';
-import type { Turn } from '../../store/schema.ts';
+import type { MessageKey, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type {

@@ -1,6 +1,6 @@
 import { sendNowNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type {
   ButtonHandlers,

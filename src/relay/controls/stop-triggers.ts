@@ -1,7 +1,6 @@
 import { v7 as nextTurnId } from 'uuid';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey, ThreadKey } from '../../store/keys.ts';
-import type { Turn } from '../../store/schema.ts';
+import type { MessageKey, ThreadKey, Turn } from '../../store/schema.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor, StopOutcome } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';

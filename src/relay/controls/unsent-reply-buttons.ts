@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { listeningNotice, unsentReplyNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { type AccessDenial, certainDenialFor } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';

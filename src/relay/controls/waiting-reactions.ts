@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Posting, ReactionOutcome } from '../../slack/posting.ts';
-import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { type InboxOutcome, WAITING_EMOJI } from '../runtime/incoming-message.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';

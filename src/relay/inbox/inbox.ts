@@ -1,5 +1,4 @@
-import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
-import type { ListenMode, MessageContent } from '../../store/schema.ts';
+import { type ListenMode, type MessageContent, type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { addresseeOf } from '../reading/addressing.ts';

@@ -1,5 +1,4 @@
-import type { ThreadKey } from '../../store/keys.ts';
-import type { SlackTs } from '../../store/schema.ts';
+import type { SlackTs, ThreadKey } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { blocksOf, type ParsedMessage } from '../reading/message-parser.ts';

@@ -1,7 +1,6 @@
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { keptParts } from '../../slack/slack-message.ts';
-import type { ThreadKey } from '../../store/keys.ts';
-import type { MessageContent, SlackTs } from '../../store/schema.ts';
+import type { MessageContent, SlackTs, ThreadKey } from '../../store/schema.ts';
 import type { StopOutcome } from './control-request.ts';
 
 /** A message that a person wrote in Slack. */

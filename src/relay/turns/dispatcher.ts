@@ -1,9 +1,8 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import { anySignal, sleepUnlessAborted } from '../../calls/waits.ts';
-import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
-import type { Tables } from '../../store/schema.ts';
+import type { Tables, ThreadKey } from '../../store/schema.ts';
 import {
   type ClockReading,
   type Clocks,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { RetentionDays } from '../../store/erasure/retention.ts';
-import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadQueue } from '../../store/queue/thread-queue.ts';
+import type { ThreadKey } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import type { WorkspaceRegistry } from '../installations/installed-workspaces.ts';

@@ -1,6 +1,5 @@
 import { v7 as nextTurnId } from 'uuid';
-import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
-import type { Turn, TurnId } from '../../store/schema.ts';
+import { type ThreadKey, type Turn, type TurnId, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';

@@ -7,8 +7,7 @@ import { z } from 'zod';
 import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
 import { StoreError, withStoreErrors } from '../errors.ts';
-import { type ThreadKey, threadKeyText } from '../keys.ts';
-import type { Tables } from '../schema.ts';
+import { type Tables, type ThreadKey, threadKeyText } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */

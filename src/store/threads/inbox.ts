@@ -1,8 +1,15 @@
 import { sql } from 'kysely';
 import { StoreError } from '../errors.ts';
-import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { inThread, ofMessage, Queries, toPostgresJson } from '../queries.ts';
-import type { EarlyEditRow, Message, MessageContent, MessageKey, SlackTs } from '../schema.ts';
+import {
+  type EarlyEditRow,
+  type Message,
+  type MessageContent,
+  type MessageKey,
+  type SlackTs,
+  type ThreadKey,
+  threadKeyText,
+} from '../schema.ts';
 
 /** A message that arrived. */
 export interface InboxMessage extends Pick<Message, keyof ThreadKey | 'ts' | 'user_id' | 'edited_ts'> {

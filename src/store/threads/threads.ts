@@ -1,7 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { inThread, isUnsent, maySend, Queries } from '../queries.ts';
-import type { ListenMode, SlackTs, Thread, TurnLocation } from '../schema.ts';
+import {
+  type ListenMode,
+  type SlackTs,
+  type Thread,
+  type ThreadKey,
+  type TurnLocation,
+  threadKeyText,
+} from '../schema.ts';
 
 /** What decides whether a reply is for the agent. */
 export interface ThreadListening {

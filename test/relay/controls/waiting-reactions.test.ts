@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { WaitingReactions } from '../../../src/relay/controls/waiting-reactions.ts';
 import type { ReactionOutcome } from '../../../src/slack/posting.ts';
-import type { MessageKey } from '../../../src/store/keys.ts';
+import type { MessageKey } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';

@@ -1,16 +1,14 @@
 import type { Logger } from 'pino';
-import { dueWorkPoller } from './app/due-work-poller.ts';
+import { createBackground } from './app/background.ts';
 import { connectFeatures, createFeatures } from './app/features.ts';
 import { createIntake } from './app/intake.ts';
-import { combineLifecycles, withStopTimeout } from './app/lifecycle.ts';
 import { createPages } from './app/pages.ts';
-import { identifyBot, serviceTrial } from './app/start-checks.ts';
+import { identifyBot } from './app/start-checks.ts';
 import { type AppContext, type AppOverrides, openStorage } from './app/storage.ts';
 import { createControls, createTurns } from './app/turns.ts';
 import { CREDENTIAL_SETTINGS, openWorkspaces } from './app/workspaces.ts';
 import type { Config } from './config.ts';
 import { Telemetry } from './operate/telemetry.ts';
-import type { DueWork } from './store/queue/due-work.ts';
 import { readStats } from './store/stats.ts';
 import type { Store } from './store/store.ts';
 
@@ -76,11 +74,10 @@ async function buildApp(context: AppContext, cleanup: AsyncDisposableStack) {
   const intake = createIntake(context, storage, workspaces, turns, controls, features.workflowStep);
   connectFeatures(intake.slackApp, turns, controls, features);
   const pages = createPages(context, storage, workspaces, turns, intake);
-  const { installations, accounts, oauth } = workspaces;
-  const { dispatcher, jobs } = turns;
+  const { installations, accounts } = workspaces;
   telemetry.watch({
     stats: () => readStats(storage.database.kysely),
-    heldThreads: () => dispatcher.heldJobCount,
+    heldThreads: () => turns.dispatcher.heldJobCount,
     rejectedSettings: () => [
       ...(installations.tokenRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.token]),
       ...(accounts.keyRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.key]),
@@ -91,22 +88,6 @@ async function buildApp(context: AppContext, cleanup: AsyncDisposableStack) {
       key: accounts.refusedOwnKeyCount(),
     }),
   });
-  const beginDue = async (due: DueWork) => {
-    if (due.stops) controls.stopControl.sendOpenStops();
-    if (due.jobs) jobs.runDue();
-    if (due.expiredJobs) await storage.queue.releaseExpired();
-    if (due.urgentMessages) await controls.sendNow.passOnUrgent();
-  };
-  const dueWork = dueWorkPoller(storage, workspaces, beginDue, log);
-  const trial = serviceTrial(accounts, telemetry.onServiceProbe, log);
-  const { slackApp, eventIntake, gapDetector } = intake;
-  const { stopControl } = controls;
-  const background = [trial, dueWork, jobs, stopControl, features.taskFiles, turns.maintenance, slackApp];
-  const workers = combineLifecycles([
-    ...(oauth === undefined ? [] : [oauth.tokenRotation, oauth.uninstallEvents]),
-    ...[...background, eventIntake, gapDetector].map((part) => withStopTimeout(part, log)),
-    // The last: what waits is held where a gap in receiving may have changed it.
-    { start: () => dispatcher.start(), stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000) },
-  ]);
+  const workers = createBackground(context, storage, workspaces, turns, controls, features, intake);
   return { storage, workspaces, intake, pages, workers };
 }

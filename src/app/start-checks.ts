@@ -1,47 +1,8 @@
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
-import type { ProbeResult } from '../agent/account-probe.ts';
-import { AgentError } from '../agent/errors.ts';
 import { type Config, refusedSetting } from '../config.ts';
-import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { SlackAuthError } from '../slack/errors.ts';
 import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
-import type { Lifecycle } from './lifecycle.ts';
-
-/**
- * Tries the service's address and key once, when the app starts, and logs a warning if one of them does not work. No
- * message waits for it. A refused key is logged by its gate.
- */
-export function serviceTrial(
-  accounts: Pick<ServiceAccounts, 'probeDefault'>,
-  onResult: (result: ProbeResult) => void,
-  log: Logger,
-): Lifecycle {
-  const setting = 'AGENT_BASE_URL';
-  const stopped = new AbortController();
-  let trial = Promise.resolve();
-  const run = async () => {
-    try {
-      const result = await accounts.probeDefault(stopped.signal);
-      if (result !== undefined) onResult(result);
-      if (result === 'no_service')
-        log.warn({ setting }, 'AGENT_BASE_URL accepts even a wrong key, so it is not the agent service');
-    } catch (error) {
-      if (stopped.signal.aborted) return;
-      const reason = error instanceof AgentError ? error.message : String(error);
-      log.warn({ setting, reason }, 'AGENT_BASE_URL does not work at the start; messages wait until it does');
-    }
-  };
-  return {
-    start: () => {
-      trial = run();
-    },
-    stop: async () => {
-      stopped.abort();
-      await trial;
-    },
-  };
-}
 
 /** Until this long (ms) after the start, nothing is said about Slack's silence. */
 const QUIET_MS = 5_000;

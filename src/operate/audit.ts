@@ -1,4 +1,4 @@
-import { type RangeCommand, runRangeCommand } from './time-range.ts';
+import { type RangeCommand, runRangeCommand } from './command-runner.ts';
 
 /** `npm run audit`. */
 export const auditCommand: RangeCommand = {

@@ -1,6 +1,6 @@
 import type { AuditRange } from '../store/audit-trail.ts';
 import type { Store } from '../store/store.ts';
-import { type RangeCommand, runRangeCommand } from './time-range.ts';
+import { type RangeCommand, runRangeCommand } from './command-runner.ts';
 
 /** The feedback as it is printed, one row for each person and answer, oldest first. */
 export async function* feedbackRows({ feedback }: Pick<Store, 'feedback'>, range: AuditRange) {

@@ -5,8 +5,8 @@ import { sql } from 'kysely';
 import { describe, expect, inject, test } from 'vitest';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { auditCommand } from '../../src/operate/audit.ts';
+import { parseTimeRange } from '../../src/operate/command-runner.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
-import { parseTimeRange } from '../../src/operate/time-range.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 

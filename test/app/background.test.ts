@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { combineLifecycles, withStopTimeout } from '../../src/app/lifecycle.ts';
+import { combineLifecycles, withStopTimeout } from '../../src/app/background.ts';
 import { flattenSuppressedErrors } from '../../src/operate/command-runner.ts';
 import { silentLog } from '../support/silent-log.ts';
 

@@ -1,0 +1,151 @@
+import type { Logger } from 'pino';
+import type { ProbeResult } from '../agent/account-probe.ts';
+import { AgentError } from '../agent/errors.ts';
+import { within } from '../calls/waits.ts';
+import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
+import { Poller } from '../relay/runtime/poller.ts';
+import { type DueWork, readDueWork } from '../store/queue/due-work.ts';
+import type { Features } from './features.ts';
+import type { Intake } from './intake.ts';
+import type { AppContext, Storage } from './storage.ts';
+import type { Controls, Turns } from './turns.ts';
+import type { Workspaces } from './workspaces.ts';
+
+/** A part that runs from the app's start to its stop. */
+export interface Lifecycle {
+  start?(): void | Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Longest stop of a part whose work other processes repeat (ms). */
+const STOP_TIMEOUT_MS = 5_000;
+
+/** Parts that start in order and stop in parallel, so that none delays handing over the turns. */
+export function combineLifecycles(parts: readonly Lifecycle[]): Lifecycle {
+  return {
+    start: async () => {
+      for (const part of parts) await part.start?.();
+    },
+    stop: async () => {
+      const ended = await Promise.allSettled(parts.map(async (part) => part.stop()));
+      const failed = ended.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
+      if (failed.length > 0) throw failed.reduce((first, next) => new SuppressedError(next, first));
+    },
+  };
+}
+
+/** A part whose work another process, or the next start, repeats: its stop takes at most five seconds. */
+export function withStopTimeout(part: Lifecycle, log: Logger): Lifecycle {
+  return {
+    start: () => part.start?.(),
+    stop: async () => {
+      if ((await within(STOP_TIMEOUT_MS, part.stop(), 'late' as const)) === 'late')
+        log.warn({ part: part.constructor.name }, 'a part did not stop in time; its work will be repeated');
+    },
+  };
+}
+
+/** What works between events and requests, in the order in which it starts. */
+export function createBackground(
+  { config, log, telemetry }: AppContext,
+  storage: Storage,
+  workspaces: Workspaces,
+  { jobs, maintenance, dispatcher }: Turns,
+  { stopControl, sendNow }: Controls,
+  { taskFiles }: Features,
+  { slackApp, eventIntake, gapDetector }: Intake,
+): Lifecycle {
+  const { oauth, accounts } = workspaces;
+  const beginDue = async (due: DueWork) => {
+    if (due.stops) stopControl.sendOpenStops();
+    if (due.jobs) jobs.runDue();
+    if (due.expiredJobs) await storage.queue.releaseExpired();
+    if (due.urgentMessages) await sendNow.passOnUrgent();
+  };
+  const dueWork = dueWorkPoller(storage, workspaces, beginDue, log);
+  const trial = serviceTrial(accounts, telemetry.onServiceProbe, log);
+  const parts = [
+    trial,
+    dueWork,
+    jobs,
+    stopControl,
+    taskFiles,
+    maintenance,
+    slackApp,
+    eventIntake,
+    gapDetector,
+  ];
+  return combineLifecycles([
+    ...(oauth === undefined ? [] : [oauth.tokenRotation, oauth.uninstallEvents]),
+    ...parts.map((part) => withStopTimeout(part, log)),
+    // The last: what waits is held where a gap in receiving may have changed it.
+    { start: () => dispatcher.start(), stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000) },
+  ]);
+}
+
+/** How often due work is looked for (ms): how late another process notices a stop or a change. */
+const POLL_INTERVAL_MS = 1_000;
+/** How often all installations and accounts are read, which also shows deleted ones (ms). */
+const FULL_REFRESH_INTERVAL_MS = 60_000;
+
+/** Looks for all due work at once, in place of a poll for each part; `beginDue` lets each part begin its own. */
+function dueWorkPoller(
+  { database }: Pick<Storage, 'database'>,
+  /** What this process knows of installations and accounts, which has just been read. */
+  { refreshables }: Pick<Workspaces, 'refreshables'>,
+  beginDue: (due: DueWork) => Promise<void>,
+  log: Logger,
+): Poller {
+  let knownChanges: number | undefined;
+  let fullyRefreshedAt = performance.now();
+  return new Poller({
+    intervalMs: POLL_INTERVAL_MS,
+    startsAtOnce: true,
+    poll: async () => {
+      const due = await readDueWork(database.kysely);
+      await beginDue(due);
+      const now = performance.now();
+      const isFull = now - fullyRefreshedAt >= FULL_REFRESH_INTERVAL_MS;
+      if (!isFull && due.changeSeq === knownChanges) return;
+      for (const source of refreshables) await source.refresh(isFull);
+      if (isFull) fullyRefreshedAt = now;
+      knownChanges = due.changeSeq;
+    },
+    onError: (error) => log.debug({ err: error }, 'could not look for due work; trying again'),
+  });
+}
+
+/**
+ * Tries the service's address and key once, when the app starts, and logs a warning if one of them does not work. No
+ * message waits for it. A refused key is logged by its gate.
+ */
+function serviceTrial(
+  accounts: Pick<ServiceAccounts, 'probeDefault'>,
+  onResult: (result: ProbeResult) => void,
+  log: Logger,
+): Lifecycle {
+  const setting = 'AGENT_BASE_URL';
+  const stopped = new AbortController();
+  let trial = Promise.resolve();
+  const run = async () => {
+    try {
+      const result = await accounts.probeDefault(stopped.signal);
+      if (result !== undefined) onResult(result);
+      if (result === 'no_service')
+        log.warn({ setting }, 'AGENT_BASE_URL accepts even a wrong key, so it is not the agent service');
+    } catch (error) {
+      if (stopped.signal.aborted) return;
+      const reason = error instanceof AgentError ? error.message : String(error);
+      log.warn({ setting, reason }, 'AGENT_BASE_URL does not work at the start; messages wait until it does');
+    }
+  };
+  return {
+    start: () => {
+      trial = run();
+    },
+    stop: async () => {
+      stopped.abort();
+      await trial;
+    },
+  };
+}

@@ -45,9 +45,7 @@ export const checkOAuth: Check = async function* (config, tools) {
 export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLACK_API_URL }, { log }) {
   if (token === undefined) return;
   const identified = identifyToken({ token, slackApiUrl: SLACK_API_URL, log });
-  const { name, scopes } = await identified.catch((error: unknown) => {
-    throw describeSlackError('SLACK_BOT_TOKEN', error);
-  });
+  const { name, scopes } = await accepted('SLACK_BOT_TOKEN', identified);
   yield `the bot is installed in ${name}`;
   const what = 'Slack scopes';
   const missing = REQUIRED_SCOPES.filter((scope) => !scopes.includes(scope));
@@ -66,9 +64,7 @@ export const checkSocketMode: Check = async function* (config, tools) {
   if (config.SLACK_APP_TOKEN === undefined) return;
   const client = slackClient(config, tools, config.SLACK_APP_TOKEN);
   const opened = client.call('apps.connections.open', {}, { schema: connectionSchema });
-  const { url } = await opened.catch((error: unknown) => {
-    throw describeSlackError('SLACK_APP_TOKEN', error);
-  });
+  const { url } = await accepted('SLACK_APP_TOKEN', opened);
   await waitForHello(url).catch((error: unknown) => {
     const message = `SLACK_APP_TOKEN is valid, but the WebSocket does not open (${errorMessage(error)}). Allow wss:// connections to Slack.`;
     throw new CheckFailed(message);
@@ -80,8 +76,15 @@ function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: str
   return clientForToken(token, { slackApiUrl: SLACK_API_URL, log });
 }
 
+/** What Slack answers to a call with the token of `setting`. Throws CheckFailed. */
+async function accepted<T>(setting: string, call: Promise<T>): Promise<T> {
+  return call.catch((error: unknown) => {
+    throw describeSlackError(setting, error);
+  });
+}
+
 /** The failure that an error of Slack means; `setting` holds the token. */
-export function describeSlackError(setting: string, error: unknown): CheckFailed {
+function describeSlackError(setting: string, error: unknown): CheckFailed {
   if (!(error instanceof SlackError)) return new CheckFailed(errorMessage(error));
   const { code, slackCode } = error;
   if (code === 'unavailable') return new SlackUnreachable(slackCode);
@@ -123,17 +126,14 @@ export const checkApp: Check = async function* (config, { log, mend }) {
       'SLACK_BOT_TOKEN is not set, and --mend finds the app by it. Update the manifest at api.slack.com/apps.',
     );
   if (token === undefined || botToken === undefined) return;
-  const { appId } = await identifyToken({ token: botToken, slackApiUrl, log }).catch((error: unknown) => {
-    throw describeSlackError('SLACK_BOT_TOKEN', error);
-  });
+  const identified = identifyToken({ token: botToken, slackApiUrl, log });
+  const { appId } = await accepted('SLACK_BOT_TOKEN', identified);
   if (appId === undefined) throw new CheckFailed('Slack does not say to which app SLACK_BOT_TOKEN belongs.');
   const { PUBLIC_URL, SLACK_APP_TOKEN } = config;
   const isHttp = SLACK_APP_TOKEN === undefined && PUBLIC_URL !== undefined;
   const transportManifest = isHttp ? manifestForHttp(manifest, PUBLIC_URL, false) : manifest;
   const apps = new AppManifests({ token, slackApiUrl, log });
-  const atSlack = await apps.read(appId).catch((error: unknown) => {
-    throw describeSlackError('SLACK_CONFIG_TOKEN', error);
-  });
+  const atSlack = await accepted('SLACK_CONFIG_TOKEN', apps.read(appId));
   const ours = hasStep(atSlack) ? manifestWithStep(transportManifest) : transportManifest;
   const differences = manifestDifferences(atSlack, ours).join('; ');
   if (differences === '') yield "has everything of this release's manifest";

@@ -104,7 +104,7 @@ export class AnswerFeedback {
     if (channel === undefined || workspace === undefined) return;
     const { posting, people } = workspace;
     const given = await this.#deps.store.feedback.get(key);
-    const thumb = given?.is_positive === true ? strings.buttons.feedback.label : strings.answers.thumbsDown;
+    const thumb = given?.is_positive === true ? strings.buttons.feedback.label : strings.labels.thumbsDown;
     const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
     const url = turn && (await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts }));
     const message = {
@@ -126,7 +126,7 @@ const MAX_COMMENT_CHARACTERS = 3_000;
 export function commentView(turnId: string, written: string | null): Modal {
   const { title, label, hint } = strings.feedback;
   const field = { initial: written, maxLength: MAX_COMMENT_CHARACTERS, multiline: true };
-  const form = { callback: 'feedback_comment', metadata: turnId, submit: strings.answers.send };
+  const form = { callback: 'feedback_comment', metadata: turnId, submit: strings.labels.send };
   return formModal(title, [textInput('comment', { label, hint }, field)], form);
 }
 
@@ -146,7 +146,7 @@ export async function feedbackSection(
     .toReversed()
     .flatMap(({ comment, is_positive, user_id, channel, given_at }): ViewBlock[] => {
       const facts = [
-        is_positive ? strings.buttons.feedback.label : strings.answers.thumbsDown,
+        is_positive ? strings.buttons.feedback.label : strings.labels.thumbsDown,
         formatPerson(user_id),
         channel === null ? '' : formatChannel(channel),
         formatAge(Date.now() - given_at.getTime()),

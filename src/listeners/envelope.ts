@@ -113,21 +113,10 @@ export function parseInstallationQuery(body: unknown): InstallationQuery | undef
 const ids = listOf(z.string());
 
 /** The fields that are read of an event about an installation. */
-export const uninstallEventSchema = z.looseObject({
-  type: z.literal('event_callback'),
-  team_id: optional(z.string()),
+export const uninstallEventSchema = envelopeSchema.extend({
   enterprise_id: optional(z.string()),
-  context_enterprise_id: optional(z.string()),
   /** Seconds since 1970. */
   event_time: optional(z.number()),
-  authorizations: optional(
-    listOf(
-      z.looseObject({
-        enterprise_id: optional(z.string()),
-        is_enterprise_install: optional(z.boolean()),
-      }),
-    ),
-  ),
   event: z.discriminatedUnion('type', [
     z.looseObject({ type: z.literal('app_uninstalled') }),
     z.looseObject({
@@ -147,10 +136,10 @@ export function parseUninstallEvent(body: unknown, now: () => number = Date.now)
   const [authorization] = authorizations ?? [];
   const organisation =
     parsed.data.enterprise_id ?? authorization?.enterprise_id ?? parsed.data.context_enterprise_id;
-  const isOrganisationWide = authorization?.is_enterprise_install === true || team?.startsWith('E') === true;
+  const isOrganisationWide = authorization?.is_enterprise_install === true || isOrganisationId(team);
   const where = {
     workspace: isOrganisationWide ? undefined : team,
-    organisation: organisation ?? (team?.startsWith('E') === true ? team : undefined),
+    organisation: organisation ?? (isOrganisationId(team) ? team : undefined),
     at: new Date(seconds === undefined ? now() : seconds * 1_000),
   };
   switch (event.type) {

@@ -158,7 +158,7 @@ function lookButton({ offersLook }: TaskDetails): ButtonElement[] {
 
 function deleteButton(id: string): ButtonElement {
   const { deleteTitle: title, deleteText: text } = strings.tasks;
-  const [yes, no] = [strings.buttons.task_delete.label, strings.answers.keepTask];
+  const [yes, no] = [strings.buttons.task_delete.label, strings.labels.keepTask];
   return dangerButton(buttonElement('task_delete', id), { title, text, yes, no });
 }
 

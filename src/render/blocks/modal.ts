@@ -22,7 +22,7 @@ export interface Modal {
 
 /** A modal with a Close button. */
 export function createModal(title: string, blocks: ViewBlock[]): Modal {
-  return { type: 'modal', title: plainText(title), close: plainText(strings.answers.close), blocks };
+  return { type: 'modal', title: plainText(title), close: plainText(strings.labels.close), blocks };
 }
 
 /** A form; `metadata` comes back when it is sent. */
@@ -36,7 +36,7 @@ export function formModal(
     callback_id: callback,
     private_metadata: metadata,
     submit: plainText(submit),
-    close: plainText(strings.answers.cancel),
+    close: plainText(strings.labels.cancel),
   };
 }
 

@@ -46,7 +46,7 @@ export type BackgroundState = keyof typeof strings.backgroundNotices;
 export function backgroundNotice(turnId: string, state: BackgroundState): RenderedMessage {
   const text = strings.backgroundNotices[state];
   if (state === 'working') return noteWithButtons(text, ['stop'], turnId);
-  const stopNow = () => actionsBlock([buttonElement('stop', turnId, strings.answers.stopNow)]);
+  const stopNow = () => actionsBlock([buttonElement('stop', turnId, strings.labels.stopNow)]);
   return { text, blocks: [sectionBlock(text), ...(state === 'stopping' ? [stopNow()] : [])] };
 }
 
@@ -111,7 +111,7 @@ function isUsedOnce(element: object): boolean {
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
 export function feedbackButtons(turnId: string): ContextActionsBlock {
   const thumb = (good: boolean) => ({
-    text: plainText(good ? strings.buttons.feedback.label : strings.answers.thumbsDown),
+    text: plainText(good ? strings.buttons.feedback.label : strings.labels.thumbsDown),
     accessibility_label: good ? strings.thumbsUpLabel : strings.thumbsDownLabel,
     value: `${good ? 'good' : 'bad'}/${turnId}`,
   });

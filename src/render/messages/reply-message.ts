@@ -303,7 +303,7 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
       buttonElement(
         action,
         state.turnId,
-        action === 'stop' && state.phase === 'stopping' ? strings.answers.stopNow : undefined,
+        action === 'stop' && state.phase === 'stopping' ? strings.labels.stopNow : undefined,
       ),
     ),
   );

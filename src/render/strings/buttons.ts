@@ -50,7 +50,7 @@ export const buttons = {
 } as const satisfies Record<string, { label: string; about: PressKind }>;
 
 /** The labels of forms, of confirmations, and of buttons while something is under way. */
-export const answers = {
+export const labels = {
   stopNow: 'Stop now',
   thumbsDown: '👎',
   send: 'Send',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { feedbackCommand, feedbackRows } from '../../../src/operate/feedback.ts';
 import { parseTimeRange } from '../../../src/operate/command-runner.ts';
+import { feedbackCommand, feedbackRows } from '../../../src/operate/feedback.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 

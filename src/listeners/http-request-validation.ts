@@ -33,7 +33,7 @@ export function withRequestValidation(
   listener: RequestListener,
   now: () => number = Date.now,
 ): RequestListener {
-  const bodyReader = new RequestBodyReader();
+  const readBody = createBodyReader();
   return (request, response) => {
     const reject = ({ status, why }: HttpRejection) => {
       if (status === 503) response.setHeader('retry-after', RETRY_AFTER_SECONDS);
@@ -46,7 +46,7 @@ export function withRequestValidation(
       if (!hasSignature(request)) return reject(MISSING_SIGNATURE);
       if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
         return reject(BODY_REJECTIONS.too_large);
-      const body = await bodyReader.read(request);
+      const body = await readBody(request);
       if (typeof body === 'string') return reject(BODY_REJECTIONS[body]);
       if (!isJsonObjectBody(body, request.headers['content-type'])) return reject(INVALID_BODY);
       listener(Object.assign(request, { rawBody: body }), response);
@@ -86,19 +86,20 @@ interface BodyRead {
   abort(reason: 'too_large' | 'busy'): void;
 }
 
-/** Reads bodies of requests that are not verified yet. When their memory is full, the oldest read is aborted. */
-class RequestBodyReader {
+/**
+ * Reads bodies of requests that are not verified yet: a whole body, or why its read was aborted. When their memory is full,
+ * the oldest is. Throws if the connection closes early.
+ */
+function createBodyReader(): (request: IncomingMessage) => Promise<Buffer | 'too_large' | 'busy'> {
   /** In the order in which they began. */
-  readonly #activeReads = new Set<BodyRead>();
-  #bufferedBytes = 0;
-
-  /** The whole body, or why it was aborted. Throws if the connection closes early. */
-  read(request: IncomingMessage): Promise<Buffer | 'too_large' | 'busy'> {
+  const activeReads = new Set<BodyRead>();
+  let bufferedBytes = 0;
+  return (request) => {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer | 'too_large' | 'busy'>();
     const chunks: Buffer[] = [];
     const finish = () => {
-      if (!this.#activeReads.delete(reading)) return;
-      this.#bufferedBytes -= reading.bytes;
+      if (!activeReads.delete(reading)) return;
+      bufferedBytes -= reading.bytes;
       request.off('data', onData);
     };
     const reading: BodyRead = {
@@ -113,12 +114,12 @@ class RequestBodyReader {
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
       reading.bytes += chunk.length;
-      this.#bufferedBytes += chunk.length;
+      bufferedBytes += chunk.length;
       if (reading.bytes > MAX_BODY_BYTES) reading.abort('too_large');
-      const [oldest] = this.#activeReads;
-      if (this.#bufferedBytes > MAX_BUFFERED_BYTES) oldest?.abort('busy');
+      const [oldest] = activeReads;
+      if (bufferedBytes > MAX_BUFFERED_BYTES) oldest?.abort('busy');
     };
-    this.#activeReads.add(reading);
+    activeReads.add(reading);
     request.on('data', onData);
     request.once('end', () => {
       finish();
@@ -130,5 +131,5 @@ class RequestBodyReader {
     });
     request.once('error', reject);
     return promise;
-  }
+  };
 }

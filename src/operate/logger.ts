@@ -55,23 +55,19 @@ const STACK_PAUSE_MS = 600_000;
 const MAX_KINDS = 1_000;
 
 /** Leaves out the stacks of errors that were logged before from the same place: those of retries, for example. */
-class RepeatedStacks {
-  readonly #seen = new LRUCache<string, true>({ max: MAX_KINDS, ttl: STACK_PAUSE_MS });
-
-  leaveOut(args: Parameters<LogFn>): Parameters<LogFn> {
-    const [fields, message, ...rest] = args;
-    if (!isRecord(fields) || !(fields.err instanceof Error)) return args;
-    const { err } = fields;
-    const [, place = ''] = /\n\s+at (.*)/.exec(err.stack ?? '') ?? [];
-    const codes = ['code', 'slackCode', 'status'].map((key) => String(Reflect.get(err, key)));
-    const kind = [message, err.name, ...codes, place].join('\n');
-    if (!this.#seen.has(kind)) {
-      this.#seen.set(kind, true);
-      return args;
-    }
-    const { stack: _, ...short } = stdSerializers.err(err);
-    return [{ ...fields, err: short }, message, ...rest];
+function withoutRepeatedStacks(args: Parameters<LogFn>, seen: LRUCache<string, true>): Parameters<LogFn> {
+  const [fields, message, ...rest] = args;
+  if (!isRecord(fields) || !(fields.err instanceof Error)) return args;
+  const { err } = fields;
+  const [, place = ''] = /\n\s+at (.*)/.exec(err.stack ?? '') ?? [];
+  const codes = ['code', 'slackCode', 'status'].map((key) => String(Reflect.get(err, key)));
+  const kind = [message, err.name, ...codes, place].join('\n');
+  if (!seen.has(kind)) {
+    seen.set(kind, true);
+    return args;
   }
+  const { stack: _, ...short } = stdSerializers.err(err);
+  return [{ ...fields, err: short }, message, ...rest];
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -90,7 +86,7 @@ export function createLogger(options: {
   destination?: DestinationStream;
 }): Logger {
   const { level, numbers = false, redaction = new Redactor(), destination } = options;
-  const stacks = new RepeatedStacks();
+  const seenErrors = new LRUCache<string, true>({ max: MAX_KINDS, ttl: STACK_PAUSE_MS });
   const settings = {
     level,
     base: { app: 'taskthread' },
@@ -103,7 +99,7 @@ export function createLogger(options: {
     redact: { paths: REDACTED_PATHS, censor: '[left out]' },
     hooks: {
       logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn) {
-        method.apply(this, withoutRepeatedKeys(stacks.leaveOut(args), boundKeysOf(this)));
+        method.apply(this, withoutRepeatedKeys(withoutRepeatedStacks(args, seenErrors), boundKeysOf(this)));
       },
       streamWrite: (line: string) => redactLine(line, redaction),
     },

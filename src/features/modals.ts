@@ -1,4 +1,5 @@
-import type { FormAnswer } from '../relay/runtime/control-request.ts';
+import { isAdminNow } from '../relay/access/access-policy.ts';
+import type { FormAnswer, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
 import {
@@ -42,6 +43,18 @@ export async function openAndFillModal(
     await updateModal(workspace, viewId, title, strings.modalUnavailable);
   }
   return 'done';
+}
+
+/** Like `openAndFillModal`, for a workspace's admins: anybody else reads `refusal`. */
+export async function openForAdmins(
+  deps: Pick<RelayDeps, 'workspace' | 'log'>,
+  actor: WorkspaceActor & ModalTrigger,
+  { title, refusal }: { title: string; refusal: string },
+  fill: () => Promise<ModalContent>,
+): Promise<ModalOutcome> {
+  return openAndFillModal(deps, actor, title, async () =>
+    (await isAdminNow(deps, actor)) ? fill() : refusal,
+  );
 }
 
 /** Updates an open modal; false if it was closed, or the app is not installed there. Throws a SlackError. */

@@ -17,7 +17,7 @@ import * as strings from '../render/strings/index.ts';
 import { csvLine } from '../render/text/escape.ts';
 import { SlackError } from '../slack/errors.ts';
 import { USAGE_FIGURES, type UsageRow } from '../store/stats.ts';
-import { openAndFillModal } from './modals.ts';
+import { type ModalOutcome, type ModalTrigger, openForAdmins } from './modals.ts';
 
 /** Lines of one month: a modal has 100 blocks. */
 const MAX_LINES = 40;
@@ -32,7 +32,7 @@ const words = strings.usage;
 export class UsageReport {
   readonly #deps: RelayDeps;
   readonly buttons: ButtonHandlers<'usage_show' | 'usage_csv'> = {
-    usage_show: (press) => this.open(press, press.triggerId),
+    usage_show: (press) => this.#open(press),
     usage_csv: (press) => this.sendCsv(press),
   };
 
@@ -51,10 +51,8 @@ export class UsageReport {
   }
 
   /** Shows the figures of this month and last by channel and model. Throws a SlackError. */
-  async open(actor: WorkspaceActor, triggerId: string): Promise<void> {
-    const trigger = { ...actor, triggerId };
-    await openAndFillModal(this.#deps, trigger, words.title, async () => {
-      if (!(await isAdminNow(this.#deps, actor))) return words.notAdmin;
+  async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
+    return openForAdmins(this.#deps, actor, { title: words.title, refusal: words.notAdmin }, async () => {
       const rows: UsageRow[] = [];
       for await (const row of this.#deps.store.usage.read(lastTwoMonths(actor))) rows.push(row);
       if (rows.length === 0) return words.none;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { keyOpens, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
-import { isAdminNow } from '../relay/access/access-policy.ts';
+import { isAdminFor } from '../relay/access/access-policy.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -17,7 +17,7 @@ import {
 } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { encryptionContext, type Keyring } from '../store/workspaces/keyring.ts';
-import { type ModalOutcome, openAndFillModal, updateModal } from './modals.ts';
+import { type ModalOutcome, type ModalTrigger, openForAdmins, updateModal } from './modals.ts';
 
 export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'log'> {
   /** Undefined without SECRET_KEY: then no workspace can have an account of its own. */
@@ -45,14 +45,14 @@ const MAX_PROBED_ITEMS = 3;
 export class WorkspaceAccount {
   readonly #deps: WorkspaceAccountDeps;
   readonly buttons: ButtonHandlers<'account_set' | 'account_remove'> = {
-    account_set: (press) => this.open(press, press.triggerId),
-    account_remove: ({ workspace, person }) => this.remove({ workspace, person }),
+    account_set: (press) => this.#open(press),
+    account_remove: ({ workspace, person }) => this.#remove({ workspace, person }),
   };
   readonly forms: FormHandlers = {
     [ACCOUNT_FORM]: async ({ workspace, person, viewId, input }) => {
       const text = (id: string) => input(id)?.value ?? '';
       const credentials = { baseUrl: text(ACCOUNT_FIELDS.address), apiKey: text(ACCOUNT_FIELDS.key) };
-      const afterwards = () => this.submit({ workspace, person }, viewId, credentials);
+      const afterwards = () => this.#submit({ workspace, person }, viewId, credentials);
       return { view: accountPendingView(), afterwards };
     },
   };
@@ -67,18 +67,18 @@ export class WorkspaceAccount {
   }
 
   /** Opens the form. Throws a SlackError. */
-  async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
-    const { workspace } = actor;
-    const trigger = { workspace, triggerId };
-    return openAndFillModal(this.#deps, trigger, strings.account.title, async () => {
-      const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
-      if (!mayOpen) return strings.account.refused.not_admin;
-      return accountFormView(await this.#summary(workspace));
-    });
+  async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
+    const { title, refused } = strings.account;
+    const about = { title, refusal: refused.not_admin };
+    return openForAdmins(this.#deps, actor, about, async () =>
+      this.#deps.keyring === undefined
+        ? refused.not_admin
+        : accountFormView(await this.#summary(actor.workspace)),
+    );
   }
 
   /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */
-  async submit(actor: WorkspaceActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
+  async #submit(actor: WorkspaceActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
     const { workspace } = actor;
     const sentence = await this.#set(actor, submitted).catch((error: unknown) => {
       this.#deps.log.error({ workspace, err: error }, 'could not save a service account');
@@ -89,10 +89,10 @@ export class WorkspaceAccount {
   }
 
   /** Removes the workspace's own account. */
-  async remove(actor: WorkspaceActor): Promise<void> {
+  async #remove(actor: WorkspaceActor): Promise<void> {
     const { store, log, onChanged, updateHome } = this.#deps;
     const { workspace, person } = actor;
-    if ((await this.#mayChange(actor)) && (await store.accounts.remove(workspace))) {
+    if ((await isAdminFor(this.#deps, actor, 'account')) && (await store.accounts.remove(workspace))) {
       const details = { setting: 'account', removed: true };
       await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
       log.info({ workspace }, 'service account of a workspace removed');
@@ -114,7 +114,7 @@ export class WorkspaceAccount {
   async #set(actor: WorkspaceActor, submitted: ServiceCredentials): Promise<string> {
     const { keyring, redactSecret } = this.#deps;
     const { refused } = strings.account;
-    if (keyring === undefined || !(await this.#mayChange(actor))) return refused.not_admin;
+    if (keyring === undefined || !(await isAdminFor(this.#deps, actor, 'account'))) return refused.not_admin;
     const baseUrl = submitted.baseUrl.trim().replace(/\/+$/, '');
     const credentials = { apiKey: submitted.apiKey.trim(), baseUrl };
     if (!API_KEY_PATTERN.test(credentials.apiKey)) return refused.odd_key;
@@ -156,15 +156,6 @@ export class WorkspaceAccount {
     log.info({ workspace, account, sameAccount: isSame }, 'service account of a workspace set');
     await onChanged();
     return isSame ? strings.account.keyReplaced : strings.account.saved;
-  }
-
-  /** Whether a person may set or remove the account; a refusal goes into the audit trail. */
-  async #mayChange(actor: WorkspaceActor): Promise<boolean> {
-    if (await isAdminNow(this.#deps, actor)) return true;
-    const { workspace, person } = actor;
-    const details = { control: 'account', by: 'admins', why: 'admins' };
-    await this.#deps.store.audit.add({ workspace, user_id: person, kind: 'refusal', details });
-    return false;
   }
 
   async #probe(workspace: string, credentials: ServiceCredentials): Promise<'good' | RefusalReason> {

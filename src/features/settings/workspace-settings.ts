@@ -1,11 +1,17 @@
-import { isAdminNow } from '../../relay/access/access-policy.ts';
+import { isAdminFor } from '../../relay/access/access-policy.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { formModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
-import { type FormErrors, type ModalOutcome, openAndFillModal, savedOrErrors } from '../modals.ts';
+import {
+  type FormErrors,
+  type ModalOutcome,
+  type ModalTrigger,
+  openForAdmins,
+  savedOrErrors,
+} from '../modals.ts';
 import {
   auditedSettings,
   changesSince,
@@ -27,10 +33,10 @@ const words = strings.workspaceSettings;
 export class WorkspaceSettings {
   readonly #deps: RelayDeps;
   readonly buttons: ButtonHandlers<'workspace_settings_change'> = {
-    workspace_settings_change: (press) => this.open(press, press.triggerId),
+    workspace_settings_change: (press) => this.#open(press),
   };
   readonly forms: FormHandlers = {
-    [CALLBACK]: async (form) => savedOrErrors(await this.save(form), words.title),
+    [CALLBACK]: async (form) => savedOrErrors(await this.#save(form), words.title),
   };
   readonly #onChanged: (actor: WorkspaceActor) => Promise<void>;
 
@@ -51,10 +57,9 @@ export class WorkspaceSettings {
   }
 
   /** Opens the form. Throws a SlackError. */
-  async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
-    const trigger = { workspace: actor.workspace, triggerId };
-    return openAndFillModal(this.#deps, trigger, words.title, async () => {
-      if (!(await isAdminNow(this.#deps, actor))) return words.notAdmin;
+  async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
+    const about = { title: words.title, refusal: words.notAdmin };
+    return openForAdmins(this.#deps, actor, about, async () => {
       const workspace = await this.#deps.store.settings.get(actor.workspace, WHOLE_WORKSPACE);
       const inputs = settingInputs('workspace', { workspace }, this.#deps.settings);
       return formModal(words.title, [sectionBlock(words.about), ...inputs], {
@@ -66,15 +71,13 @@ export class WorkspaceSettings {
   }
 
   /** Saves what an admin has changed in the form. Throws a StoreError. */
-  async save(form: WorkspaceActor & { metadata: string; input: FormInput }): Promise<FormErrors> {
+  async #save(form: WorkspaceActor & { metadata: string; input: FormInput }): Promise<FormErrors> {
     const { store, log } = this.#deps;
     const { workspace, person, metadata, input } = form;
     const timeout = AbortSignal.timeout(ADMIN_CHECK_TIMEOUT_MS);
-    if (!(await isAdminNow(this.#deps, form, timeout))) {
-      if (timeout.aborted) return { workspace_allowed_users: strings.channelSettingsRefused.unknown };
-      const details = { control: 'workspace_settings', by: 'admins', why: 'admins' };
-      await store.audit.add({ workspace, user_id: person, kind: 'refusal', details });
-      return { workspace_allowed_users: words.notAdmin };
+    if (!(await isAdminFor(this.#deps, form, 'workspace_settings', timeout))) {
+      const { unknown } = strings.channelSettingsRefused;
+      return { workspace_allowed_users: timeout.aborted ? unknown : words.notAdmin };
     }
     const snapshot = parseSnapshot(metadata);
     if (snapshot === undefined) return { workspace_allowed_users: strings.modalUnavailable };

@@ -78,3 +78,18 @@ export async function isAdminNow(
   const { kind, isAdmin } = await people.person(person, signal);
   return kind === 'member' && isAdmin;
 }
+
+/** Like `isAdminNow`, for a control: a refusal goes into the audit trail, unless Slack does not say before `signal`. */
+export async function isAdminFor(
+  deps: Pick<RelayDeps, 'workspace' | 'store'>,
+  actor: WorkspaceActor,
+  control: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (await isAdminNow(deps, actor, signal)) return true;
+  const { workspace, person } = actor;
+  const details = { control, by: 'admins', why: 'admins' };
+  if (signal?.aborted !== true)
+    await deps.store.audit.add({ workspace, user_id: person, kind: 'refusal', details });
+  return false;
+}

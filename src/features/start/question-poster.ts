@@ -5,6 +5,8 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
+import { isOverdue } from '../../relay/runtime/retry.ts';
+import { MOVE_TOLD_WITHIN_MS } from '../../relay/runtime/turn-interruptions.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { contextLineBlock } from '../../render/blocks/slack-blocks.ts';
@@ -44,8 +46,11 @@ export class QuestionPoster {
     giveUpAfterMs: 60 * 60_000,
     perform: async (job, lease) => {
       const start = await this.#startOf(job);
-      if (start !== undefined && (await this.#post(start, job, lease)) !== 'posted')
-        await this.#returnToAsker(start, job, lease);
+      const outcome = start && (await this.#post(start, job, lease));
+      // The channel may have another id, of which no event tells yet.
+      if (outcome === 'invite' && !isOverdue(job.tried_since ?? new Date(), MOVE_TOLD_WITHIN_MS))
+        return 'later';
+      if (start !== undefined && outcome !== 'posted') await this.#returnToAsker(start, job, lease);
       return 'done';
     },
     onGivenUp: async (job, lease) => {

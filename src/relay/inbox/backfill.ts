@@ -9,6 +9,7 @@ import { isDirectChannel, isEarlierTs } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { transientFailure } from '../runtime/retry.ts';
+import { mayHaveMoved } from '../runtime/turn-interruptions.ts';
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
 import { type BackfillDeps, BackfilledMessages } from './backfilled-messages.ts';
 
@@ -90,6 +91,7 @@ async function readPlace(backfill: BackfillDeps, job: Job, lease: Lease): Promis
   } catch (error) {
     if (signal.aborted || !(error instanceof SlackError) || transientFailure(error) !== undefined)
       throw error;
+    if (mayHaveMoved(error, job.tried_since)) return 'later';
     const { channel, thread_ts } = job;
     deps.log.warn({ workspace: workspace.id, channel, thread_ts, err: error }, 'backfill of a thread failed');
     // Slack may have forgotten the cursor, but not twice; without one, it refuses the place.

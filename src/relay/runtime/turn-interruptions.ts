@@ -58,3 +58,12 @@ export function isThreadUnreachable(error: unknown): error is SlackError {
   if (error instanceof ChannelGoneError || error instanceof ThreadGivenUp) return true;
   return error instanceof MessageGoneError && DELETED_THREAD_CODES.has(error.slackCode);
 }
+
+/** How long (ms) no event may tell that a channel has another id. */
+export const MOVE_TOLD_WITHIN_MS = 60_000;
+
+/** Whether Slack does not know a channel any more, which may have got another id since `triedSince`. */
+export function mayHaveMoved(error: unknown, triedSince: Date | null): boolean {
+  const isUnknown = error instanceof ChannelGoneError && error.slackCode === 'channel_not_found';
+  return isUnknown && Date.now() - (triedSince?.getTime() ?? 0) < MOVE_TOLD_WITHIN_MS;
+}

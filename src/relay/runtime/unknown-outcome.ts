@@ -6,7 +6,7 @@ import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
 import { sleepWithLease } from './retry.ts';
-import { isThreadUnreachable, TakenOverElsewhere } from './turn-interruptions.ts';
+import { isThreadUnreachable, mayHaveMoved, TakenOverElsewhere } from './turn-interruptions.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;
@@ -98,7 +98,7 @@ export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): Po
 
 /**
  * Posts what a job has to say in its thread or channel, or to `person` alone, once. True also where nobody can post there;
- * false if the app is removed. Throws temporary failures.
+ * false if the app is removed, or the channel may have another id. Throws temporary failures.
  */
 export async function postJobNotice(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
@@ -117,6 +117,7 @@ export async function postJobNotice(
     await postOnce(workspace, post, jobPostIntent(deps, job), lease);
   } catch (error) {
     if (!isThreadUnreachable(error)) throw error;
+    return !mayHaveMoved(error, job.tried_since);
   }
   return true;
 }

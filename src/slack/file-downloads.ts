@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
+import { doubledMs } from '../calls/retry.ts';
 import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
 import { checkResponse, skipBytes, versionOf, withContentCheck } from './file-response.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
@@ -121,7 +122,7 @@ export class FileDownloads {
         if (signal?.aborted || !canResume(error)) throw error;
         if (emptyAttempts >= MAX_EMPTY_ATTEMPTS) throw new FileRefusedError(file.id, 'broken_off', error);
         const requestedMs = error instanceof SlackRateLimitError ? error.retryAfterMs : 0;
-        const pauseMs = emptyAttempts === 0 ? 0 : RESUME_PAUSE_MS * 2 ** (emptyAttempts - 1);
+        const pauseMs = emptyAttempts === 0 ? 0 : doubledMs(RESUME_PAUSE_MS, emptyAttempts, IDLE_TIMEOUT_MS);
         await sleep(Math.max(requestedMs, pauseMs), undefined, { signal });
         open = undefined;
       }

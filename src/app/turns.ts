@@ -70,7 +70,7 @@ export function createTurns(
   const rows = { store, retention, onRetentionFailed };
   const maintenance = new Maintenance({ ...rows, queue, installations, waitingReactions, log });
   const jobs = new JobRunner({ store, log, onRun: onJobRun });
-  jobs.add(followUpJobs(deps, [postLaterResults, postReviews], readRateFor));
+  jobs.add(followUpJobs({ deps, checks: [postLaterResults, postReviews], readRateFor }));
   return { deps, links, directMessages, waitingReactions, runner, dispatcher, maintenance, jobs };
 }
 

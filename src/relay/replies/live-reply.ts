@@ -13,7 +13,7 @@ import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ThreadFiles } from './thread-files.ts';
 
-/** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
+/** A final edit without a permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
 
 /**
@@ -57,11 +57,9 @@ export class LiveReply {
     this.posts = new IdempotentPosts(work, turn, begunAt);
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
     this.#files = new ThreadFiles(work, turn);
+    const onError = (err: unknown) => work.deps.log.error({ err, turn: turn.id }, 'the live reply stopped');
     const poller = (show: () => Promise<unknown>) =>
-      new Poller({
-        poll: () => this.#showChanges(show),
-        onError: (err) => work.deps.log.error({ err, turn: turn.id }, 'the live reply stopped'),
-      });
+      new Poller({ poll: () => this.#showChanges(show), onError });
     this.#changes = poller(() => this.#showLatest());
     this.#statusChanges = poller(() => this.#edit('status'));
   }

@@ -48,16 +48,21 @@ export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
 /** What a check has found: nothing more can come, the task works in the background, or neither. */
 type Finding = 'over' | 'background' | 'quiet';
 
+/** What follow-ups run with. */
+export interface FollowUpWork {
+  deps: RelayDeps;
+  checks: readonly FollowUpCheck[];
+  /** The read rate of a service account, which follow-ups share with live replies. */
+  readRateFor: (account: string) => ReadRate;
+}
+
 /**
  * Jobs that check tasks for a time after their turns, without holding their threads: what they made, and how the work in
- * the background goes on. `readRateFor`: the read rate of a service account, which follow-ups share with live replies.
+ * the background goes on.
  */
-export function followUpJobs(
-  deps: RelayDeps,
-  checks: readonly FollowUpCheck[],
-  readRateFor: (account: string) => ReadRate,
-): JobKind {
-  const { followUpMs, followUpIntervalMs } = deps.settings.results;
+export function followUpJobs(work: FollowUpWork): JobKind {
+  const { followUpMs, followUpIntervalMs } = work.deps.settings.results;
+  const onGivenUp = (job: Job, lease: Lease) => stopWatching(work, job, lease);
   return {
     kind: JOB_KIND.followUp,
     share: 2,
@@ -66,86 +71,97 @@ export function followUpJobs(
     perform: async (job, lease) => {
       const followUp = followUpSchema.parse(job.payload);
       const next = followUpMs === 0 ? 'done' : nextCheck(followUp, followUpIntervalMs, Date.now());
-      const found = followUpMs === 0 ? 'over' : await check(job, followUp.turn_id, lease);
+      const found = followUpMs === 0 ? 'over' : await checkOnce(work, job, followUp.turn_id, lease);
       if (found === 'over' || next === 'done') {
-        await stopWatching(job, lease);
+        await onGivenUp(job, lease);
         return 'done';
       }
       if (found === 'background')
         return { inMs: Math.min(next.inMs, BACKGROUND_PAUSES * followUpIntervalMs) };
       return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
     },
-    onGivenUp: stopWatching,
+    onGivenUp,
   };
+}
 
-  /** Checks a task once. */
-  async function check(job: Job, turnId: string, lease: Lease): Promise<Finding> {
-    const workspace = deps.workspace(job.workspace);
-    const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
-    if (turn === undefined || turn.thread_task_id === null) return 'over';
-    if (workspace === undefined) return 'quiet';
-    const { account_id, thread_task_id: taskId } = turn;
-    // The thread's next turn may run meanwhile.
-    const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
-    const memory = deps.replyMemory.of(holder, account_id);
-    try {
-      const agent = deps.agent(account_id);
-      const isWorking = await checkBackground({ deps, workspace, lease }, turn, agent);
-      const done: Promise<void>[] = [];
-      // The thread's next turn posts what there is by then.
-      for (const one of turn.is_busy ? [] : checks) {
-        await readRateFor(account_id).acquire(lease.signal);
-        const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
-        // One that fails holds up no other.
-        await check.catch(() => undefined);
-        done.push(check);
-      }
-      await Promise.all(done);
-      return isWorking ? 'background' : 'quiet';
-    } catch (error) {
-      // The channel may get another id, and one "not found" need not be the truth.
-      if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'quiet';
-      throw error;
-    } finally {
-      memory.release();
+/** Checks a task once. */
+async function checkOnce(
+  { deps, checks, readRateFor }: FollowUpWork,
+  job: Job,
+  turnId: string,
+  lease: Lease,
+): Promise<Finding> {
+  const workspace = deps.workspace(job.workspace);
+  const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
+  if (turn === undefined || turn.thread_task_id === null) return 'over';
+  if (workspace === undefined) return 'quiet';
+  const { account_id, thread_task_id: taskId } = turn;
+  // The thread's next turn may run meanwhile.
+  const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
+  const memory = deps.replyMemory.of(holder, account_id);
+  try {
+    const agent = deps.agent(account_id);
+    const isWorking = await checkBackground({ deps, workspace, lease }, turn, agent, readRateFor(account_id));
+    const done: Promise<void>[] = [];
+    // The thread's next turn posts what there is by then.
+    for (const one of turn.is_busy ? [] : checks) {
+      await readRateFor(account_id).acquire(lease.signal);
+      const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
+      // One that fails holds up no other.
+      await check.catch(() => undefined);
+      done.push(check);
     }
+    await Promise.all(done);
+    return isWorking ? 'background' : 'quiet';
+  } catch (error) {
+    // The channel may get another id, and one "not found" need not be the truth.
+    if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'quiet';
+    throw error;
+  } finally {
+    memory.release();
   }
+}
 
-  /** Says how the work in the background stands, if the thread has said that there is some; true while it goes on. */
-  async function checkBackground(work: ThreadWork, turn: CheckedTurn, agent: AgentClient): Promise<boolean> {
-    let isWorking = false;
-    for (const id of turn.background_turn_ids) {
-      const isLast = id === turn.id && !turn.has_later_message;
-      const state = isLast ? await backgroundState(work, turn, agent) : 'superseded';
-      await updateBackgroundNotice(work, { ...turn, id }, state);
-      isWorking ||= isOpen(state);
-    }
-    return isWorking;
+/** Says how the work in the background stands, if the thread has said that there is some; true while it goes on. */
+async function checkBackground(
+  work: ThreadWork,
+  turn: CheckedTurn,
+  agent: AgentClient,
+  rate: ReadRate,
+): Promise<boolean> {
+  let isWorking = false;
+  for (const id of turn.background_turn_ids) {
+    const isLast = id === turn.id && !turn.has_later_message;
+    const state = isLast ? await backgroundState(work, turn, agent, rate) : 'superseded';
+    await updateBackgroundNotice(work, { ...turn, id }, state);
+    isWorking ||= isOpen(state);
   }
+  return isWorking;
+}
 
-  async function backgroundState(
-    { lease: { signal } }: ThreadWork,
-    turn: CheckedTurn,
-    agent: AgentClient,
-  ): Promise<BackgroundState> {
-    await readRateFor(turn.account_id).acquire(signal);
-    await sendStop(deps, turn, signal);
-    const { status } = await agent.getTask(turn.thread_task_id ?? '', { signal });
-    if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
-    return turn.stop_requested_at === null ? 'working' : 'stopping';
-  }
+async function backgroundState(
+  { deps, lease: { signal } }: ThreadWork,
+  turn: CheckedTurn,
+  agent: AgentClient,
+  rate: ReadRate,
+): Promise<BackgroundState> {
+  await rate.acquire(signal);
+  await sendStop(deps, turn, signal);
+  const { status } = await agent.getTask(turn.thread_task_id ?? '', { signal });
+  if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
+  return turn.stop_requested_at === null ? 'working' : 'stopping';
+}
 
-  /** The thread says that nobody watches the work in the background any more. */
-  async function stopWatching(job: Job, lease: Lease): Promise<void> {
-    const workspace = deps.workspace(job.workspace);
-    const { turn_id: turnId } = followUpSchema.parse(job.payload);
-    const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
-    if (workspace === undefined || turn === undefined) return;
-    try {
-      for (const id of turn.background_turn_ids)
-        await updateBackgroundNotice({ deps, workspace, lease }, { ...turn, id }, 'unwatched');
-    } catch (error) {
-      if (!isThreadUnreachable(error)) throw error;
-    }
+/** The thread says that nobody watches the work in the background any more. */
+async function stopWatching({ deps }: FollowUpWork, job: Job, lease: Lease): Promise<void> {
+  const workspace = deps.workspace(job.workspace);
+  const { turn_id: turnId } = followUpSchema.parse(job.payload);
+  const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
+  if (workspace === undefined || turn === undefined) return;
+  try {
+    for (const id of turn.background_turn_ids)
+      await updateBackgroundNotice({ deps, workspace, lease }, { ...turn, id }, 'unwatched');
+  } catch (error) {
+    if (!isThreadUnreachable(error)) throw error;
   }
 }

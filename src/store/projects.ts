@@ -76,8 +76,7 @@ export class Projects extends Queries {
 
   /** Whether people chose the channel's project: it was not created for the channel. */
   async isChosen(key: ProjectKey): Promise<boolean> {
-    const row = await this.first(sql`select from projects where ${ofProject(key)} and ${IS_CHOSEN}`);
-    return row !== undefined;
+    return this.exists(sql`select from projects where ${ofProject(key)} and ${IS_CHOSEN}`);
   }
 
   /** Sets the channel's project from its next thread on; a turn that is creating one loses its claim. */
@@ -117,12 +116,11 @@ export class Projects extends Queries {
 
   /** Gives a channel its project, and records for good that it had it; false if the change found no row. */
   async #recordUse(change: RawBuilder<unknown>): Promise<boolean> {
-    const rows = await this.rows(sql`
+    return this.exists(sql`
       with changed as (${change} returning workspace, channel, project_id), used as (
         insert into project_channels (workspace, channel, project_id)
         select workspace, channel, project_id from changed on conflict do nothing)
       select true as changed from changed`);
-    return rows.length > 0;
   }
 }
 

@@ -19,6 +19,11 @@ export abstract class Queries {
     return (await this.rows(statement))[0];
   }
 
+  /** Whether a statement returns a row. */
+  protected async exists(statement: RawBuilder<unknown>): Promise<boolean> {
+    return (await this.rows(statement)).length > 0;
+  }
+
   /** Runs a statement; returns whether it inserted, updated or deleted a row. */
   protected async changes(statement: RawBuilder<unknown>): Promise<boolean> {
     return changesRow(this.db, statement);
@@ -70,6 +75,12 @@ export function inThread({ workspace, channel, thread_ts }: ThreadKey) {
   return sql<boolean>`(workspace, channel, thread_ts) = (${workspace}, ${channel}, ${thread_ts})`;
 }
 
+/** Rows of the same thread in two tables, or aliases of tables, with `workspace`, `channel` and `thread_ts`. */
+export function sameThread(one: string, other: string) {
+  const keyOf = (table: string) => sql.raw(`(${table}.workspace, ${table}.channel, ${table}.thread_ts)`);
+  return sql<boolean>`${keyOf(one)} = ${keyOf(other)}`;
+}
+
 /** Rows of a message, for tables with `workspace`, `channel` and `ts`. */
 export function ofMessage({ workspace, channel, ts }: MessageKey) {
   return sql<boolean>`(workspace, channel, ts) = (${workspace}, ${channel}, ${ts})`;
@@ -107,8 +118,7 @@ export const isUnsent = sql<boolean>`messages.state in ('waiting', 'sending')`;
 
 /** Whether a message may be sent: its thread is not paused, or a button sent it again. For the table of messages. */
 export const maySend = sql<boolean>`(messages.resends_turn_id is not null or not exists (
-  select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
-    and threads.thread_ts = messages.thread_ts and threads.paused_by_turn_id is not null))`;
+  select from threads where ${sameThread('threads', 'messages')} and threads.paused_by_turn_id is not null))`;
 
 /** Whether no process holds the claim on a row; `until` is the column with the end of the claim. */
 export function isUnclaimed(until = 'claimed_until') {

@@ -121,7 +121,7 @@ export class JobRunner {
   async #claimDue(): Promise<void> {
     const claimedAt = readClocks(SYSTEM_CLOCKS);
     const rooms = [...this.#kinds.values()].map(({ kind, share }) => {
-      return { kind, share, room: MAX_CONCURRENT - this.#count({ kind }) };
+      return { kind, share, room: MAX_CONCURRENT - this.#count(kind) };
     });
     const claimed = await this.#deps.store.jobs.claim(rooms, [...this.#runs.keys()], CLAIM_MS);
     for (const job of claimed) void this.#begin(job, claimedAt);
@@ -131,24 +131,18 @@ export class JobRunner {
     const renewedAt = readClocks(SYSTEM_CLOCKS);
     const runs = [...this.#runs];
     if (runs.length === 0) return;
-    const renewed = new Set(
-      await this.#deps.store.jobs.renew(
-        runs.map(([claim]) => claim),
-        CLAIM_MS,
-      ),
-    );
+    const claims = runs.map(([claim]) => claim);
+    const renewed = new Set(await this.#deps.store.jobs.renew(claims, CLAIM_MS));
     for (const [claim, { lease }] of runs) {
       if (renewed.has(claim)) lease.renew(renewedAt);
       else lease.lose('another process may have the job');
     }
   }
 
-  /** How many jobs of a kind this process runs; with a workspace, of that. */
-  #count({ kind, workspace }: { kind: string; workspace?: string }): number {
-    const runs = [...this.#runs.values()].filter(({ job }) => job.kind === kind);
-    return workspace === undefined
-      ? runs.length
-      : runs.filter(({ job }) => job.workspace === workspace).length;
+  /** How many jobs of a kind this process runs, of a workspace or of all. */
+  #count(kind: string, workspace?: string): number {
+    const isCounted = ({ job }: Run) => job.kind === kind && (workspace ?? job.workspace) === job.workspace;
+    return [...this.#runs.values()].filter(isCounted).length;
   }
 
   #begin(job: Job, claimedAt: ClockReading, perform?: JobKind['perform']): Promise<void> {
@@ -159,7 +153,8 @@ export class JobRunner {
     const lease = new RenewableLease(claimedAt, SYSTEM_CLOCKS, LEASE_MS);
     if (this.#poller.signal.aborted) endLease(lease);
     const ended = this.#run(kind, job, lease).finally(() => {
-      const wasFull = this.#count({ kind: job.kind }) >= MAX_CONCURRENT || this.#count(job) >= kind.share;
+      const wasFull =
+        this.#count(job.kind) >= MAX_CONCURRENT || this.#count(job.kind, job.workspace) >= kind.share;
       this.#runs.delete(claim);
       if (wasFull) this.#poller.pollNow();
     });

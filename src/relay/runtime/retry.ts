@@ -9,6 +9,14 @@ import { HandOver } from './turn-interruptions.ts';
 /** The cause of a wait, so that the thread can name it. */
 export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'file' | 'store';
 
+/** The errors of the service that may pass. */
+const SERVICE_CAUSES: Partial<Record<AgentError['code'], WaitCause>> = {
+  unavailable: 'service_unreachable',
+  rate_limited: 'service_busy',
+  busy: 'service_busy',
+  bad_key: 'service_key',
+};
+
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
 /** Our own database is not spared like a service of others: the work continues soon after it is back (ms). */
@@ -33,17 +41,8 @@ export interface TransientFailure {
 export function transientFailure(error: unknown): TransientFailure | undefined {
   if (error instanceof AgentError) {
     const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
-    switch (error.code) {
-      case 'unavailable':
-        return { cause: 'service_unreachable', waitMs };
-      case 'rate_limited':
-      case 'busy':
-        return { cause: 'service_busy', waitMs };
-      case 'bad_key':
-        return { cause: 'service_key' };
-      default:
-        return undefined;
-    }
+    const cause = SERVICE_CAUSES[error.code];
+    return cause && { cause, waitMs };
   }
   if (error instanceof SlackRateLimitError) return { cause: 'slack', waitMs: error.retryAfterMs };
   if (error instanceof SlackAuthError && error.isInstallationDead) return { cause: 'slack' };

@@ -43,7 +43,7 @@ export class NotificationListener {
           'the connection that listens for jobs broke; polling for jobs until it is back',
         );
       }
-      await this.#pause(RECONNECT_DELAY_MS);
+      await sleepUnlessAborted(RECONNECT_DELAY_MS, this.#closing.signal);
     }
   }
 
@@ -63,7 +63,7 @@ export class NotificationListener {
       await client.query(`listen "${this.#options.channel}"`);
       this.#options.onConnected();
       while (!this.#closing.signal.aborted) {
-        await Promise.race([this.#pause(HEALTH_CHECK_INTERVAL_MS), broken]);
+        await Promise.race([sleepUnlessAborted(HEALTH_CHECK_INTERVAL_MS, this.#closing.signal), broken]);
         // Detects a pooler in between, and a connection that was lost without notice.
         await client.query('select 1');
       }
@@ -71,9 +71,5 @@ export class NotificationListener {
       // A server that is gone does not say goodbye.
       await within(GOODBYE_TIMEOUT_MS, client.end(), undefined).catch(() => undefined);
     }
-  }
-
-  async #pause(ms: number): Promise<void> {
-    await sleepUnlessAborted(ms, this.#closing.signal);
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, Jobs } from '../jobs/jobs.ts';
-import { countChanges, fromNow, isWaiting, millis, Queries } from '../queries.ts';
+import { countChanges, fromNow, isWaiting, millis, Queries, sameThread } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
 
 /** The longest that waiting messages are held until they are looked for in Slack after a gap (ms). */
@@ -16,8 +16,7 @@ export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) 
 
 /** Whether a waiting message stands in Slack under its ts: that of a button does not. For the table of messages. */
 const isInSlack = sql<boolean>`messages.resends_turn_id is null and messages.revises_turn_id is null and not exists (
-  select from turns where turns.workspace = messages.workspace and turns.channel = messages.channel
-    and turns.thread_ts = messages.thread_ts and turns.button_message_ts = messages.ts)`;
+  select from turns where ${sameThread('turns', 'messages')} and turns.button_message_ts = messages.ts)`;
 
 /** A gap in receiving, and what is read back after it. Times in ms. */
 export interface Gap {
@@ -74,8 +73,7 @@ export class Backfills extends Queries {
 
   /** Whether a thread's waiting messages are held until they are looked for in Slack. */
   async holds(thread: ThreadKey): Promise<boolean> {
-    const row = await this.first(sql<{ held: boolean }>`select ${isHeldForBackfill(thread)} as held`);
-    return row?.held === true;
+    return this.exists(sql`select where ${isHeldForBackfill(thread)}`);
   }
 
   /** Asks for a channel's mentions of the bot. */

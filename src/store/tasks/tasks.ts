@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, Jobs } from '../jobs/jobs.ts';
-import { inThread, Queries } from '../queries.ts';
+import { inThread, Queries, sameThread } from '../queries.ts';
 import type { Job, Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
 import { BACKGROUND_PART } from '../threads/posts.ts';
 
@@ -137,7 +137,7 @@ export class TaskRecords extends Queries {
       from threads
       left join lateral (
         select id, outcome, finished_at from turns
-        where turns.workspace = threads.workspace and turns.channel = threads.channel and turns.thread_ts = threads.thread_ts
+        where ${sameThread('turns', 'threads')}
         order by (finished_at is null) desc, id desc limit 1) as last on true
       where threads.task_id is not null and ${where}
       order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
@@ -146,18 +146,16 @@ export class TaskRecords extends Queries {
 
   /** The turn of a follow-up; undefined if it is gone. */
   async checkedTurn(workspace: string, turnId: string): Promise<CheckedTurn | undefined> {
+    const others = sql`turns as others where ${sameThread('others', 'threads')}`;
     return this.first(sql<CheckedTurn>`
-      select turns.*, threads.account_id, threads.task_id as thread_task_id, exists (
-        select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
-          and others.thread_ts = threads.thread_ts and others.finished_at is null) as is_busy, exists (
-        select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
-          and others.thread_ts = threads.thread_ts and others.id > turns.id
-          and others.user_message_id is not null) as has_later_message, array(
-        select posts.turn_id::text from turns as others
-        join posts on (posts.workspace, posts.turn_id) = (others.workspace, others.id)
-        where others.workspace = threads.workspace and others.channel = threads.channel
-          and others.thread_ts = threads.thread_ts and posts.part = ${BACKGROUND_PART} and posts.state = 'posted'
-        order by others.id) as background_turn_ids
+      select turns.*, threads.account_id, threads.task_id as thread_task_id,
+        exists (select from ${others} and others.finished_at is null) as is_busy,
+        exists (select from ${others} and others.id > turns.id and others.user_message_id is not null) as has_later_message,
+        array(
+          select posts.turn_id::text from posts, ${others}
+            and (posts.workspace, posts.turn_id) = (others.workspace, others.id)
+            and posts.part = ${BACKGROUND_PART} and posts.state = 'posted'
+          order by others.id) as background_turn_ids
       from turns join threads using (workspace, channel, thread_ts)
       where workspace = ${workspace} and turns.id = ${turnId}`);
   }

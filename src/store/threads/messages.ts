@@ -107,7 +107,7 @@ export class Messages extends Queries {
   async isAnotherSent({ workspace, channel, thread_ts, ts }: Message): Promise<boolean> {
     const sent = sql`
       select from messages where ${inThread({ workspace, channel, thread_ts })} and state = 'sent' and ts <> ${ts} limit 1`;
-    return (await this.rows(sent)).length > 0;
+    return this.exists(sent);
   }
 
   /** The unsent messages of a thread before a message that no other message has quoted, oldest first. */
@@ -163,7 +163,7 @@ export class Messages extends Queries {
   async hasEarlierWaiting(thread: ThreadKey, person: string, ts: SlackTs): Promise<boolean> {
     const earlier = sql`
       select from messages where ${inThread(thread)} and ${isWaiting} and user_id = ${person} and ts < ${ts} limit 1`;
-    return (await this.rows(earlier)).length > 0;
+    return this.exists(earlier);
   }
 
   /** Asks to pass what the writer of a message has waiting in its thread on to the run at work; returns how many these are. */
@@ -204,10 +204,9 @@ export class Messages extends Queries {
   async hasLater(turn: Turn): Promise<boolean> {
     const isPart = turn.settled_at !== null;
     const isGiven = hasTurn(sql`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`);
-    const later = await this.first(sql`
+    return this.exists(sql`
       select ts from messages where ${inThread(turn)} and ts > ${turn.message_ts}
         and state in ('waiting', 'sending', 'sent') and not ${isGiven} limit 1`);
-    return later !== undefined;
   }
 
   async #update(

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { inThread, isUnsent, maySend, Queries } from '../queries.ts';
+import { inThread, isUnsent, maySend, Queries, sameThread } from '../queries.ts';
 import {
   type ListenMode,
   type SlackTs,
@@ -74,11 +74,10 @@ export class Threads extends Queries {
 
   /** Whether the thread has another open turn than this one, or no open turn and a waiting message that may be sent. */
   async hasWorkAfter({ id, ...key }: TurnLocation): Promise<boolean> {
-    const row = await this.first(sql<{ has_work: boolean }>`
-      select exists (select from turns where ${inThread(key)} and finished_at is null and id <> ${id}) or (
+    return this.exists(sql`
+      select where exists (select from turns where ${inThread(key)} and finished_at is null and id <> ${id}) or (
         exists (select from messages where ${inThread(key)} and state = 'waiting' and ${maySend})
-        and not exists (select from turns where ${inThread(key)} and finished_at is null)) as has_work`);
-    return row?.has_work === true;
+        and not exists (select from turns where ${inThread(key)} and finished_at is null))`);
   }
 
   /** The thread; throws if it is not ours. */
@@ -91,13 +90,12 @@ export class Threads extends Queries {
   /** Whether a message is from when the thread was ours, and the thread still is. */
   async isOursSince(key: ThreadKey, ts: SlackTs): Promise<boolean> {
     const isOurs = sql`select from threads where ${inThread(key)} and not is_dormant and adopted_ts <= ${ts}`;
-    return (await this.first(isOurs)) !== undefined;
+    return this.exists(isOurs);
   }
 
   /** What decides whether a person's reply is for the agent; undefined if the thread is not ours. */
   async listening(key: ThreadKey, person: string, ts: SlackTs): Promise<ThreadListening | undefined> {
-    const replies = sql`(messages.workspace, messages.channel, messages.thread_ts)
-      = (thread.workspace, thread.channel, thread.thread_ts) and messages.thread_ts <> messages.ts`;
+    const replies = sql`${sameThread('messages', 'thread')} and messages.thread_ts <> messages.ts`;
     return this.first(sql<ThreadListening>`
       select thread.is_between_people as "isBetweenPeople", thread.listens_to_all as "listensToAll",
         coalesce(of_channel.listen_mode, of_all.listen_mode) as "listenMode",
@@ -118,8 +116,7 @@ export class Threads extends Queries {
         on thread.is_between_people
       left join lateral (
         select max(posts.ts) as ts from turns join posts on (posts.workspace, posts.turn_id) = (turns.workspace, turns.id)
-        where (turns.workspace, turns.channel, turns.thread_ts) = (thread.workspace, thread.channel, thread.thread_ts)
-          and posts.ts < ${ts}) as bot on own.ts is not null`);
+        where ${sameThread('turns', 'thread')} and posts.ts < ${ts}) as bot on own.ts is not null`);
   }
 
   /** Reads every reply in the thread from now on, or no longer; false if that was so before. */
@@ -199,9 +196,8 @@ export class Threads extends Queries {
   async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
     const rivals = sql`
       select from threads where workspace = ${key.workspace} and project_id = ${projectId} and not ${inThread(key)}`;
-    const row = await this.first(sql<{ has_rival: boolean }>`
-      select exists (${rivals} and task_id = ${taskId}) or exists (${rivals} and task_intended_at is not null) as has_rival`);
-    return row?.has_rival === false;
+    return !(await this.exists(sql`
+      select where exists (${rivals} and task_id = ${taskId}) or exists (${rivals} and task_intended_at is not null)`));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { toPostgresJson } from '../queries.ts';
+import { sameThread, toPostgresJson } from '../queries.ts';
 import type { Turn, TurnLocation, TurnOutcome } from '../schema.ts';
 import type { PostOutcome } from './posts.ts';
 
@@ -96,6 +96,4 @@ export function endColumns({ outcome, edits }: TurnEnd) {
 
 /** The task of a turn's thread. */
 export const threadTaskId = sql<string | null>`(
-  select task_id from threads
-  where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.thread_ts = turns.thread_ts
-)`.as('task');
+  select task_id from threads where ${sameThread('threads', 'turns')})`.as('task');

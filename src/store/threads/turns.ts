@@ -70,10 +70,7 @@ export class Turns extends Queries {
 
   /** Whether a message of a thread from this ts on has a turn. */
   async hasTurnSince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
-    return (
-      (await this.rows(sql`select from turns where ${inThread(thread)} and message_ts >= ${ts} limit 1`))
-        .length > 0
-    );
+    return this.exists(sql`select from turns where ${inThread(thread)} and message_ts >= ${ts} limit 1`);
   }
 
   /** The thread's turn to work on: the running one, else the first that it forwarded. */
@@ -289,7 +286,7 @@ export class Turns extends Queries {
   /** Whether a message at the service belongs to a turn of the thread, whose task it is in. */
   async isUserMessageBound(thread: ThreadKey, userMessageId: string): Promise<boolean> {
     const bound = sql`select from turns where ${inThread(thread)} and user_message_id = ${userMessageId}`;
-    return (await this.first(bound)) !== undefined;
+    return this.exists(bound);
   }
 
   async #one(statement: RawBuilder<unknown>): Promise<Turn> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AgentScript, AgentTurn, AttachedFile } from './agent-script.ts';
 import { columnChart } from './column-chart.ts';
 import { continueReply, runPromptCommands } from './prompt-commands.ts';
-import { counted, explainStatistics, writeLikeModel } from './sample-prose.ts';
+import { counted, explainStatistics, writeLikeModel } from './sample-report.ts';
 import {
   type ColumnSummary,
   formatNumber,

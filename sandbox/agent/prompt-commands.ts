@@ -1,6 +1,5 @@
 import { type AgentTurn, TurnCancelled } from './agent-script.ts';
-import { writeLikeModel } from './sample-prose.ts';
-import { sampleReport } from './sample-report.ts';
+import { sampleReport, writeLikeModel } from './sample-report.ts';
 
 /** Where `/lengthcut` stops, in the middle of a sentence; `Continue.` brings the rest. */
 const CUT_REPORT = sampleReport(1_500);

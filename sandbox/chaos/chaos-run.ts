@@ -10,7 +10,6 @@ import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
-import { CallNotifier, ObservedFaults } from './call-notifier.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import type { ChaosOptions } from './chaos-options.ts';
 import { type ChaosRunStats, secondsSince } from './chaos-report.ts';
@@ -19,7 +18,14 @@ import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
 import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
-import { FAULT_TARGETS, type FaultProfile, type FaultTarget, withDelays } from './fault-profile.ts';
+import {
+  CallNotifier,
+  FAULT_TARGETS,
+  type FaultProfile,
+  type FaultTarget,
+  ObservedFaults,
+  withDelays,
+} from './fault-profile.ts';
 import { collectFindings } from './findings.ts';
 import { Interventions } from './interventions.ts';
 import { startLoadBalancer } from './load-balancer.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotDatabase } from './bot-database.ts';
 import type { BotFleet } from './bot-fleet.ts';
-import type { CallNotifier } from './call-notifier.ts';
-import type { FaultTarget } from './fault-profile.ts';
+import type { CallNotifier, FaultTarget } from './fault-profile.ts';
 import { type KillStep, killStepOf, type OpenTurn } from './kill-step.ts';
 import { between, shuffled } from './random-streams.ts';
 

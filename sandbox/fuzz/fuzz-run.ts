@@ -11,8 +11,7 @@ import { connectionUrl, startPostgresServer, withClient } from '../postgres-serv
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { recordedPayloads } from './event-samples.ts';
-import { sendByHttp, sendBySocket } from './event-sender.ts';
-import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX } from './fuzz-case.ts';
+import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX, sendByHttp, sendBySocket } from './fuzz-case.ts';
 import type { FuzzOptions } from './fuzz-options.ts';
 
 /** Concurrent requests on each transport. */

@@ -22,8 +22,7 @@ import type { DisconnectReason } from './socket-mode-server.ts';
 import { functionMethods, StepExecutions } from './step-executions.ts';
 import { type RecordedCall, WebApi } from './web-api.ts';
 import type { WorkspaceDeps } from './web-api-method.ts';
-import { createWorkspaceDeps } from './workspace-deps.ts';
-import { type SlackWorkspaceOptions, settingsOf } from './workspace-options.ts';
+import { createWorkspaceDeps, type SlackWorkspaceOptions, settingsOf } from './workspace-options.ts';
 import { type Change, World } from './world.ts';
 
 export { seededRandom } from './ids.ts';

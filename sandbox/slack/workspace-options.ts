@@ -1,9 +1,16 @@
 import type { Faults } from '../faults.ts';
 import type { Organisation } from './app-installation.ts';
-import type { DeliveryBehaviour } from './events.ts';
+import { Deliveries } from './deliveries.ts';
+import { type DeliveryBehaviour, Events } from './events.ts';
+import { FileServer } from './file-server.ts';
 import type { Clock, Random } from './ids.ts';
-import type { Limits } from './rate-limits.ts';
-import type { Settings } from './web-api-method.ts';
+import { Interactions } from './interactions.ts';
+import { Messages } from './messages.ts';
+import { type Limits, SLACK_LIMITS } from './rate-limits.ts';
+import { SocketModeServer } from './socket-mode-server.ts';
+import { Views } from './views.ts';
+import type { Settings, WorkspaceDeps } from './web-api-method.ts';
+import type { World } from './world.ts';
 
 /** Every scope that this Slack knows. */
 export const ALL_SCOPES = [
@@ -79,4 +86,42 @@ export function settingsOf(options: SlackWorkspaceOptions): Settings {
     drawsStreams: options.drawsStreams ?? true,
     refusedBlocks: new Set(options.refusedBlocks),
   };
+}
+
+/** Creates and connects the parts of a workspace. */
+export function createWorkspaceDeps(
+  world: World,
+  settings: Settings,
+  options: SlackWorkspaceOptions,
+  ackTimeoutMs: number,
+  appId: string,
+): WorkspaceDeps {
+  const { ids, clock, random } = world;
+  const sockets = new SocketModeServer({ ids, random, ackTimeoutMs, appId });
+  const deliveries = new Deliveries(sockets, options.retryScale ?? 1);
+  const { limits = {} } = options;
+  const events = new Events({
+    deliveries,
+    ids,
+    clock,
+    random,
+    behaviour: {
+      order: 'random',
+      gapMs: 0,
+      editCopies: 'both',
+      duplicateChance: 0,
+      botAlias: '',
+      organisationOnly: false,
+      ...options.delivery,
+    },
+    scopes: settings.scopes,
+    subscribed: () => settings.events,
+    eventsPerHour:
+      limits === 'off' ? Number.POSITIVE_INFINITY : (limits.eventsPerHour ?? SLACK_LIMITS.eventsPerHour),
+  });
+  const messages = new Messages(world, events);
+  const interactions = new Interactions({ world, messages, deliveries, triggerMs: settings.triggerMs });
+  const files = new FileServer(world, () => settings.scopes.has('files:read'));
+  const views = new Views(world);
+  return { world, events, deliveries, messages, files, views, interactions, sockets, settings };
 }

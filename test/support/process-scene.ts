@@ -6,10 +6,9 @@ import { type AgentService, startAgentService } from '../../sandbox/agent/agent-
 import { BotProcess, compileCacheSettings } from '../../sandbox/bot-process.ts';
 import { chaosSettings } from '../../sandbox/bot-settings.ts';
 import { type DatabaseConnection, embeddedConnection } from '../../sandbox/chaos/bot-database.ts';
-import { CallNotifier, ObservedFaults } from '../../sandbox/chaos/call-notifier.ts';
 import { DAMAGE_KINDS, type Damage, findDamage, type SaidMessage } from '../../sandbox/chaos/damage.ts';
 import { DatabaseObserver } from '../../sandbox/chaos/database-observer.ts';
-import type { FaultTarget } from '../../sandbox/chaos/fault-profile.ts';
+import { CallNotifier, type FaultTarget, ObservedFaults } from '../../sandbox/chaos/fault-profile.ts';
 import { collectFindings } from '../../sandbox/chaos/findings.ts';
 import {
   type Channel,

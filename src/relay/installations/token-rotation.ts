@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { doubledMs, repeatCall } from '../../calls/retry.ts';
 import { sleepUnlessAborted } from '../../calls/waits.ts';
 import type { RenewedToken } from '../../slack/tokens.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -147,17 +148,20 @@ export class TokenRotation extends Poller {
   /** The old refresh token is spent: until this one is saved, only this process has it. */
   async #save(renewal: ClaimedRenewal, encrypted: string, expiresAt: Date): Promise<boolean> {
     const { store, log } = this.#deps;
-    for (let pauseMs = SAVE_PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, SAVE_PAUSE_MS.most)) {
-      try {
-        return await store.installations.saveRenewed(renewal, encrypted, expiresAt);
-      } catch (error) {
-        const { signal } = this.#lastChance;
-        if (!(error instanceof StoreError) || signal.aborted || Date.now() > expiresAt.getTime()) throw error;
-        const { workspace } = renewal;
-        log.warn({ workspace, err: error }, 'a renewed token cannot be saved yet; trying again');
-        await sleepUnlessAborted(pauseMs, signal);
-      }
-    }
+    const { signal } = this.#lastChance;
+    return await repeatCall(
+      () => store.installations.saveRenewed(renewal, encrypted, expiresAt),
+      (error, attempt) => {
+        if (!(error instanceof StoreError) || signal.aborted || Date.now() > expiresAt.getTime())
+          return undefined;
+        log.warn(
+          { workspace: renewal.workspace, err: error },
+          'a renewed token cannot be saved yet; trying again',
+        );
+        return doubledMs(SAVE_PAUSE_MS.first, attempt, SAVE_PAUSE_MS.most);
+      },
+      (pauseMs) => sleepUnlessAborted(pauseMs, signal),
+    );
   }
 
   /** No pause after the first failure, which may be Slack's; then each pause is twice as long. */

@@ -57,6 +57,7 @@ export class PersonErasure extends Queries {
 function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   const here = sql`workspace = ${workspace}`;
   return [
+    sql`update early_edits set content = null, user_id = null where ${here} and user_id = ${person}`,
     ...['messages', 'early_edits'].map(
       (table) => sql`
         update ${sql.table(table)} set content = ${contentWithoutQuotes(person)}
@@ -132,9 +133,6 @@ function quoteErasures(workspace: string, person: string): RawBuilder<unknown>[]
     sql`
       update turns set prompt = null, quoted_ids = '{}', file_notes = null
       where workspace = ${workspace} and ${person} = any(quoted_ids)`,
-    sql`
-      update early_edits set content = null, user_id = null
-      where workspace = ${workspace} and user_id = ${person}`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { ListenMode } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { ThreadListening } from '../../store/threads/threads.ts';
+import type { ThreadListening } from '../../store/threads/conversation.ts';
 import type { Addressee } from '../reading/addressing.ts';
 import { type IncomingMessage, isBotId } from '../runtime/incoming-message.ts';
 

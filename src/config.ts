@@ -96,7 +96,7 @@ export function secretValues(config: Config): string[] {
   });
 }
 
-/** One row per setting, for the README's table and --help. */
+/** One row per setting, for docs/settings.md and --help. */
 export function settingRows(): { name: string; fallback: string; what: string; secret: boolean }[] {
   return Object.entries(settingsSchema.shape).map(([name, schema]) => {
     const empty = schema.safeParse(undefined);
@@ -105,7 +105,7 @@ export function settingRows(): { name: string; fallback: string; what: string; s
     return {
       name,
       fallback: empty.success && note?.required !== true ? value : 'required',
-      what: note?.what ?? '',
+      what: describeSetting(name),
       secret: note?.secret === true,
     };
   });
@@ -124,10 +124,14 @@ function describeProblem(
   set: Readonly<Record<string, string | undefined>>,
   message: string,
 ): string {
-  const note = settingNotes.get(name);
-  const where = note?.where === undefined ? '' : ` Find it at: ${note.where}.`;
   const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;
-  return `${name} ${state}. ${note?.what ?? ''}${where}`;
+  return `${name} ${state}. ${describeSetting(name)}`;
+}
+
+/** What a setting is for, and where to get its value. */
+function describeSetting(name: string): string {
+  const { what = '', where } = settingNotes.get(name) ?? {};
+  return where === undefined ? what : `${what} Get it from: ${where}.`;
 }
 
 /**

@@ -173,6 +173,12 @@ describe('settings', () => {
   test('every setting has a description', () => {
     for (const { name, what } of settingRows()) expect(`${name}: ${what.length > 10}`).toBe(`${name}: true`);
   });
+
+  test('the description of every Slack token says where to get it', () => {
+    const tokens = settingRows().filter(({ name }) => /^SLACK_.*(TOKEN|SECRET)$/.test(name));
+    expect(tokens).toHaveLength(5);
+    for (const { what } of tokens) expect(what).toContain('Get it from: api.slack.com/apps');
+  });
 });
 
 describe('secrets from files', () => {

@@ -42,11 +42,12 @@ describe('the program', () => {
     expect(program.said()).not.toContain('    at ');
   });
 
-  test('--help names every setting', async () => {
+  test('--help names every setting, and where to get each token', async () => {
     const program = start({}, ['--help']);
     expect(await program.ended).toBe(0);
     expect(program.said()).toContain('AGENT_API_KEY (required)');
     expect(program.said()).toContain('DRAIN_SECONDS (8)');
+    expect(program.said()).toContain('Get it from: api.slack.com/apps, your app, "OAuth & Permissions"');
   });
 
   test('refuses arguments that it does not know, and exits with 2', async () => {

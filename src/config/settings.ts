@@ -4,7 +4,7 @@ import { agentDialectSetting } from '../agent/service-options.ts';
 /** What operators need to know about a setting. */
 interface SettingNote {
   what: string;
-  /** Where to find it. */
+  /** Where to get it. */
   where?: string;
   secret?: true;
   /** Required, except in the case that `what` names. */
@@ -94,7 +94,7 @@ export const settingsSchema = z.object({
   }),
   SLACK_CONFIG_TOKEN: setting('SLACK_CONFIG_TOKEN', z.string().startsWith('xoxe.xoxp-').optional(), {
     what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only the doctor uses it, to compare the app at Slack with this release's manifest.",
-    where: 'api.slack.com/apps, "Your App Configuration Tokens"',
+    where: 'api.slack.com/apps, below the list of apps, "Your App Configuration Tokens"',
     secret: true,
   }),
   SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
@@ -213,7 +213,7 @@ export const settingsSchema = z.object({
   }),
   SECRET_KEY: setting('SECRET_KEY', secretKeyList.optional(), {
     what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces, and signs links. Required for SLACK_CLIENT_ID and STABLE_LINKS. To change it, set the new key, a comma and the old key, then run the command rotate-key.',
-    where: 'openssl rand -hex 32',
+    where: 'the command openssl rand -hex 32',
     secret: true,
   }),
   BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', nonNegativeInteger.default(60), {

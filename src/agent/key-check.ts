@@ -6,6 +6,11 @@ import { AgentError, type AgentForbiddenError } from './errors.ts';
 /** No task has this id, so asking for it changes nothing. */
 export const NO_TASK_ID = '00000000-0000-0000-0000-000000000000';
 
+/** Whether a text may be a key. It is redacted from every log line, so it must not be an ordinary word or a piece of JSON. */
+export function isPlausibleKey(text: string): boolean {
+  return /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/.test(text);
+}
+
 /** How often a key is tried (ms), however many calls were refused. */
 const TRY_INTERVAL_MS = 10_000;
 /** A key that worked this long (ms) before a refusal still counts as valid. */

@@ -9,7 +9,7 @@ import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
 import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';
 import { Inbox, type InboxDeps } from '../relay/inbox/inbox.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
-import { trySendEphemeral } from '../relay/runtime/private-messages.ts';
+import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { projectNameJobs } from '../relay/sending/channel-project.ts';
 import * as strings from '../render/strings/index.ts';
 import { REQUIRED_SCOPES } from '../slack/app-manifest.ts';

@@ -11,7 +11,7 @@ import {
   turnOf,
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { trySendEphemeral } from '../relay/runtime/private-messages.ts';
+import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { formModal, type Modal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import { contextLineBlock, mrkdwnSection, plainText, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatPerson } from '../render/blocks/task-lines.ts';

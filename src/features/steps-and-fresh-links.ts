@@ -11,7 +11,7 @@ import {
   type ViewPress,
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { sendEphemeral } from '../relay/runtime/private-messages.ts';
+import { sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { createModal, type ViewBlock } from '../render/blocks/modal.ts';
 import { contextLineBlock, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../render/markdown/pings.ts';

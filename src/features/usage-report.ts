@@ -3,7 +3,7 @@ import { isAdminNow } from '../relay/access/access-policy.ts';
 import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../relay/runtime/incoming-message.ts';
-import { sendDirectMessage } from '../relay/runtime/private-messages.ts';
+import { sendDirectMessage } from '../relay/runtime/private-notices.ts';
 import { createModal, type ViewBlock } from '../render/blocks/modal.ts';
 import {
   actionsBlock,

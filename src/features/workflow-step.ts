@@ -7,7 +7,7 @@ import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../relay/runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../relay/runtime/job-runner.ts';
-import { isOverdue, transientFailure } from '../relay/runtime/retry.ts';
+import { isOverdue, transientFailure } from '../relay/runtime/outage-waits.ts';
 import { neutralizePings } from '../render/markdown/pings.ts';
 import { answerText } from '../render/messages/answer-text.ts';
 import * as strings from '../render/strings/index.ts';

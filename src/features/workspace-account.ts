@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { keyOpens, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
+import { isPlausibleKey } from '../agent/key-check.ts';
 import { isAdminFor } from '../relay/access/access-policy.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
@@ -34,9 +35,6 @@ export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'sto
 }
 
 type RefusalReason = keyof typeof strings.account.refused;
-
-/** A plausible key. It is redacted from every log line, so it must not be an ordinary word or a piece of JSON. */
-const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 
 /** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
 const MAX_PROBED_ITEMS = 3;
@@ -117,7 +115,7 @@ export class WorkspaceAccount {
     if (keyring === undefined || !(await isAdminFor(this.#deps, actor, 'account'))) return refused.not_admin;
     const baseUrl = submitted.baseUrl.trim().replace(/\/+$/, '');
     const credentials = { apiKey: submitted.apiKey.trim(), baseUrl };
-    if (!API_KEY_PATTERN.test(credentials.apiKey)) return refused.odd_key;
+    if (!isPlausibleKey(credentials.apiKey)) return refused.odd_key;
     const stopRedacting = redactSecret(credentials.apiKey);
     try {
       return await this.#save(keyring, actor, credentials);

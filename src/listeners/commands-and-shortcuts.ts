@@ -7,7 +7,7 @@ import { askByCommand, type StartFormSubmissions } from '../features/start/start
 import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
+import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-notices.ts';
 import type { TaskList } from '../relay/tasks/task-list.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';

@@ -13,7 +13,7 @@ import {
   type InboxOutcome,
   isDirectChannel,
 } from '../relay/runtime/incoming-message.ts';
-import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
+import type { EphemeralTarget } from '../relay/runtime/private-notices.ts';
 import { optional } from '../slack/field-schemas.ts';
 import type { SlackTs, ThreadKey } from '../store/schema.ts';
 import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } from './envelope.ts';

@@ -12,7 +12,7 @@ import type {
   PressAnswer,
   PressedId,
 } from '../relay/runtime/control-request.ts';
-import { type EphemeralDeps, sendEphemeral } from '../relay/runtime/private-messages.ts';
+import { type EphemeralDeps, sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';

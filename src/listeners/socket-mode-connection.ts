@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
 import { sleepUnlessAborted, within } from '../calls/waits.ts';
-import { backoffMs } from '../relay/runtime/retry.ts';
+import { backoffMs } from '../relay/runtime/outage-waits.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createQuietSlackLogger } from '../slack/slack-client.ts';
 

@@ -3,7 +3,7 @@ import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import { transientFailure } from '../../relay/runtime/retry.ts';
+import { transientFailure } from '../../relay/runtime/outage-waits.ts';
 import { membershipIn } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 

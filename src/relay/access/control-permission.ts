@@ -4,7 +4,7 @@ import type { TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
 import { type ChannelActor, type ControlRequest, turnOf } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { accessPolicyFor, isKindAllowed } from './access-policy.ts';
 
 /**

@@ -4,9 +4,9 @@ import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { withPatience } from '../runtime/giving-up.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
-import { withPatience } from '../runtime/patience.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
+import { sleepWithLease } from '../runtime/outage-waits.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 

@@ -6,7 +6,7 @@ import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isBotId, WAITING_EMOJI } from '../runtime/incoming-message.ts';
-import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
 import type { AccessDenial } from './access-policy.ts';
 
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */

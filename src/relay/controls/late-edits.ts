@@ -12,7 +12,7 @@ import type {
 } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { sendEphemeral } from '../runtime/private-messages.ts';
+import { sendEphemeral } from '../runtime/private-notices.ts';
 import { addPressedMessage } from './continue-and-retry.ts';
 import type { PausedMessages } from './paused-messages.ts';
 import { stopRequesterName } from './stop-control.ts';

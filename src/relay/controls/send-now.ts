@@ -11,7 +11,7 @@ import type {
 } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { stopRequesterName } from './stop-control.ts';
 
 /** The button of a waiting message that passes it on to the run at work, in whichever process that is. */

@@ -13,8 +13,8 @@ import { isTaskSettled } from '../replies/reply-finder.ts';
 import { type ControlOutcome, type Press, turnOf } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
+import { transientFailure } from '../runtime/outage-waits.ts';
 import { Poller } from '../runtime/poller.ts';
-import { transientFailure } from '../runtime/retry.ts';
 
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;

@@ -11,7 +11,7 @@ import {
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
 import type { PausedMessages } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';

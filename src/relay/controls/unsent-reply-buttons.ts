@@ -16,7 +16,7 @@ import type {
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { sendEphemeral } from '../runtime/private-messages.ts';
+import { sendEphemeral } from '../runtime/private-notices.ts';
 
 /** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
 const PERSON_LOOKUP_TIMEOUT_MS = 1_500;

@@ -8,7 +8,7 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel, isEarlierTs } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { transientFailure } from '../runtime/retry.ts';
+import { transientFailure } from '../runtime/outage-waits.ts';
 import { mayHaveMoved } from '../runtime/turn-interruptions.ts';
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
 import { type BackfillDeps, BackfilledMessages } from './backfilled-messages.ts';

@@ -13,8 +13,8 @@ import {
   isEarlierTs,
   messageContent,
 } from '../runtime/incoming-message.ts';
-import { trySendEphemeral } from '../runtime/private-messages.ts';
-import { transientFailure } from '../runtime/retry.ts';
+import { transientFailure } from '../runtime/outage-waits.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
 import type { Inbox } from './inbox.ts';
 
 /** What handing messages that were read back to the inbox takes. */

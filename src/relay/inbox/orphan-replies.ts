@@ -5,9 +5,9 @@ import type { Store } from '../../store/store.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import { withPatience } from '../runtime/giving-up.ts';
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
-import { withPatience } from '../runtime/patience.ts';
-import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { listenTo } from './listening.ts';
 import { isStopWord } from './stop-word.ts';
 

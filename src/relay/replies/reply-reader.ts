@@ -1,6 +1,6 @@
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { sleepWithLease, throwIfInterrupted } from '../runtime/outage-waits.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
-import { sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
 import { isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 import { type AnsweredMessage, acquireRead, isAtRest, lookForReply } from './reply-finder.ts';
 

@@ -21,7 +21,7 @@ import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import type { FileLimits } from '../../render/strings/file-transfer.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
-import type { WaitCause } from '../runtime/retry.ts';
+import type { WaitCause } from '../runtime/outage-waits.ts';
 import type { ReadReply } from './reply-blocks.ts';
 import { SilenceDetector, type SilenceLimits } from './silence-detector.ts';
 

@@ -10,7 +10,7 @@ import { withExactSize } from '../../slack/file-response.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
-import { transientFailure } from '../runtime/retry.ts';
+import { transientFailure } from '../runtime/outage-waits.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { freshLink, LINK_LIFETIME_MS } from './result-links.ts';

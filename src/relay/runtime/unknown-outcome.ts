@@ -5,7 +5,7 @@ import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
-import { sleepWithLease } from './retry.ts';
+import { sleepWithLease } from './outage-waits.ts';
 import { isThreadUnreachable, mayHaveMoved, TakenOverElsewhere } from './turn-interruptions.ts';
 
 /** How long (ms) a request may travel. */

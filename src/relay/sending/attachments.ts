@@ -6,7 +6,7 @@ import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '.
 import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { maySeeFile } from '../access/linked-content-access.ts';
-import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
+import { allSettledOrThrow, throwIfInterrupted } from '../runtime/outage-waits.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { FileOmitted, FilePatience, isTypeAllowed, refusalIn, UNNAMED_FILE } from './file-refusals.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';

@@ -13,7 +13,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
+import { sleepWithLease, throwIfInterrupted } from '../runtime/outage-waits.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take (two minutes). */

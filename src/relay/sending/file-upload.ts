@@ -4,7 +4,7 @@ import { anySignal } from '../../calls/waits.ts';
 import { toOneLine } from '../../render/text/shorten.ts';
 import type { Thread, Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
+import { sleepWithLease } from '../runtime/outage-waits.ts';
 
 /** How long a turn's claim to upload a file lasts (ms), and how often the turn renews it. */
 const CLAIM_MS = 15_000;

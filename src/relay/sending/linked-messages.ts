@@ -14,7 +14,7 @@ import { authoredBlocksOf, type ParsedMessage, parseMessage } from '../reading/m
 import { inlinesOf } from '../reading/parsed-blocks.ts';
 import type { LinkedMessage } from '../reading/transcript.ts';
 import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { throwIfInterrupted } from '../runtime/retry.ts';
+import { throwIfInterrupted } from '../runtime/outage-waits.ts';
 
 /** How many links of one message are followed. */
 const MAX_LINKS = 3;

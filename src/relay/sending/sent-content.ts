@@ -5,7 +5,7 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
 import { withWriterName } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
+import { sleepWithLease } from '../runtime/outage-waits.ts';
 import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';

@@ -6,7 +6,7 @@ import { asRendered } from '../replies/fallback-forms.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { PostWork } from '../replies/post-intents.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-finder.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
+import { sleepWithLease } from '../runtime/outage-waits.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** How often a task that still works in the background is checked (ms). */

@@ -12,8 +12,8 @@ import {
   readClocks,
   SYSTEM_CLOCKS,
 } from '../runtime/lease.ts';
+import { transientFailure } from '../runtime/outage-waits.ts';
 import { Poller } from '../runtime/poller.ts';
-import { transientFailure } from '../runtime/retry.ts';
 
 /** What the dispatcher needs of the queue. */
 export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;

@@ -3,7 +3,7 @@ import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../..
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { findReply, SETTLED_TASK_SHORT_MS } from '../replies/reply-finder.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
+import { sleepWithLease } from '../runtime/outage-waits.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-message.ts';
 import { closeMessage, requeueMessage } from '../sending/message-requeue.ts';

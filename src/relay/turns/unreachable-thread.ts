@@ -2,9 +2,9 @@ import { AgentBusyError, AgentError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import { withPatience } from '../runtime/giving-up.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
-import { withPatience } from '../runtime/patience.ts';
-import { transientFailure, withRetry } from '../runtime/retry.ts';
+import { transientFailure, withRetry } from '../runtime/outage-waits.ts';
 import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */

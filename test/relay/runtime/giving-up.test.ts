@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { FailingTime } from '../../../src/relay/runtime/patience.ts';
+import { FailingTime } from '../../../src/relay/runtime/giving-up.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });

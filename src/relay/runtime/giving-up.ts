@@ -2,7 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentRejectedError, AgentResponseSizeError } from '../../agent/errors.ts';
 import { SlackError, SlackLeaseError, SlackUnavailableError } from '../../slack/errors.ts';
 import type { RelayLimits, ThreadWork } from './deps.ts';
-import { type TransientFailure, transientFailure, type WaitCause, withRetry } from './retry.ts';
+import { type TransientFailure, transientFailure, type WaitCause, withRetry } from './outage-waits.ts';
 import { ThreadGivenUp } from './turn-interruptions.ts';
 /**
  * How long one thing has failed in a row while other calls under the same key, token or database succeeded. In an outage

@@ -80,12 +80,12 @@ describe.concurrent('work in the background that takes longer than the wait', ()
   test('is watched across a restart, in a channel that moves and after forgetting who asked', async ({
     onTestFinished,
   }) => {
-    // Slack delivers what the restart missed again, after a minute.
-    const own = await openAppScene({ agent, settings, slack: { retryScale: 0.01 } }, onTestFinished);
+    const own = await openAppScene({ agent, settings }, onTestFinished);
     const channel = own.channel();
     const [, notice] = await noticed(own, channel, 'work on the move');
-    own.slack.changeId(channel)();
+    const tellOfNewId = own.slack.changeId(channel);
     await own.sandbox.restartBot();
+    tellOfNewId();
     await own.sandbox.bot.store.personErasure.eraseUser(own.slack.team.id, own.ada.id);
     ends.get('work on the move')?.('completed');
     await shows(own, notice, 'completed');

@@ -182,5 +182,5 @@ function anchorsOf(text: string): Set<string> {
 
 /** Sentences of the program that a page quotes, as far as they are quoted. */
 export function quotesOf(text: string): string[] {
-  return [...text.matchAll(/“([^”]+)”/g)].map(([, quote = '']) => quote);
+  return [...text.matchAll(/“([^”]+)”/g)].map(([, quote = '']) => quote.replaceAll(/\s+/g, ' '));
 }

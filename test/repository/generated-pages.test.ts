@@ -28,8 +28,3 @@ test.each(PAGES_WITH_LINK)(
     expect(text).toBe(withCreateAppLink(text));
   },
 );
-
-test('a new reader gets through the README: it has at most 1,300 words', async () => {
-  const words = (await readPage('README.md')).split(/\s+/).filter((word) => word !== '');
-  expect(words.length).toBeLessThanOrEqual(1_300);
-});

@@ -83,12 +83,12 @@ test('each panel has an id of its own', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('docs/troubleshooting.md says for each alert what to do, and for no other', () => {
-  const [, section = ''] = /## Alerts\n([\s\S]*?)\n## /.exec(read('docs/troubleshooting.md')) ?? [];
+test('docs/operator-troubleshooting.md says for each alert what to do, and for no other', () => {
+  const [, section = ''] = /## Alerts\n([\s\S]*?)\n## /.exec(read('docs/operator-troubleshooting.md')) ?? [];
   const rows = [...section.matchAll(/^\| `(Taskthread\w+)` \|/gm)].map(([, name]) => name);
   expect(rows).toEqual(alerts.map(({ alert }) => alert));
   for (const { annotations } of alerts)
-    expect(annotations.runbook_url).toMatch(/\/docs\/troubleshooting\.md#alerts$/);
+    expect(annotations.runbook_url).toMatch(/\/docs\/operator-troubleshooting\.md#alerts$/);
 });
 
 test('the alerts for the service count only the account of the settings', () => {

@@ -1,6 +1,6 @@
 import { TitlesAndPrompts } from '../features/direct-messages.ts';
 import { ButtonActions } from '../relay/controls/continue-and-retry.ts';
-import { LateEdits } from '../relay/controls/late-edits.ts';
+import { LateEdits } from '../relay/controls/edits-after-sending.ts';
 import { PausedMessages } from '../relay/controls/paused-messages.ts';
 import { SendNow } from '../relay/controls/send-now.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/waits.ts';
 import { showLaterButtonUse } from '../../relay/controls/continue-and-retry.ts';
-import { parseTable } from '../../relay/reading/block-parser.ts';
 import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
+import { parseTable } from '../../relay/reading/pasted-tables.ts';
 import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
 import type {
   ChannelActor,

@@ -1,17 +1,12 @@
-import { type ListenMode, type MessageContent, type ThreadKey, threadKeyText } from '../../store/schema.ts';
+import { type ListenMode, type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
-import { isSameAsWritten } from '../reading/message-to-markdown.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
-import {
-  type InboxEvent,
-  type InboxOutcome,
-  type IncomingMessage,
-  isEarlierTs,
-} from '../runtime/incoming-message.ts';
+import type { InboxEvent, InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
+import { acceptDeletion, acceptEdit, setAside } from './edits-and-deletions.ts';
 import { listenTo } from './listening.ts';
 import { acceptStopWord, isStopWord } from './stop-word.ts';
 
@@ -54,9 +49,12 @@ export class Inbox {
       case 'message':
         return this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, null));
       case 'edit':
-        return this.#acceptEdit(event, bot);
+        return (
+          (await acceptEdit(this.#deps, event, bot)) ??
+          this.#acceptMessage(event.message, bot, event.editedTs)
+        );
       case 'deletion':
-        return this.#acceptDeletion(event);
+        return acceptDeletion(this.#deps, event);
       case 'renaming': {
         const follows = await this.#deps.store.projects.wantNames(event.workspace, event.channel);
         return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
@@ -133,89 +131,4 @@ export class Inbox {
       }
     }
   }
-
-  async #acceptEdit(
-    { message, editedTs, before }: Extract<InboxEvent, { kind: 'edit' }>,
-    bot: { userId: string },
-  ): Promise<InboxOutcome> {
-    const { workspace, channel, thread_ts, ts } = message;
-    const key = { workspace, channel, ts };
-    const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
-    const edited = parseMessage(message.content);
-    const addressee = addresseeOf(message, edited, bot.userId);
-    // A mention's copy does not say what was there before the edit; the other copy does.
-    const addsMention =
-      addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
-    const isExpired = Number(ts) * 1_000 < Date.now() - this.#deps.rowsKeptDays * 86_400_000;
-    const { state } = await listenTo(this.#deps, message, addressee);
-    const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
-      await store.threads.lock({ workspace, channel, thread_ts });
-      const known = await store.messages.get(key);
-      if (known === undefined && isExpired)
-        return { kind: 'ignored', why: 'an edit of a message of long ago' };
-      const kept = await store.earlyEdits.get(key);
-      if (known === undefined || (known.state === 'unsent' && addsMention)) {
-        await store.messages.remove(key);
-        // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
-        const isForUs = state === 'waiting';
-        await store.earlyEdits.record(key, isForUs ? edit : { ...edit, content: null }, message.person);
-        if (addsMention) return undefined;
-        return isForUs ? { kind: 'ignored', why: 'its message is yet to come' } : setAside(store, message);
-      }
-      if (await store.messages.updateContent(key, message.content, editedTs)) return { kind: 'reworded' };
-      if (known.state === 'unsent') return { kind: 'ignored', why: 'an edit of a message that was not sent' };
-      if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
-      if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
-      const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
-      const isKept = kept?.edited_ts != null && !isEarlierTs(kept.edited_ts, editedTs);
-      // An edit comes twice, as a mention and as a change; as a mention even if its text did not change.
-      const isSame = known.content !== null && isSameAsWritten(parseMessage(known.content), edited);
-      const isUnchanged = kept === undefined && isSame;
-      if (isOld || isKept || isUnchanged) return { kind: 'known' };
-      // Kept for the button that sends the correction.
-      await store.earlyEdits.record(key, edit, message.person);
-      return { kind: 'too_late', change: 'edit' };
-    });
-    // It adds a mention.
-    return outcome ?? this.#acceptMessage(message, bot, editedTs);
-  }
-
-  async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {
-    const { workspace, channel, thread_ts, ts } = event;
-    const key = { workspace, channel, ts };
-    const deletion = { is_deletion: true, content: null, edited_ts: null };
-    return this.#deps.store.transaction(async (store) => {
-      await store.threads.lock({ workspace, channel, thread_ts });
-      const known = await store.messages.get(key);
-      if (known === undefined || known.state === 'unsent') {
-        await store.messages.remove(key);
-        await store.earlyEdits.record(key, deletion);
-        return { kind: 'ignored', why: 'a deletion of a message that we do not have' };
-      }
-      // In Slack, its reactions are gone with it.
-      await store.messages.setWaitingReaction(key, false);
-      if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
-      if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
-      // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.
-      if (known.state === 'sending' || known.state === 'waiting')
-        await store.earlyEdits.record(key, deletion);
-      return { kind: 'too_late', change: 'deletion' };
-    });
-  }
-}
-
-/** Whether a message addressed the bot already before its edit. */
-function isAddressedBy(message: IncomingMessage, before: MessageContent, botUser: string): boolean {
-  return addresseeOf({ ...message, isMention: false }, parseMessage(before), botUser) === 'bot';
-}
-
-/** Drops a message whose edit is not for us. A reply may concern us once its thread does: its ids are kept. */
-async function setAside(store: Store, message: IncomingMessage): Promise<InboxOutcome> {
-  const { workspace, channel, thread_ts, ts } = message;
-  const thread = { workspace, channel, thread_ts };
-  await store.threads.lock(thread);
-  if ((await store.messages.get({ workspace, channel, ts })) !== undefined) return { kind: 'known' };
-  if (thread_ts === ts) return { kind: 'ignored', why: 'not addressed to us since its edit' };
-  await store.orphanReplies.add(thread, ts);
-  return { kind: 'orphan' };
 }

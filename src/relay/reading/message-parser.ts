@@ -5,9 +5,10 @@ import type { ThreadMessage } from '../../slack/message-history.ts';
 import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
-import { parseContent, parseEveryBlock, parseTable } from './block-parser.ts';
+import { parseContent, parseEveryBlock } from './block-parser.ts';
 import { attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
-import { type ParsedBlock, tablesAmong, withTableFiles } from './parsed-blocks.ts';
+import type { ParsedBlock } from './parsed-blocks.ts';
+import { parseTable, tablesAmong, withTableFiles } from './pasted-tables.ts';
 
 const optionalText = optional(z.string());
 

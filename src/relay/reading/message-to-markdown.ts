@@ -1,16 +1,15 @@
 import { withoutLeadingMention } from './addressing.ts';
 import type { DisplayNames } from './display-names.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
-import {
-  isInFileOnly,
-  type ParsedBlock,
-  type ParsedInline,
-  type ParsedList,
-  type ParsedTable,
-  type SlackReference,
-  type TextStyle,
-  tablesAmong,
+import type {
+  ParsedBlock,
+  ParsedInline,
+  ParsedList,
+  ParsedTable,
+  SlackReference,
+  TextStyle,
 } from './parsed-blocks.ts';
+import { isInFileOnly, tablesAmong } from './pasted-tables.ts';
 
 /** Parsed blocks as Markdown. Text is not escaped: the agent reads it as people do. */
 function toMarkdown(blocks: readonly ParsedBlock[], names: DisplayNames): string {

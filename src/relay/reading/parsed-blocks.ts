@@ -41,6 +41,7 @@ export interface ParsedTable {
   readonly kind: 'table';
   readonly rows: readonly (readonly unknown[])[];
   readonly columns: number;
+  /** The rows that the text shows. */
   readonly firstRows: () => readonly (readonly (readonly ParsedInline[])[])[];
   /** The name of the file that holds all of it, if it goes to the agent as one, too. */
   readonly file?: string;
@@ -59,40 +60,7 @@ export function inlinesOf(blocks: readonly ParsedBlock[]): ParsedInline[] {
   return blocks.flatMap((block): readonly ParsedInline[] => {
     if (block.kind === 'paragraph' || block.kind === 'quote') return block.content;
     if (block.kind === 'list') return block.items.flat();
-    if (block.kind === 'table') return isInFileOnly(block) ? [] : block.firstRows().flat(2);
+    if (block.kind === 'table') return block.firstRows().flat(2);
     return block.kind === 'quoted' ? inlinesOf(block.blocks) : [];
   });
-}
-
-/** Whether a table's text only names the file that holds it. */
-export function isInFileOnly(table: ParsedTable): boolean {
-  return table.file !== undefined && table.rows.length > MAX_ROWS_IN_TEXT && !isTooLarge(table);
-}
-
-/** Tables with more rows go to the agent as a file only. */
-export const MAX_ROWS_IN_TEXT = 50;
-/** Larger tables do not go to the agent as files. */
-export const MAX_TABLE_CELLS = 50_000;
-
-/** Whether a table is too large to go to the agent as a file. */
-export function isTooLarge({ rows, columns }: ParsedTable): boolean {
-  return rows.length * columns > MAX_TABLE_CELLS;
-}
-
-/** The tables among the blocks, in reading order. */
-export function tablesAmong(blocks: readonly ParsedBlock[]): ParsedTable[] {
-  return blocks.flatMap((block) => {
-    if (block.kind === 'table') return [block];
-    return block.kind === 'quoted' ? tablesAmong(block.blocks) : [];
-  });
-}
-
-/** The blocks with a file name for each table: `table-1.csv` for the one with the number 1. */
-export function withTableFiles(blocks: readonly ParsedBlock[], first: number): ParsedBlock[] {
-  let number = first;
-  const named = (block: ParsedBlock): ParsedBlock => {
-    if (block.kind === 'quoted') return { ...block, blocks: block.blocks.map(named) };
-    return block.kind === 'table' ? { ...block, file: `table-${number++}.csv` } : block;
-  };
-  return blocks.map(named);
 }

@@ -8,8 +8,8 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { maySeeFile } from '../access/linked-content-access.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/outage-waits.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { FileOmitted, FilePatience, isTypeAllowed, refusalIn, UNNAMED_FILE } from './file-refusals.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
+import { FileOmitted, FilePatience, isTypeAllowed, refusalIn, UNNAMED_FILE } from './left-out-files.ts';
 import type { SharedItem } from './shared-items.ts';
 
 /** How many files of one message are uploaded at a time. */

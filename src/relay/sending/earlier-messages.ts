@@ -3,10 +3,10 @@ import type { NewestMessages, ThreadMessage } from '../../slack/message-history.
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { addresseeOf, readMentions } from '../reading/addressing.ts';
-import { parseCell, parseTable } from '../reading/block-parser.ts';
 import { lookUpNames, NO_NAMES } from '../reading/display-names.ts';
 import { type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { inlinesToMarkdown } from '../reading/message-to-markdown.ts';
+import { parseCell, parseTable } from '../reading/pasted-tables.ts';
 import { NO_LABELS, parseRichText, verbatimBlock } from '../reading/rich-text-parser.ts';
 import { buildTranscript, withTranscript } from '../reading/transcript.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';

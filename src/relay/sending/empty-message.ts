@@ -5,7 +5,7 @@ import { NO_NAMES } from '../reading/display-names.ts';
 import { flagsOf, parseFlags } from '../reading/message-flags.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/message-to-markdown.ts';
-import { tablesAmong } from '../reading/parsed-blocks.ts';
+import { tablesAmong } from '../reading/pasted-tables.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';

@@ -15,12 +15,12 @@ import {
   writersOf,
 } from '../reading/message-parser.ts';
 import { readableText, withLeadIn } from '../reading/message-to-markdown.ts';
-import { tablesAmong } from '../reading/parsed-blocks.ts';
+import { tablesAmong } from '../reading/pasted-tables.ts';
 import { buildTranscript, isCutShort, quoteLinkedMessage, withTranscript } from '../reading/transcript.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';
-import { isNoteResent } from './file-refusals.ts';
+import { isNoteResent } from './left-out-files.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
 import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 import { taskTitle } from './thread-task.ts';

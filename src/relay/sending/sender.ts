@@ -11,7 +11,7 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId, TaskClosed } from './delivery.ts';
-import type { FilePatience } from './file-refusals.ts';
+import type { FilePatience } from './left-out-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import type { SharedItem } from './shared-items.ts';

@@ -10,7 +10,7 @@ import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
 import { isEmptyMessage } from './empty-message.ts';
-import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './file-refusals.ts';
+import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './left-out-files.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 
 /** What is frozen with a message, beside its content. */

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { plainCsvLine } from '../../render/text/escape.ts';
 import { capitalise } from '../../render/text/shorten.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
-import { cellsOf } from '../reading/block-parser.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
 import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
 import { inlinesToText } from '../reading/message-to-markdown.ts';
-import { isTooLarge, type ParsedTable, tablesAmong } from '../reading/parsed-blocks.ts';
+import type { ParsedTable } from '../reading/parsed-blocks.ts';
+import { cellsOf, isTooLarge, tablesAmong } from '../reading/pasted-tables.ts';
 
 /** What people shared with a message, beside its text. */
 export type SharedItem =

@@ -10,7 +10,7 @@ import { findReply } from '../replies/reply-finder.ts';
 import type { SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { withSkippedFiles } from '../sending/file-refusals.ts';
+import { withSkippedFiles } from '../sending/left-out-files.ts';
 import { findResentMessage } from '../sending/outgoing-message.ts';
 import { waitForBackgroundWork } from './background-work.ts';
 import { introductionNote } from './one-time-notices.ts';

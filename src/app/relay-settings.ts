@@ -45,6 +45,7 @@ export function relaySettings(
     resendMs: config.RESEND_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
     waitingMs: config.WAITING_SECONDS * 1_000,
+    remindMs: config.REMIND_SECONDS * 1_000,
     passOnMs: config.PASS_ON_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
     newBlocks: config.REPLY_BLOCKS,

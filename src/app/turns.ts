@@ -17,6 +17,7 @@ import { ReplyMemory } from '../relay/runtime/reply-memory.ts';
 import { Dispatcher } from '../relay/turns/dispatcher.ts';
 import { followUpJobs } from '../relay/turns/follow-ups.ts';
 import { Maintenance } from '../relay/turns/maintenance.ts';
+import { reminderJobs } from '../relay/turns/reminders.ts';
 import { TurnRunner } from '../relay/turns/turn-runner.ts';
 import { relaySettings } from './relay-settings.ts';
 import type { AppContext, Storage } from './storage.ts';
@@ -71,6 +72,7 @@ export function createTurns(
   const maintenance = new Maintenance({ ...rows, queue, installations, waitingReactions, log });
   const jobs = new JobRunner({ store, log, onRun: onJobRun });
   jobs.add(followUpJobs({ deps, checks: [postLaterResults, postReviews], readRateFor }));
+  jobs.add(reminderJobs(deps));
   return { deps, links, directMessages, waitingReactions, runner, dispatcher, maintenance, jobs };
 }
 

@@ -228,6 +228,9 @@ export const settingsSchema = z.object({
   WAITING_SECONDS: setting('WAITING_SECONDS', z.coerce.number().positive().default(30), {
     what: 'The same without a tool at work, when the agent may be waiting for a person. After a question, the thread says so within seconds.',
   }),
+  REMIND_SECONDS: setting('REMIND_SECONDS', z.coerce.number().positive().default(30), {
+    what: 'After a question of the agent, or a plan, that nobody has answered for this many seconds, a short post mentions who asked. A channel can turn these reminders off.',
+  }),
   PASS_ON_SECONDS: setting('PASS_ON_SECONDS', z.coerce.number().positive().default(10), {
     what: 'After this many seconds without new content and without a tool at work, a waiting message is passed on to the agent. If its last words are a question, that happens at once.',
   }),

@@ -144,6 +144,7 @@ export class HomeTab {
     const asker = { workspace: workspace.id, channel: WHOLE_WORKSPACE, person };
     const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
     const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
+    const waiting = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
     const theirs =
       channel === undefined || refusal !== undefined
         ? undefined
@@ -153,10 +154,11 @@ export class HomeTab {
       hasAccess:
         (await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS)) === undefined,
       state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
+      waitingTasks: waiting.map((row) => ({ ...taskSummary(row), state: 'asking' })),
       ownTasks: own,
       channelTasks: refusal === undefined ? theirs : { refusal },
       sections: await this.#loadSections({ workspace: workspace.id, person }),
-      rows: [...own.rows, ...(theirs?.rows ?? [])],
+      rows: [...waiting, ...own.rows, ...(theirs?.rows ?? [])],
     };
   }
 
@@ -191,6 +193,7 @@ function renderView(data: HomeData, note: string | undefined) {
 }
 
 export const HOME_PAGE_SIZE = 10;
+const MAX_WAITING_TASKS = 10;
 /** https://docs.slack.dev/reference/views/home-tab-views */
 const MAX_BLOCKS = 100;
 
@@ -207,6 +210,8 @@ export interface HomeContent {
   state: HomeTabState;
   /** The workspace lets the person use the agent. */
   hasAccess: boolean;
+  /** Those that wait for the person's answer. */
+  waitingTasks: readonly TaskSummary[];
   ownTasks: HomeTaskList;
   /** Undefined if no channel is chosen. */
   channelTasks: HomeChannelTasks | undefined;
@@ -219,7 +224,7 @@ export interface HomeContent {
 
 /** A person's Home tab. */
 export function homeView(content: HomeContent) {
-  const { state, hasAccess, ownTasks, channelTasks, note, sections, now } = content;
+  const { state, hasAccess, waitingTasks, ownTasks, channelTasks, note, sections, now } = content;
   const { noneOfYours, noneWithoutAccess } = strings.home;
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
@@ -227,6 +232,7 @@ export function homeView(content: HomeContent) {
     contextLineBlock(strings.automatedNotice),
     actionsBlock([buttonElement('home_refresh', 'refresh')]),
     ...(note === undefined ? [] : [contextLineBlock(note)]),
+    ...waitingBlocks(waitingTasks, now),
     { type: 'header', text: plainText(strings.home.yourTasks) },
     ...listBlocks('own', ownTasks, state.page, now, hasAccess ? noneOfYours : noneWithoutAccess),
     { type: 'divider' },
@@ -263,6 +269,17 @@ function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabStat
   return [actionsBlock([buttonElement('home_settings', state.channel)]), ...blocks];
 }
 
+function waitingBlocks(tasks: readonly TaskSummary[], now: number): ViewBlock[] {
+  if (tasks.length === 0) return [];
+  const header = { type: 'header' as const, text: plainText(strings.home.waiting) };
+  return [header, ...tasks.map((task) => taskBlock(task, now, 'channel'))];
+}
+
+function taskBlock(task: TaskSummary, now: number, beside: 'channel' | 'starter'): ViewBlock {
+  const accessory = buttonElement('task_details', `${task.channel}/${task.root}`);
+  return { ...mrkdwnSection(taskLine(task, now, beside)), accessory };
+}
+
 function listBlocks(
   list: 'own' | 'channel',
   { tasks, count }: HomeTaskList,
@@ -272,10 +289,9 @@ function listBlocks(
 ): ViewBlock[] {
   const isOwn = list === 'own';
   if (tasks.length === 0 && page === 0) return [mrkdwnSection(none)];
-  const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
-    ...mrkdwnSection(taskLine(task, now, isOwn ? 'channel' : 'starter')),
-    accessory: buttonElement('task_details', `${task.channel}/${task.root}`),
-  }));
+  const blocks = tasks
+    .slice(0, HOME_PAGE_SIZE)
+    .map((task) => taskBlock(task, now, isOwn ? 'channel' : 'starter'));
   const rows = { page, size: HOME_PAGE_SIZE, shown: tasks.length, count };
   return [...blocks, ...pagerBlocks(rows, ['home_newer', 'home_older'], list)];
 }

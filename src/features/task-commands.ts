@@ -19,24 +19,35 @@ const MAX_RUNNING_ROWS = 20;
 /** A running task with its thread's address, if Slack gives one. */
 type RunningTask = RunningTurn & { url: string | undefined };
 
-/** A person's running tasks in a channel, each with a Stop button (`stop_listed`; the value is the turn's id). */
+/**
+ * A person's tasks in a channel: those that wait for them, then those that run. A running one has a Stop button
+ * (`stop_listed`; the value is the turn's id).
+ */
 export function runningTasksMessage(rows: readonly RunningTask[], otherCount: number): RenderedMessage {
   const footer = otherCount > 0 ? [strings.command.othersRunning(otherCount)] : [];
   if (rows.length === 0) return { text: [strings.command.noneOfYours, ...footer].join(' '), blocks: [] };
   const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
-  const blocks = rows.slice(0, MAX_RUNNING_ROWS).map((row): SectionBlock => {
-    const state = row.is_stopping
-      ? strings.command.stopping
-      : strings.command.since(Date.now() - row.started_at.getTime());
-    const title = linkedTitle(formatTitle(row.task_title, strings.command.untitled), row.url);
-    const section = mrkdwnSection(`${title} · ${state}`);
-    if (row.is_stopping) return section;
-    return { ...section, accessory: buttonElement('stop_listed', row.turn_id) };
-  });
+  const shown = rows.slice(0, MAX_RUNNING_ROWS);
+  const { waiting, yourTasks } = strings.command;
+  const lists = [
+    { heading: waiting, list: shown.filter((row) => row.is_waiting) },
+    { heading: yourTasks, list: shown.filter((row) => !row.is_waiting) },
+  ].filter(({ list }) => list.length > 0);
+  const blocks = lists.flatMap(({ heading, list }) => [sectionBlock(heading), ...list.map(runningTaskBlock)]);
   const below = [...more, ...footer];
   const note = below.length === 0 ? [] : [contextLineBlock(below.join(' '))];
-  const heading = strings.command.yourTasks;
-  return { text: heading, blocks: [sectionBlock(heading), ...blocks, ...note] };
+  return { text: lists[0]?.heading ?? yourTasks, blocks: [...blocks, ...note] };
+}
+
+function runningTaskBlock(row: RunningTask): SectionBlock {
+  const since = (row.is_waiting ? row.waits_since : undefined) ?? row.started_at;
+  const state = row.is_stopping
+    ? strings.command.stopping
+    : strings.command.since(Date.now() - since.getTime());
+  const title = linkedTitle(formatTitle(row.task_title, strings.command.untitled), row.url);
+  const section = mrkdwnSection(`${title} · ${state}`);
+  if (row.is_stopping || !row.is_running) return section;
+  return { ...section, accessory: buttonElement('stop_listed', row.turn_id) };
 }
 
 /** What `/agent status` and `/agent stop` answer: the asker's running tasks in a channel. Throws a StoreError. */
@@ -56,7 +67,7 @@ export async function listRunningTasks(
       url: slack && (await threadPermalink(slack, { channel, thread_ts: turn.thread_ts })),
     })),
   );
-  return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - own.length);
+  return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - own.filter((row) => row.is_running).length);
 }
 
 /** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */

@@ -19,6 +19,7 @@ import { TaskDeletions, TaskRecords } from './tasks/tasks.ts';
 import { EarlyEdits, InboxWriter, OrphanReplyIds } from './threads/inbox.ts';
 import { KeptFiles } from './threads/kept-files.ts';
 import { Messages } from './threads/messages.ts';
+import { PersonWaits } from './threads/person-waits.ts';
 import { Posts } from './threads/posts.ts';
 import { PausedThreads, StopRequests } from './threads/stops.ts';
 import { Threads } from './threads/threads.ts';
@@ -46,6 +47,7 @@ export class Store extends Queries {
   readonly earlyEdits = new EarlyEdits(this.db);
   readonly personErasure = new PersonErasure(this.db);
   readonly workspaceErasure = new WorkspaceErasure(this.db);
+  readonly personWaits = new PersonWaits(this.db);
   readonly posts = new Posts(this.db);
   readonly projects = new Projects(this.db);
   readonly settings = new SettingsStore(this.db);

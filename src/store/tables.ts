@@ -187,6 +187,7 @@ export interface Tables {
     allowed_bots: string[] | null;
     task_control: TaskControl | null;
     show_steps: Defaulted<boolean>;
+    send_reminders: Defaulted<boolean>;
     sync_project_name: boolean | null;
     allow_workflow_steps: Defaulted<boolean>;
     changed_by: string;
@@ -283,6 +284,8 @@ export interface Tables {
     settled_at: Timestamp | null;
     results_posted_at: Timestamp | null;
     finished_at: Timestamp | null;
+    waits_for: string | null;
+    waits_since: Timestamp | null;
     button_used_at: Timestamp | null;
     button_message_ts: SlackTs | null;
     attempts: Defaulted<number>;

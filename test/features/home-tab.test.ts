@@ -11,6 +11,7 @@ function content(count: number, change: Partial<HomeContent> = {}): HomeContent 
   return {
     state: { page: 0, channel: 'C0000000001', channelPage: 0 },
     hasAccess: true,
+    waitingTasks: tasks,
     ownTasks: { tasks, count },
     channelTasks: { tasks, count },
     note: 'A note',

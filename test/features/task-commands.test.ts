@@ -13,6 +13,9 @@ const running = (count: number, task_title: string | null = 'A title') =>
     thread_ts: '1.000001',
     task_title,
     is_stopping: at === 1,
+    is_waiting: false,
+    is_running: true,
+    waits_since: null,
     started_at: new Date(Date.now() - 90_000),
     url,
   }));

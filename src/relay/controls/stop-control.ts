@@ -130,8 +130,9 @@ export class StopControl {
         FORCE_STOP_AFTER_SECONDS,
         isBackground,
       );
-      if (isBackground) await store.jobs.wake({ workspace, kind: JOB_KIND.followUp, channel, thread_ts });
-      else if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
+      const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
+      await store.jobs.wake({ workspace, kind, channel, thread_ts });
+      if (!isBackground && recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
         const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
         await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });

@@ -143,6 +143,12 @@ export class ReplyState {
     return this.#known.plansFirst;
   }
 
+  /** Whether the reply is a plan that nobody has answered with a button. Only a run's first answer may come from one. */
+  get isOpenPlan(): boolean {
+    const { plansFirst, buttonUse, isOver, forwardedFileNotes } = this.#known;
+    return plansFirst && buttonUse === undefined && (isOver || forwardedFileNotes === undefined);
+  }
+
   /** The current answer. */
   get answer(): string {
     return answerText(this.#known.blocks);
@@ -186,7 +192,7 @@ export class ReplyState {
 
   /** A message was forwarded to the silent agent, whose silence starts over. */
   onForwarded(writer: string, notes: readonly FileNote[]): void {
-    this.silence.reset();
+    this.silence.onAnswered();
     const { forwardedFileNotes: earlier = [] } = this.#known;
     this.update({ forwardedFileNotes: [...earlier, ...notes], sentence: strings.messagePassedOn(writer) });
   }
@@ -247,8 +253,6 @@ export class ReplyState {
     const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const urgent = [stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');
-    // Only the run's first answer may come from a button.
-    const isWaiting = known.forwardedFileNotes === undefined && this.silence.isWaiting;
     return {
       ...known,
       turnId: this.#turnId,
@@ -256,7 +260,7 @@ export class ReplyState {
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
       notes: [askers, ...this.#fileLines(), ...notes, buttonUse ?? ''],
-      asksApproval: plansFirst && buttonUse === undefined && (isOver || isWaiting),
+      asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),
       sentence: urgent === '' ? known.sentence : urgent,
       newBlocks: this.#settings.newBlocks,
     };

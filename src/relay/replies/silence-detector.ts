@@ -13,6 +13,8 @@ export class SilenceDetector {
   #isSilent = false;
   /** The number of the current or last silence. */
   #count = 0;
+  /** What the agent had written when it got something to answer. */
+  #answered = '';
 
   /** The agent's reply was read: tells whether it shows anything new, or else whether a silence begins now. */
   onRead(
@@ -24,7 +26,7 @@ export class SilenceDetector {
       this.#fingerprint = fingerprint;
       this.#waiting = waitsFor(blocks);
       this.#isWorking = status !== 'pending' && status !== 'cancelling';
-      this.reset();
+      this.#reset();
       return 'changed';
     }
     const silentMs = silenceBefore(this.#waiting, limits);
@@ -34,8 +36,13 @@ export class SilenceDetector {
     return { silentMs, waiting: this.#waiting };
   }
 
-  /** The agent wrote something, or got something to answer: the silence starts over. */
-  reset(): void {
+  /** The agent got something to answer: the silence starts over. */
+  onAnswered(): void {
+    this.#answered = this.#fingerprint;
+    this.#reset();
+  }
+
+  #reset(): void {
     this.#changedAt = performance.now();
     this.#isSilent = false;
   }
@@ -43,6 +50,16 @@ export class SilenceDetector {
   /** Whether the run may wait for a person. */
   get isWaiting(): boolean {
     return this.#isSilent || this.#waiting === 'question';
+  }
+
+  /**
+   * What a person has to answer, named by what the agent has written, and since when (ms): a question or, with `isPlan`,
+   * anything. Undefined while the agent writes, or goes on with an answer.
+   */
+  personWait(isPlan: boolean): { wait: string; quietMs: number } | undefined {
+    const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
+    if (!isAsked || !this.#isSilent || this.#fingerprint === this.#answered) return undefined;
+    return { wait: this.#fingerprint, quietMs: this.#quietMs };
   }
 
   /**

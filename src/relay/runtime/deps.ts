@@ -76,6 +76,8 @@ export interface RelaySettings extends RelayLimits {
   silenceMs: number;
   /** The same without an open tool call, when the run may be waiting for a person. */
   waitingMs: number;
+  /** After this time without an answer to a question or a plan, who asked is reminded. */
+  remindMs: number;
   /** After this time without new content, a waiting message is passed on to a run without an open tool call. */
   passOnMs: number;
   /** Most messages of one answer. */

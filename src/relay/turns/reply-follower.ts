@@ -3,6 +3,7 @@ import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/
 import { messageText, type Review } from '../../agent/service-schema.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
+import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
 import { buttonUse } from '../controls/continue-and-retry.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
@@ -145,9 +146,14 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
   await context.withRetry(() => showButtonUse(context));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
+  const isTaskWorking = taskState === 'working' && ANSWERED_PHASES.has(phase);
+  if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
+    await context.withRetry(() =>
+      context.deps.store.personWaits.begin(turn, PLAN_WAIT, 0, context.deps.settings.remindMs),
+    );
   if (turn.settled_at === null)
     context.recordSoon({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
-  return taskState === 'working' && ANSWERED_PHASES.has(phase);
+  return isTaskWorking;
 }
 
 /** Says below the answer that the thread has a new task. */

@@ -12,6 +12,7 @@ import type { RelayDeps, SettledTurnContext, ThreadWork, WorkspaceClient } from 
 import { RefusalDoubt, SlackPatience } from '../runtime/giving-up.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
+import { inBackground } from '../runtime/poller.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { ASKED_FOR, type ForwardingOptions, MidRunForwarding } from '../sending/mid-run-forwarding.ts';
@@ -54,6 +55,8 @@ export class TurnContext implements ThreadWork {
   /** Forwards messages to the run, while one is followed. */
   #forwarding: MidRunForwarding | undefined;
   #reader: ReplyReader | undefined;
+  /** What the run waits for a person to answer, as recorded. */
+  #wait: string | undefined;
   /** What waits to be recorded. */
   #unrecorded: TurnUpdate | undefined;
   #recordTimer: NodeJS.Timeout | undefined;
@@ -64,6 +67,7 @@ export class TurnContext implements ThreadWork {
     this.lease = lease;
     this.run = run;
     this.#turn = run.turn;
+    this.#wait = run.turn.waits_since === null ? undefined : (run.turn.waits_for ?? undefined);
     this.state = new ReplyState(run.turn, deps.settings, () => this.reply.onChanged());
     const beforeEdit = async () => this.#reader?.refresh();
     this.reply = new LiveReply(this, turnLocationOf(run.turn), this.state, {
@@ -221,11 +225,31 @@ export class TurnContext implements ThreadWork {
         this.#doubt.clear();
         if (this.reply.unreachable !== undefined) throw this.reply.unreachable;
         this.state.onRead(read, this.deps.settings);
+        this.#recordWait(read.fingerprint);
         this.passOn(false);
       },
       onMemoryWait: (isWaiting) => this.state.update({ waitCause: isWaiting ? 'service_busy' : undefined }),
     });
     return this.#reader;
+  }
+
+  /** Records that the run waits for a person, or no longer does; if that fails, with the next read. */
+  #recordWait(fingerprint: string): void {
+    const before = this.#wait;
+    // An earlier process may have seen the run wait.
+    const found = fingerprint === before ? undefined : this.state.silence.personWait(this.state.isOpenPlan);
+    if (fingerprint === before || found?.wait === before) return;
+    this.#wait = found?.wait;
+    const { store, settings, log } = this.deps;
+    const recorded =
+      found === undefined
+        ? store.personWaits.end(this.#turn)
+        : store.personWaits.begin(this.#turn, found.wait, found.quietMs, settings.remindMs);
+    const orAgain = recorded.catch((error: unknown) => {
+      this.#wait = before;
+      throw error;
+    });
+    inBackground(orAgain, log, 'could not record whether a run waits for a person');
   }
 
   /** Forwards the thread's waiting messages from now on, when the run pauses or a person asks for it. */

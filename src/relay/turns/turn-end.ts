@@ -10,6 +10,7 @@ import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { Tables, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { END_PART } from '../../store/threads/posts.ts';
 import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
@@ -32,7 +33,7 @@ const LONG_TURN_MS = 120_000;
  */
 export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   if (context.turn.results_posted_at === null) {
-    await postResultsOrEndLine(context);
+    await postResultsAndEndLine(context);
     context.recordSoon({ results_posted_at: new Date() });
   }
   await context.reply.finalize();
@@ -94,12 +95,12 @@ export async function closeTurn(
   completion.isCommitted = isCompleted;
 }
 
-/** Posts the results, or a line after a long turn without any. Results that cannot be read are left to follow-ups. */
-async function postResultsOrEndLine(context: TurnContext): Promise<void> {
+/** Posts the results and, after a long turn, a line that mentions the asker. Results that cannot be read are left to follow-ups. */
+async function postResultsAndEndLine(context: TurnContext): Promise<void> {
   const { deps, turn, lease } = context;
   const settled = await context.task();
   const posts = new IdempotentPosts(context, turn);
-  const count = await context
+  await context
     .withRetry(() => postResults(settled, context.state.answer))
     .catch(async (error: unknown) => {
       const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);
@@ -109,15 +110,14 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
       await notice.catch((failure: unknown) => {
         if (!isRefusedBySlack(failure)) throw failure;
       });
-      return 0;
     });
   const durationMs = Date.now() - turn.started_at.getTime();
-  if (count > 0 || durationMs <= LONG_TURN_MS) return;
+  if (durationMs <= LONG_TURN_MS) return;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
   const outcome = turn.outcome === 'length' || turn.outcome === 'failed' ? turn.outcome : 'done';
   const line = strings.endMention(asker, outcome, durationMs);
-  await context.withRetry(() => posts.postNotice('end', line));
+  await context.withRetry(() => posts.postNotice(END_PART, line));
 }
 
 /** Whether Slack does not take a message, although other calls succeed. */

@@ -15,7 +15,7 @@ export const helpInDm =
 /** The words that may follow `/agent`, in the order of the help, with what each does. The manifest's hint is made from them. */
 export const agentWords = {
   new: 'ask with a form, and choose model, skill, title and files',
-  status: 'what the agent is working on for you here',
+  status: 'what waits for you here, and what the agent is working on for you',
   stop: 'the same list, with a Stop button for each',
   tasks: 'the tasks here',
   settings: 'the settings of the channel',
@@ -46,6 +46,7 @@ export const command = {
   noneOfYours: "The agent isn't working on anything for you here.",
   othersRunning: (count: number) =>
     count === 1 ? "It's working on one task for someone else." : `It's working on ${count} tasks for others.`,
+  waiting: 'Waiting for you:',
   yourTasks: 'The agent is working for you here:',
   more: 'There are more; these are the newest.',
   stopping: 'stopping',

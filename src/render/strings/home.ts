@@ -6,6 +6,7 @@ export const home = {
   ].join('\n'),
   noAccess:
     "You don't have access to this agent, except in channels that let you in. An admin of this workspace can let you in, here in my Home tab or in a channel's settings.",
+  waiting: 'Waiting for you',
   yourTasks: 'Your tasks',
   noneOfYours: 'You have no tasks yet. Mention me in a channel, or write to me under Messages, to start one.',
   noneWithoutAccess: 'You have no tasks yet.',
@@ -43,6 +44,7 @@ export const tasks = {
     cancelled: 'stopped',
     failed: 'failed',
     gone: 'no longer at the agent service',
+    asking: 'waiting for your answer',
   },
   noneHere: 'There are no tasks here yet. Mention me with a question to start one.',
   title: 'Task',

@@ -48,6 +48,10 @@ export const settings = {
     },
   },
   show_steps: { label: 'Show what the agent does while it works' },
+  send_reminders: {
+    label: 'Remind who asked when the agent waits for their answer',
+    description: 'Once for each answer that waits, and deleted when somebody writes',
+  },
   sync_project_name: { label: "Keep the project's name and description the same as the channel's" },
   allow_workflow_steps: {
     label: 'Let workflow steps ask the agent',

@@ -60,6 +60,12 @@ export function agentSilent(ms: number): string {
 /** The agent's last words are a question. */
 export const agentAsks = 'The agent asks you something. Write your answer here, or press Stop.';
 
+/** Posted where nobody has answered the agent, in mrkdwn; `userId` is undefined in a DM. */
+export function reminder(userId: string | undefined, isPlan: boolean): string {
+  const line = `${isPlan ? "the agent's plan" : 'the agent'} waits for your answer.`;
+  return userId === undefined ? capitalise(line) : `<@${userId}>, ${line}`;
+}
+
 /** `writer` is a name. */
 export function messagePassedOn(writer: string): string {
   return `Passed on: the agent has ${writer}'s message now.`;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { fromNow, isInstalled, isUnclaimed, millis, Queries, toPostgresJson } from '../queries.ts';
-import type { Job, SlackTs } from '../schema.ts';
+import { fromNow, inThread, isInstalled, isUnclaimed, millis, Queries, toPostgresJson } from '../queries.ts';
+import type { Job, SlackTs, ThreadKey } from '../schema.ts';
 
 /** The kinds of jobs. A key is '' where there is one job of the kind in each place. */
 export const JOB_KIND = {
@@ -14,6 +14,8 @@ export const JOB_KIND = {
   followUp: 'follow_up',
   /** Gives a project the name of its channel; the key is the account. */
   projectName: 'project_name',
+  /** Reminds who asked that a turn waits for them, and takes that back; the key is the turn's id. */
+  reminder: 'reminder',
   /**
    * Deletes a task at the service and tells its thread; the key is the task's id. It runs even where the app was removed:
    * somebody has asked for it, and the service can still do it.
@@ -66,7 +68,7 @@ export class Jobs extends Queries {
 
   /** Makes a waiting job due now. */
   async wake(job: Omit<JobKey, 'key'>): Promise<void> {
-    await this.changes(jobWake(job));
+    await this.changes(jobWake(job, [job.kind]));
   }
 
   /** A job that waits or runs, or was done and is remembered. */
@@ -192,11 +194,11 @@ export function jobWanted(job: NewJob, inMs: number) {
   return sql`${jobInsert(job, inMs)} ${OR_WANT_AGAIN}`;
 }
 
-/** A statement that makes a waiting job due now: something it waits for has happened. */
-export function jobWake({ workspace, kind, channel, thread_ts }: Omit<JobKey, 'key'>) {
+/** A statement that makes waiting jobs of a thread due now: something they wait for has happened. */
+export function jobWake(thread: ThreadKey, kinds: readonly string[]) {
   return sql`
     update jobs set version = version + 1, due_at = clock_timestamp()
-    where (workspace, kind, channel, thread_ts) = (${workspace}, ${kind}, ${channel}, ${thread_ts}) and done_at is null`;
+    where ${inThread(thread)} and kind = any(${kinds}::text[]) and done_at is null`;
 }
 
 /** Whether a job waits for a process. For the table of jobs. */

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { JOB_KIND, Jobs } from '../jobs/jobs.ts';
+import { JOB_KIND, Jobs, jobWake } from '../jobs/jobs.ts';
 import { inThread, Queries, sameThread } from '../queries.ts';
 import type { Job, Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
+import { waitsForPerson } from '../threads/person-waits.ts';
 import { BACKGROUND_PART } from '../threads/posts.ts';
 
 /** A thread's task, as lists and details show it. */
@@ -58,6 +59,14 @@ export class TaskRecords extends Queries {
   /** The tasks that a person started. */
   async ofPerson(workspace: string, person: string, range: TaskRange): Promise<TaskPage> {
     return this.#page(sql`threads.workspace = ${workspace} and threads.started_by = ${person}`, range);
+  }
+
+  /** The tasks with a turn that waits for a person who asked. */
+  async waitingFor(workspace: string, person: string, most: number): Promise<TaskRow[]> {
+    const isWaiting = sql`exists (
+      select from turns where turns.workspace = ${workspace} and ${sameThread('turns', 'threads')}
+        and turns.asked_by = ${person} and ${waitsForPerson})`;
+    return this.#rows(sql`threads.workspace = ${workspace} and ${isWaiting}`, { from: 0, most });
   }
 
   /** The tasks of a channel's threads. */
@@ -186,6 +195,7 @@ export class TaskDeletions extends Queries {
           task_state_read_at = null, project_id = null, participant_ids = '{}', quotable_task_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
       await sql`delete from jobs where ${inThread(thread)} and kind = ${JOB_KIND.followUp}`.execute(trx);
+      await jobWake(thread, [JOB_KIND.reminder]).execute(trx);
       const { workspace, channel, thread_ts } = thread;
       const job = { workspace, kind: JOB_KIND.taskDeletion, channel, thread_ts, key: task, person };
       return (await new Jobs(trx).add({ ...job, payload: { account_id } }, { holdMs })) ?? 'over';

@@ -18,6 +18,10 @@ export function replyPart(index: number): string {
 export const BACKGROUND_PART = 'background';
 export const ENDED_BACKGROUND_PART = 'background:ended';
 
+/** The line at the end of a long turn, and the reminder of one that waits for a person: both mention who asked. */
+export const END_PART = 'end';
+export const REMINDER_PART = 'reminder';
+
 /** What identifies the first post of a part. */
 export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
   return `${id}/${part}`;

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Queries } from '../queries.ts';
 import type { Thread, Turn } from '../schema.ts';
+import { waitsForPerson } from './person-waits.ts';
 
 /** The most turns of a person and of a workspace, per hour and at once; 0: no limit. */
 export interface TurnLimits {
@@ -17,9 +18,14 @@ export interface QuotaExceeded {
   waitMs: number | null;
 }
 
-/** A turn at work. */
-export interface RunningTurn extends Pick<Turn, 'thread_ts' | 'started_at'>, Pick<Thread, 'task_title'> {
+/** A turn at work, or one that waits for a person. */
+export interface RunningTurn
+  extends Pick<Turn, 'thread_ts' | 'started_at' | 'waits_since'>,
+    Pick<Thread, 'task_title'> {
   turn_id: string;
+  /** It waits for the person who asks. */
+  is_waiting: boolean;
+  is_running: boolean;
   /** A stop was requested. */
   is_stopping: boolean;
 }
@@ -32,21 +38,26 @@ export class TurnUsage extends Queries {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.db);
   }
 
-  /** The turns at work in a channel that a person asked for, or whose task they started, newest first. */
+  /**
+   * The turns of a channel that wait for a person, then those at work that they asked for, or whose task they started; newest
+   * first.
+   */
   async runningOf(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
     limit: number,
   ): Promise<RunningTurn[]> {
+    const isWaiting = sql`(asked_by = ${person} and ${waitsForPerson})`;
     return this.rows(sql<RunningTurn>`
-      select id as turn_id, thread_ts, task_title, started_at, stop_requested_at is not null as is_stopping
-      from ${runningIn(workspace, channel)} and ${person} in (asked_by, started_by)
-      order by started_at desc limit ${limit}`);
+      select id as turn_id, thread_ts, task_title, started_at, waits_since, stop_requested_at is not null as is_stopping,
+        ${isWaiting} as is_waiting, ${isRunning} as is_running
+      from ${turnsOf(workspace, channel)} and (${isRunning} and ${person} in (asked_by, started_by) or ${isWaiting})
+      order by is_waiting desc, started_at desc limit ${limit}`);
   }
 
   /** How many turns are at work in a channel. */
   async countRunning(workspace: string, channel: string): Promise<number> {
     const row = await this.first(sql<{ count: number }>`
-      select count(*)::int as count from ${runningIn(workspace, channel)}`);
+      select count(*)::int as count from ${turnsOf(workspace, channel)} and ${isRunning}`);
     return row?.count ?? 0;
   }
 
@@ -93,7 +104,9 @@ function atOnceCheck(limit: keyof TurnLimits, most: number, whose: RawBuilder<un
     offset greatest(${most}::int - 1, 0) limit 1)`;
 }
 
-function runningIn(workspace: string, channel: string) {
+const isRunning = sql<boolean>`(settled_at is null and finished_at is null)`;
+
+function turnsOf(workspace: string, channel: string) {
   return sql`turns join threads using (workspace, channel, thread_ts)
-    where workspace = ${workspace} and channel = ${channel} and settled_at is null and finished_at is null`;
+    where workspace = ${workspace} and channel = ${channel}`;
 }

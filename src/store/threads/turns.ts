@@ -111,13 +111,14 @@ export class Turns extends Queries {
 
   /**
    * Starts the turn of a waiting message, and records that its first reply is about to be posted. `forwardedBy` is the
-   * running turn that sends it, which has a reply.
+   * running turn that sends it, which has a reply. Whoever waits for a message needs no reminder any more.
    */
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
     const post = intendedPost({ ...message, id }, replyPart(0));
     const intended = forwardedBy === null ? sql`intended as (${postInsert(post)}), ` : sql``;
     return this.#one(sql`
-      with ${intended}begun as (${turnInsert(id, message, forwardedBy)} returning *) select * from begun`);
+      with ${intended}woken as (${jobWake(message, [JOB_KIND.reminder])}),
+        begun as (${turnInsert(id, message, forwardedBy)} returning *) select * from begun`);
   }
 
   /** Starts the turn of a waiting message, or returns the turn that another process starts at the same time. */
@@ -251,7 +252,7 @@ export class Turns extends Queries {
   ): Promise<boolean> {
     const also = [
       sql`shown as (${postsUpdate(turn, posts)})`,
-      sql`woken as (${jobWake({ ...turnLocationOf(turn), kind: JOB_KIND.workflowStep })})`,
+      sql`woken as (${jobWake(turn, [JOB_KIND.workflowStep, JOB_KIND.reminder])})`,
       ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
     ];
     const end = { outcome: values.outcome ?? outcome, edits };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Fault, FaultRule } from '../../../sandbox/faults.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { backgroundNotices } from '../../../src/render/strings/index.ts';
+import { backgroundNotices, reminder } from '../../../src/render/strings/index.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { pause } from '../../support/app-scene.ts';
 import { openChannelSettings } from '../../support/channel-settings-scene.ts';
@@ -22,7 +22,12 @@ const script: AgentScript = async (turn) => {
 };
 const options = {
   agent: { script },
-  settings: { BACKGROUND_WAIT_SECONDS: '0', WATCH_SECONDS: '0.2' },
+  settings: {
+    BACKGROUND_WAIT_SECONDS: '0',
+    WATCH_SECONDS: '0.2',
+    REMIND_SECONDS: '0.2',
+    AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
+  },
 };
 
 /** A person in a channel of their own, and what they write. */
@@ -41,6 +46,8 @@ interface Kind {
   calls: [FaultRule['call'], FaultRule['call']?];
   /** What the call is about, beside the channel. */
   about?: (place: Place) => string;
+  /** What a call to Slack says, where others are made in the channel. */
+  says?: (place: Place) => string;
   ask: (place: Place, root: Message | undefined) => Promise<unknown>;
   /** What one may see of it in Slack or at the service; its number counts. */
   seen: (place: Place, root: Message | undefined) => number;
@@ -95,6 +102,14 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove'>, Kind> = {
     ask: async ({ on, channel, words }) => on.scene.slack.rename(channel, `new-${words.replace(' ', '-')}`),
     seen: ({ on, channel }) => on.scene.agent.projects.filter(({ title }) => title === channel.name).length,
   },
+  reminder: {
+    calls: ['chat.postMessage', 'chat.postMessage'],
+    says: ({ person }) => reminder(person.id, true),
+    ask: (place) => answered({ ...place, words: `--plan ${place.words}` }),
+    seen: (place) => countOf(textsIn(place), 'waits for your answer'),
+    goesOn: true,
+    endsWithPerson: true,
+  },
   taskDeletion: {
     before: answered,
     calls: ['DELETE /experimental/tasks/{task_id}', 'chat.postMessage'],
@@ -146,7 +161,7 @@ function placeOn(on: WorkflowStepScene, name: KindName): Place {
 function spoil(place: Place, kind: Kind, call: FaultRule['call'], fault: Fault, times?: number): () => void {
   const { agent, slack } = place.on.scene;
   const isAgents = / /.test(String(call));
-  const about = isAgents ? (kind.about?.(place) ?? '') : place.channel.id;
+  const about = isAgents ? (kind.about?.(place) ?? '') : (kind.says?.(place) ?? place.channel.id);
   return (isAgents ? agent : slack).faults.add({ call, about, fault, ...(times !== undefined && { times }) });
 }
 

@@ -155,6 +155,9 @@ export const THREAD_TABLES = `
     settled_at timestamptz,
     results_posted_at timestamptz, -- When the results were posted, or there were none.
     finished_at timestamptz,
+    -- What a run, or a plan, waited for last, and since when it waits for a person; null in the latter: it does not.
+    waits_for text,
+    waits_since timestamptz,
     button_used_at timestamptz, -- When a person pressed Continue, Try again, Choose again, Go ahead or Stop here.
     button_message_ts numeric(16,6), -- The message that the button made.
     attempts integer not null default 0, -- Takeovers since the last recorded step; too many end the turn.
@@ -169,6 +172,7 @@ export const THREAD_TABLES = `
   create index turns_unfinished on turns (workspace, channel, thread_ts, id) where finished_at is null;
   create index turns_thread on turns (workspace, channel, thread_ts, id);
   create index turns_stopping on turns (workspace, id) where stop_requested_at is not null and finished_at is null and settled_at is null;
+  create index turns_waiting on turns (workspace, channel, thread_ts) where waits_since is not null;
   create index turns_kept on turns (workspace, channel, thread_ts) where outcome = 'kept';
   create index turns_started on turns (workspace, started_at);
   create index turns_asked on turns (workspace, asked_by, started_at);

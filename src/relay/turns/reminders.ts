@@ -1,0 +1,90 @@
+import * as strings from '../../render/strings/index.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
+import { PLAN_WAIT, type PersonWait } from '../../store/threads/person-waits.ts';
+import { REMINDER_PART } from '../../store/threads/posts.ts';
+import { turnLocationOf } from '../../store/threads/turns.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
+import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
+import { isThreadUnreachable, mayHaveMoved } from '../runtime/turn-interruptions.ts';
+
+/** Most reminders of a thread in an hour. */
+const MOST_IN_AN_HOUR = 3;
+/** How often it is looked whether a reminder is still needed (ms): what ends a wait wakes its job, unless a process dies. */
+const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
+
+/** The wait ended before the reminder could be sent. */
+class WaitOver extends Error {}
+
+/**
+ * Jobs that remind who asked that a run, or a plan, waits for their answer: edits notify nobody. One for each turn; it posts
+ * once, and deletes the post when the wait is over.
+ */
+export function reminderJobs(deps: RelayDeps): JobKind {
+  return {
+    kind: JOB_KIND.reminder,
+    share: 4,
+    timeoutMs: 60_000,
+    giveUpAfterMs: 24 * 3_600_000,
+    perform: async (job, lease) => {
+      const wait = await deps.store.personWaits.get({ workspace: job.workspace, id: job.key });
+      if (wait === undefined) return 'done';
+      const workspace = deps.workspace(job.workspace);
+      if (workspace === undefined) return 'later';
+      try {
+        return await remindOrTakeBack({ deps, workspace, lease }, wait);
+      } catch (error) {
+        if (!isThreadUnreachable(error)) throw error;
+        return mayHaveMoved(error, job.tried_since) ? 'later' : 'done';
+      }
+    },
+    onGivenUp: 'counted',
+  };
+}
+
+async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<JobOutcome> {
+  const { store, settings } = work.deps;
+  const posts = new IdempotentPosts(work, turnLocationOf(wait));
+  const restMs = settings.remindMs - wait.waited_ms;
+  if (wait.is_open && wait.reminder === null && restMs > 0) return { inMs: restMs };
+  const isPosted = wait.is_open && (wait.reminder === 'posted' || (await remind(work, wait, posts)));
+  if (isPosted) return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
+  // An attempt with an unknown outcome may have posted it.
+  const isThere = wait.reminder !== null && (await posts.postOnce(REMINDER_PART, null, async () => undefined));
+  if (isThere) await posts.removeAll(REMINDER_PART);
+  if (!wait.is_open) await store.personWaits.end(wait);
+  return 'done';
+}
+
+/** Posts the reminder, unless it must not be; it is checked again just before the call. Whether it is there then. */
+async function remind(
+  { deps, workspace: { posting } }: ThreadWork,
+  wait: PersonWait,
+  posts: IdempotentPosts,
+): Promise<boolean> {
+  if (!(await mayRemind(deps, wait))) return false;
+  const person = isDirectChannel(wait.channel) ? undefined : wait.asked_by;
+  const message = { text: strings.reminder(person, wait.waits_for === PLAN_WAIT) };
+  const isPosted = await posts.postOnce(REMINDER_PART, null, async (identity) => {
+    const beforeSend = async () => {
+      const now = await deps.store.personWaits.get(wait);
+      if (now?.is_open !== true || now.waits_for !== wait.waits_for) throw new WaitOver();
+      await identity.beforeSend?.();
+    };
+    return posting.post({ ...identity, beforeSend, message, kind: 'notice' }).catch((error: unknown) => {
+      if (!(error instanceof WaitOver)) throw error;
+      return undefined;
+    });
+  });
+  await posts.record();
+  return isPosted;
+}
+
+async function mayRemind({ store }: RelayDeps, wait: PersonWait): Promise<boolean> {
+  // Nobody is behind a bot, or after an erasure. The end of a long turn has mentioned who asked.
+  const isNobody = wait.asked_by === '' || isBotId(wait.asked_by);
+  if (isNobody || wait.has_end_line || wait.reminder === 'gone') return false;
+  const { send_reminders: isOn } = await store.settings.get(wait.workspace, wait.channel);
+  return isOn && (await store.personWaits.otherReminders(wait)) < MOST_IN_AN_HOUR;
+}

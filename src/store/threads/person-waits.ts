@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import { JOB_KIND, jobInsert, jobWake, OR_WANT_AGAIN } from '../jobs/jobs.ts';
+import { inThread, isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
+import type { PostState, Turn, TurnId, TurnLocation } from '../schema.ts';
+import { END_PART, REMINDER_PART } from './posts.ts';
+
+/** What a turn waits for whose answer is a plan. Other waits have names of their own, by what the run had written. */
+export const PLAN_WAIT = 'plan';
+
+/** A turn that waits for a person, or did, and what its thread was told of that. */
+export interface PersonWait extends Turn {
+  is_open: boolean;
+  /** For how long it waits (ms). */
+  waited_ms: number;
+  /** What became of the turn's reminder; null: there was none. */
+  reminder: PostState | null;
+  /** Its end has mentioned who asked. */
+  has_end_line: boolean;
+}
+
+/**
+ * Whether a turn waits for a person: for the answer to a question of its open run, or to its plan. Nobody has written to
+ * the agent since, or asked to stop. For the table of turns.
+ */
+export const waitsForPerson = sql<boolean>`(
+  turns.waits_since is not null and turns.stop_requested_at is null
+  and (turns.waits_for = ${sql.lit(PLAN_WAIT)} or turns.settled_at is null and turns.finished_at is null)
+  and exists (
+    select from threads as its where ${sameThread('its', 'turns')} and its.task_id is not distinct from turns.task_id)
+  and not exists (
+    select from messages
+    where ${sameThread('messages', 'turns')} and messages.thread_ts <> messages.ts and messages.ts <> turns.message_ts
+      and (messages.state in ('waiting', 'sending') and ${maySend}
+        or messages.state = 'sent' and messages.received_at > turns.waits_since)))`;
+
+/** Turns that wait for a person, and the jobs that remind them. */
+export class PersonWaits extends Queries {
+  /**
+   * A turn waits for a person since `quietMs`, who is to be reminded after `remindMs` of that. One that was recorded
+   * before stays as it is: another process may have seen it end.
+   */
+  async begin(turn: TurnLocation, wait: string, quietMs: number, remindMs: number): Promise<void> {
+    const { workspace, channel, thread_ts, id: key } = turn;
+    const isBegun = sql`exists (select from begun)`;
+    const job = { workspace, kind: JOB_KIND.reminder, channel, thread_ts, key };
+    await this.changes(sql`
+      with begun as (
+        update turns set waits_for = ${wait}, waits_since = clock_timestamp() - ${millis(quietMs)}
+        where ${isTurn(turn)} and waits_for is distinct from ${wait} and stop_requested_at is null
+          and finished_at is null returning 1)
+      ${jobInsert(job, Math.max(0, remindMs - quietMs), 0, isBegun)} ${OR_WANT_AGAIN}`);
+  }
+
+  /** The turn goes on, or its wait is over: its reminder is not needed any more. */
+  async end(turn: TurnLocation): Promise<void> {
+    await this.changes(sql`
+      with ended as (
+        update turns set waits_since = null where ${isTurn(turn)} and waits_since is not null returning 1)
+      ${jobWake(turn, [JOB_KIND.reminder])} and exists (select from ended)`);
+  }
+
+  /** The wait of a turn now; undefined if the turn is gone. */
+  async get({ workspace, id }: TurnId): Promise<PersonWait | undefined> {
+    const post = sql`from posts where ${ofTurn({ workspace, id })}`;
+    return this.first(sql<PersonWait>`
+      select turns.*, ${waitsForPerson} as is_open,
+        coalesce(extract(epoch from clock_timestamp() - waits_since), 0)::float8 * 1000 as waited_ms,
+        (select state ${post} and part = ${REMINDER_PART}) as reminder,
+        exists (select ${post} and part = ${END_PART} and state = 'posted') as has_end_line
+      from turns where ${isTurn({ workspace, id })}`);
+  }
+
+  /** How many other turns of the thread had a reminder in the last hour, gone ones included. */
+  async otherReminders(turn: TurnLocation): Promise<number> {
+    const row = await this.first(sql<{ count: number }>`
+      select count(*)::int as count from turns
+      where ${inThread(turn)} and waits_for is not null and id <> ${turn.id} and exists (
+        select from posts where (posts.workspace, posts.turn_id) = (turns.workspace, turns.id)
+          and part = ${REMINDER_PART} and intended_at > clock_timestamp() - interval '1 hour')`);
+    return row?.count ?? 0;
+  }
+}

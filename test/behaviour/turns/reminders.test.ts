@@ -1,0 +1,236 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+import { saveChannelSettings } from '../../support/channel-settings-scene.ts';
+
+const settings = {
+  AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
+  REMIND_SECONDS: '0.5',
+  SILENCE_SECONDS: '3600',
+  WAITING_SECONDS: '3600',
+};
+const options = {
+  agent: { behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
+  settings,
+} as const;
+const scene = await openAppScene(options);
+// Here nobody is reminded before the test is over.
+const patient = await openAppScene({ ...options, settings: { ...settings, REMIND_SECONDS: '3600' } });
+
+const asked = strings.reminder(scene.ada.id, false);
+
+/** The reminders that a thread shows. */
+function reminders(channel: Channel, root: Message, on: AppScene = scene): string[] {
+  return on
+    .replies(channel, root)
+    .map(({ text }) => text)
+    .filter((text) => text.includes('waits for your answer'));
+}
+
+async function turnOf(message: Message, on: AppScene = scene) {
+  const key = { workspace: message.teamId, channel: message.channel, ts: message.ts };
+  return on.sandbox.bot.store.turns.ofMessage(key);
+}
+
+async function jobs(channel: Channel, on: AppScene = scene) {
+  const { db } = on.sandbox.bot.store;
+  return db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('kind', '=', JOB_KIND.reminder)
+    .where('channel', '=', channel.id)
+    .execute();
+}
+
+/** Waits until the bot knows that a turn waits for a person, with a job to remind them. */
+async function waits(channel: Channel, root: Message, on: AppScene = scene): Promise<void> {
+  await on.until('it is known that the turn waits', async () => (await turnOf(root, on))?.waits_since != null);
+  expect((await turnOf(root, on))?.waits_for).not.toBeNull();
+  expect((await jobs(channel, on)).length).toBeLessThanOrEqual(1);
+}
+
+async function jobIsOver(channel: Channel, on: AppScene = scene): Promise<void> {
+  await on.until('nothing is left to do', async () => (await jobs(channel, on)).length === 0);
+}
+
+describe.concurrent('a question of the agent', () => {
+  test('that nobody answers brings one post that mentions who asked, deleted with the answer', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/ask Which group?\n/ask And which dose?');
+    await scene.until('ada is reminded', () => reminders(channel, root).length > 0);
+    expect(reminders(channel, root)).toEqual([asked]);
+    scene.reply(channel, root, 'the treated one');
+    await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
+    const first = (await turnOf(root))?.waits_for;
+    await scene.until('the run waits again', async () => {
+      const turn = await turnOf(root);
+      return turn?.waits_since != null && turn.waits_for !== first;
+    });
+    await jobIsOver(channel);
+    expect(reminders(channel, root)).toEqual([]);
+    await scene.finished(channel, scene.reply(channel, root, 'the higher one'));
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('You answered "the higher one"');
+    expect(reminders(channel, root)).toEqual([]);
+  });
+
+  test('mentions nobody in a direct message', async () => {
+    const person = scene.slack.createPerson({ name: 'rosa' });
+    const channel = scene.slack.openDm(person);
+    const root = scene.slack.say({ person, channel, text: '/ask Which cells?' });
+    await scene.until('she is reminded', () => reminders(channel, root).length > 0);
+    expect(reminders(channel, root)).toEqual([strings.reminder(undefined, false)]);
+    await scene.finished(channel, scene.slack.say({ person, channel, thread: root.ts, text: 'the old ones' }));
+    await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
+  });
+
+  test('brings no post after an answer or a stop', async () => {
+    const channel = patient.channel();
+    const answered = patient.ask(channel, '/ask Which of these?');
+    const stopped = patient.ask(channel, '/ask Which of those?');
+    for (const root of [answered, stopped])
+      await patient.until('it waits', async () => (await turnOf(root, patient))?.waits_since != null);
+    expect(await jobs(channel, patient)).toHaveLength(2);
+    patient.reply(channel, answered, 'the first');
+    const { ts } = await patient.messageWithButton(channel, stopped, 'stop');
+    await patient.slack.click({ person: patient.ada, channel, ts, actionId: 'stop' });
+    await jobIsOver(channel, patient);
+    for (const root of [answered, stopped]) {
+      expect((await turnOf(root, patient))?.waits_since).toBeNull();
+      expect(reminders(channel, root, patient)).toEqual([]);
+    }
+  });
+
+  test('takes its post back after a stop', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/ask Which way?');
+    await scene.until('ada is reminded', () => reminders(channel, root).length > 0);
+    const { ts } = await scene.messageWithButton(channel, root, 'stop');
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
+    await jobIsOver(channel);
+  });
+
+  test('brings no post where the channel has turned it off, nor the fourth of a thread in an hour', async () => {
+    const [quiet, busy] = [scene.channel(), scene.channel()];
+    await saveChannelSettings(scene, quiet, { channel_switches: ['show_steps'] });
+    const [inQuiet, inBusy] = [scene.ask(quiet, '/ask Which one?'), scene.ask(busy, 'hello')];
+    await scene.finished(busy, inBusy);
+    const { db } = scene.sandbox.bot.store;
+    for (const at of [1, 2, 3]) {
+      const id = `0190a000-0000-7000-8000-00000000000${at}`;
+      const place = sql`${busy.teamId}, ${id}::uuid, ${busy.id}, ${inBusy.ts}::numeric`;
+      await sql`
+        insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, outcome, finished_at, waits_for)
+        values (${place}, ${at}, ${scene.ada.id}, 'completed', now(), 'earlier')`.execute(db);
+      await sql`
+        insert into posts (workspace, turn_id, channel, thread_ts, part, dedupe_key, state)
+        values (${place}, 'reminder', ${id}, 'gone')`.execute(db);
+    }
+    const again = scene.reply(busy, inBusy, '/ask Which one?');
+    for (const [channel, root] of [
+      [quiet, inQuiet],
+      [busy, again],
+    ] as const) {
+      await waits(channel, root);
+      await jobIsOver(channel);
+      expect(reminders(channel, root)).toEqual([]);
+    }
+  });
+
+  test('keeps its one post over a restart, also where Slack lost its answer, until it is answered', async ({
+    onTestFinished,
+  }) => {
+    const own = await openAppScene(options, onTestFinished);
+    const channel = own.channel();
+    own.slack.faults.add({
+      call: 'chat.postMessage',
+      about: 'waits for your answer',
+      fault: { kind: 'lost' },
+      times: 1,
+    });
+    const root = own.ask(channel, '/ask Which of the two?');
+    await own.until('ada is reminded', () => reminders(channel, root, own).length > 0);
+    await own.sandbox.restartBot();
+    await own.until('it is known that there is a reminder', async () => {
+      const turn = await turnOf(root, own);
+      return turn && (await own.sandbox.bot.store.personWaits.get(turn))?.reminder === 'posted';
+    });
+    expect(reminders(channel, root, own)).toHaveLength(1);
+    own.slack.faults.add({ call: 'chat.delete', fault: { kind: 'lost' }, times: 1 });
+    await own.finished(channel, own.reply(channel, root, 'the second'));
+    await jobIsOver(channel, own);
+    expect(reminders(channel, root, own)).toEqual([]);
+  });
+});
+
+describe.concurrent('a plan', () => {
+  test('that nobody answers brings one post, deleted when somebody presses a button', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '--plan fit the curves');
+    await scene.finished(channel, root);
+    await scene.until('ada is reminded', () => reminders(channel, root).length > 0);
+    expect(reminders(channel, root)).toEqual([strings.reminder(scene.ada.id, true)]);
+    const { ts } = await scene.messageWithButton(channel, root, 'go_ahead');
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'go_ahead' });
+    await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
+    await jobIsOver(channel);
+    expect(reminders(channel, root)).toEqual([]);
+  });
+});
+
+test.concurrent('what waits for a person stands first in their Home tab and in the answer to status', async () => {
+  const person = patient.slack.createPerson({ name: 'mira' });
+  const channel = patient.channel();
+  const say = (text: string) => patient.ask(channel, text, { person });
+  const [question, plan, slow] = [say('/ask Which lane?'), say('--plan read the gel'), say('/silent 90000')];
+  await waitsAll();
+  await patient.slack.command({ person, channel, command: '/agent', text: 'status' });
+  const answer = await patient.until('it is answered', () => patient.slack.ephemerals(person, channel)[0]);
+  const status = patient.slack.visibleText(answer);
+  const places = ['Waiting for you', 'Which lane?', strings.command.yourTasks, '/silent 90000'];
+  expect(places.map((text) => status.indexOf(text))).toEqual(
+    places.map((text) => status.indexOf(text)).toSorted((a, b) => a - b),
+  );
+  expect(status).toContain('read the gel');
+  patient.slack.openHome(person);
+  const home = await patient.until('the tab is shown', () => {
+    const text = JSON.stringify(patient.slack.home(person)?.blocks ?? []);
+    return text.includes(strings.home.yourTasks) && text;
+  });
+  const waiting = home.slice(0, home.indexOf(strings.home.yourTasks));
+  expect(waiting).toContain(strings.home.waiting);
+  expect(waiting).toContain('Which lane?');
+  expect(waiting).toContain('read the gel');
+  expect(waiting).toContain(strings.tasks.states.asking);
+  expect(waiting).not.toContain('/silent 90000');
+  expect(slow.ts).not.toBe('');
+
+  async function waitsAll(): Promise<void> {
+    await patient.finished(channel, plan);
+    for (const root of [question, plan])
+      await patient.until('it waits', async () => (await turnOf(root, patient))?.waits_since != null);
+    await patient.until('the other runs', () =>
+      patient.agent.tasks.some(({ title, status }) => title === '/silent 90000' && status === 'running'),
+    );
+  }
+});
+
+test.concurrent('a turn that took more than two minutes ends with a mention, with results too', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/files 1\n/ask Is that all?');
+  await scene.until('the run waits', async () => (await turnOf(root))?.waits_since != null);
+  const { db } = scene.sandbox.bot.store;
+  await sql`
+    update turns set started_at = now() - interval '5 minutes'
+    where workspace = ${root.teamId} and channel = ${channel.id}`.execute(db);
+  scene.reply(channel, root, 'yes');
+  await scene.finished(channel, root);
+  const texts = scene.replies(channel, root).map(({ text }) => text);
+  expect(texts.at(-1)).toBe(strings.endMention(scene.ada.id, 'done', 5 * 60_000));
+  expect(scene.shown(channel, root)).toContain('note-1.txt');
+});

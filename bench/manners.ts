@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { textOf } from '../sandbox/agent/records.ts';
 import { type InProcessSandbox, startInProcessSandbox } from '../sandbox/in-process-sandbox.ts';
-import { ScriptedHour } from './scripted-hour.ts';
+import { REMINDER, ScriptedHour } from './scripted-hour.ts';
 import type { PointedInput, SaidMessage, Stage } from './scripted-thread.ts';
 import { percentile, round } from './statistics.ts';
 
@@ -116,13 +116,19 @@ async function measure(seconds: number) {
   const sandbox = await startInProcessSandbox({
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     agent: { pace: seconds / 3_600 },
-    settings: { AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }) },
+    settings: {
+      AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
+      REMIND_SECONDS: String((30 * seconds) / 3_600),
+    },
   });
   try {
     const { slack } = sandbox;
     let botMessages = 0;
+    let reminders = 0;
     slack.onChange(({ kind, message }) => {
-      if (kind === 'posted' && message.user === slack.bot.userId) botMessages += 1;
+      if (kind !== 'posted' || message.user !== slack.bot.userId) return;
+      botMessages += 1;
+      if (message.text.includes(REMINDER)) reminders += 1;
     });
     const hour = new ScriptedHour(sandbox, (seconds * 1_000) / 60);
     await hour.play();
@@ -144,6 +150,8 @@ async function measure(seconds: number) {
       inHumanThreads: questions.filter(({ isBetweenPeople }) => isBetweenPeople).length,
       pointedAt: said.flatMap(({ pointsAt }) => pointsAt).length,
       presses: presses.length,
+      reminders,
+      remindersLeft: [...records.values()].filter(({ shown }) => shown.includes(REMINDER)).length,
       botMessagesPerQuestion: round(botMessages / questions.length),
       talkSentToAgent: unexpected.length,
       questionsMissed: missed.length,
@@ -168,6 +176,8 @@ export async function run(args: string[]): Promise<void> {
   const isGood =
     seen.botMessagesPerQuestion <= MAX_MESSAGES_PER_QUESTION &&
     seen.agentQuestionAnsweredP95Seconds <= MAX_ANSWER_SECONDS &&
+    seen.reminders > 0 &&
+    seen.remindersLeft === 0 &&
     seen.talkSentToAgent + seen.questionsMissed + ignored + seen.reactionsRemoveRefused === 0;
   if (!isGood) process.exitCode = 1;
 }

@@ -6,6 +6,8 @@ import { playPresses } from './scripted-presses.ts';
 import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './scripted-thread.ts';
 
 const LOOK_INTERVAL_MS = 50;
+/** What a reminder says. */
+export const REMINDER = 'waits for your answer';
 
 /** An hour in a workspace, with its clock scaled: five people, three channels, direct messages. */
 export class ScriptedHour implements Stage {
@@ -43,6 +45,7 @@ export class ScriptedHour implements Stage {
       this.#talkAndAsk(clinic, 22, ['barbara', 'edsger', 'ada']),
       this.#talkAndAsk(general, 41, ['grace', 'alan', 'edsger']),
       this.#answerTheAgent(clinic),
+      this.#answerLate(clinic),
       this.#takeBack(clinic),
       this.#talk(general),
       playPointing(this),
@@ -131,6 +134,24 @@ export class ScriptedHour implements Stage {
     await thread.shows('Second 2');
     thread.say('ada', 'leave the controls out', 'question');
     await thread.answered(asked);
+  }
+
+  /** Questions of the agent, and a plan, that are answered only after a reminder. */
+  async #answerLate(channel: Channel): Promise<void> {
+    for (const [index, answer] of ['the second one', 'yes', ':+1:'].entries()) {
+      await this.at(7 + 14 * index);
+      const thread = new Thread(this, channel);
+      const question = `Which of the plates ${index}?`;
+      const asked = thread.say('grace', `/ask ${question}`, 'question', { mentions: true });
+      await thread.shows(REMINDER);
+      await thread.answered(thread.say('grace', answer, 'answer'));
+      await thread.answered(asked);
+    }
+    await this.at(46);
+    const thread = new Thread(this, channel);
+    await thread.ask('alan', 'fit the dose curve', 'question', { mentions: true, flags: '--plan ' });
+    await thread.shows(REMINDER);
+    await thread.ask('alan', 'leave out the first day', 'question');
   }
 
   /** A message that waits, and is deleted. */

@@ -99,10 +99,11 @@ export class BotDatabase {
     );
   }
 
-  /** The number of unfinished messages and turns, without those of some channels. */
+  /** The number of unfinished messages, turns and reminders, without those of some channels. */
   async unfinished(exceptChannels: readonly string[] = []): Promise<number> {
     const sql = `select (select count(*) from messages where state in ('waiting', 'sending') and channel <> all($1))
-      + (select count(*) from turns where finished_at is null and channel <> all($1)) as count`;
+      + (select count(*) from turns where finished_at is null and channel <> all($1))
+      + (select count(*) from jobs where kind = 'reminder' and done_at is null and channel <> all($1)) as count`;
     const rows = await this.#rows(sql, [exceptChannels]);
     return z.coerce.number().parse(z.array(z.object({ count: z.unknown() })).parse(rows)[0]?.count);
   }

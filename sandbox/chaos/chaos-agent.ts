@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AgentScript } from '../agent/agent-script.ts';
+import type { AgentScript, AgentTurn } from '../agent/agent-script.ts';
 import { seededRandom } from '../slack/slack-workspace.ts';
 import { between, oneOf } from './random-streams.ts';
 
@@ -13,10 +13,15 @@ export interface ScriptedReply {
   results: string[];
   /** How many tools it calls, one after each of its first pieces. */
   toolCalls: number;
+  /** After half of its pieces it asks something and waits for an answer, where the run has questions: for so long (ms). */
+  asksForMs: number | undefined;
 }
 
 /** Words in a message that ask for a result. */
 export const RESULT_REQUEST = 'leave a file';
+
+/** Of a reply. */
+const QUESTION_CHANCE = 0.3;
 
 const LONG_REPLY_LINES = 130;
 const VOCABULARY =
@@ -46,11 +51,20 @@ export function scriptedReply(text: string, earlier: number): ScriptedReply {
     pauseMs: between(random, 500, 2_500) / pieces.length,
     results,
     toolCalls: random() < 0.25 ? between(random, 1, 4) : 0,
+    asksForMs: random() < QUESTION_CHANCE ? between(random, 2_000, 9_000) : undefined,
   };
 }
 
-/** The agent script of a chaos run. */
-export function chaosAgent(): AgentScript {
+/** Asks, and goes on with an answer or without one. */
+async function askPeople(turn: AgentTurn, forMs: number): Promise<void> {
+  const asked = turn.ask('Shall I go on like this?\n\n');
+  // A stop may come later.
+  asked.catch(() => undefined);
+  await Promise.race([asked, turn.sleep(forMs)]);
+}
+
+/** The agent script of a chaos run. `questions`: the agent asks people, too. */
+export function chaosAgent({ questions = false }: { questions?: boolean } = {}): AgentScript {
   return async (turn) => {
     const earlier = turn.history.filter(({ role, text }) => role === 'user' && text === turn.text).length;
     const reply = scriptedReply(turn.text, earlier);
@@ -63,6 +77,8 @@ export function chaosAgent(): AgentScript {
           () => 'stormy, see https://weather.example/now.',
         );
       await turn.sleep(reply.pauseMs);
+      const isHalf = index === Math.floor(reply.pieces.length / 2);
+      if (questions && isHalf && reply.asksForMs !== undefined) await askPeople(turn, reply.asksForMs);
     }
     for (const name of reply.results) await turn.result(name, 'text/csv', `name\n${name}\n`);
   };

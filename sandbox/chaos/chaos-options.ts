@@ -12,6 +12,8 @@ export interface ChaosOptions {
   workflows?: boolean;
   /** Whether more people write directly, replies to them are streamed, and the app is declared an agent. */
   streams?: boolean;
+  /** Whether the agent asks people, who are reminded if nobody answers. */
+  questions?: boolean;
   /** Bot processes on one database. */
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
@@ -37,6 +39,7 @@ const schema = z.object({
   seed: z.coerce.number().int().nonnegative().default(1),
   workflows: z.boolean().default(false),
   streams: z.boolean().default(false),
+  questions: z.boolean().default(false),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
   delay: z.coerce.number().min(0).max(60).default(30),
@@ -44,12 +47,12 @@ const schema = z.object({
 });
 
 export const CHAOS_USAGE =
-  'npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
+  'npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--questions] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
   '       npm run chaos -- --poison S [--logs FOLDER]';
 
 /** Parses the arguments after the script's name. @throws UsageError */
 export function parseChaosOptions(args: readonly string[]): ChaosOptions | PoisonOptions {
-  const parsed = runOptions(CHAOS_USAGE, args, schema, ['workflows', 'streams']);
+  const parsed = runOptions(CHAOS_USAGE, args, schema, ['workflows', 'streams', 'questions']);
   const { transport, logs, database, kills, poison, ...rest } = parsed;
   if (poison !== undefined) return { poison: true, seed: poison, logs };
   return {

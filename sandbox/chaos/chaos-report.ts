@@ -29,6 +29,8 @@ export interface ChaosRunStats {
   directMessages: number;
   /** Messages that began as streams. */
   streams: number;
+  /** Reminders of questions that nobody had answered. */
+  reminders: number;
   /** Of the steps of workflows, if they ran. */
   workflows?: WorkflowCounts | undefined;
 }

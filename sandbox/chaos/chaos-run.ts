@@ -14,7 +14,7 @@ import { chaosAgent } from './chaos-agent.ts';
 import type { ChaosOptions } from './chaos-options.ts';
 import { type ChaosRunStats, secondsSince } from './chaos-report.ts';
 import { Conversation, DeliveryTracker } from './conversation.ts';
-import { CrashInjector } from './crash-injector.ts';
+import { CrashInjector, REMINDER_CALL } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
 import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
@@ -40,6 +40,9 @@ const INTERVENTION_CHANCE = 0.6;
 /** What replies in direct messages need to be streamed, and the probability that a thread is one. */
 const STREAM_SETTINGS = { DM_STREAMS: 'true', AGENT_SESSIONS: 'true' };
 const STREAMED_SHARE = 0.5;
+/** Where the agent asks: who asked is reminded as soon as a question counts as one. */
+const QUESTION_SETTINGS = { REMIND_SECONDS: '1' };
+const REMINDER = 'waits for your answer';
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -76,8 +79,8 @@ export async function runChaos(
   const folder = await temporaryFolder(undo);
   const random = createRandomStreams(seed);
   const callNotifier = new CallNotifier();
-  const streams = options.streams ?? false;
-  const { slack, agent } = await startServices(random, callNotifier, streams, undo);
+  const { streams = false, questions = false } = options;
+  const { slack, agent } = await startServices(random, callNotifier, { streams, questions }, undo);
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
   const faulty =
@@ -94,6 +97,7 @@ export async function runChaos(
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, options.delay),
     ...(streams ? STREAM_SETTINGS : {}),
+    ...(questions ? QUESTION_SETTINGS : {}),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
@@ -125,7 +129,8 @@ export async function runChaos(
     completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const crashInjector = new CrashInjector(deps, replicas, { workflows: workflows !== undefined, streams });
+  const others = { workflows: workflows !== undefined, streams, questions };
+  const crashInjector = new CrashInjector(deps, replicas, others);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
     const talk = talkUntil(conversation, interventions, due, random, () => workflows?.runOne());
@@ -179,6 +184,7 @@ export async function runChaos(
     interventions: interventions.counts,
     directMessages: conversation.directMessages,
     streams: slack.calls.filter(({ method, ok }) => method === 'chat.startStream' && ok).length,
+    reminders: slack.calls.filter(({ args, ok }) => ok && String(args.text).includes(REMINDER)).length,
     workflows: workflows?.counts(),
   };
   return { findings, turns, damage, stats };
@@ -187,22 +193,30 @@ export async function runChaos(
 async function startServices(
   random: RandomStreams,
   callNotifier: CallNotifier,
-  isAgent: boolean,
+  { streams, questions }: { streams: boolean; questions: boolean },
   undo: AsyncDisposableStack,
 ) {
   const slack = await startSlackWorkspace({
-    agent: isAgent,
+    agent: streams,
     random: random.slack,
     retryScale: 1 / 60,
     clientMsgIdDedupe: false,
     delivery: { order: 'random', duplicateChance: 0.15 },
     limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
-    faults: new ObservedFaults(random.slackFaults, (call) => callNotifier.notify('slack', call)),
+    faults: new ObservedFaults(random.slackFaults, (call, subject) => {
+      const isReminder = questions && call === 'chat.postMessage' && subject().includes(REMINDER);
+      callNotifier.notify('slack', isReminder ? REMINDER_CALL : call);
+    }),
   });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({
-    script: chaosAgent(),
-    behaviour: { multipartThreshold: MULTIPART_THRESHOLD, partSize: MULTIPART_THRESHOLD / 2, minPartSize: 1 },
+    script: chaosAgent({ questions }),
+    behaviour: {
+      multipartThreshold: MULTIPART_THRESHOLD,
+      partSize: MULTIPART_THRESHOLD / 2,
+      minPartSize: 1,
+      afterAsk: 'new-reply',
+    },
     faults: new ObservedFaults(random.agentFaults, (call) => callNotifier.notify('agent', call)),
   });
   undo.defer(() => agent.stop());

@@ -32,6 +32,14 @@ const STREAM_KILL_TRIGGERS: readonly KillTrigger[] = [
   { target: 'slack', call: /^chat\.appendStream$/ },
   { target: 'slack', call: /^chat\.stopStream$/ },
 ];
+/** A call that posts a reminder, by a name of its own. */
+export const REMINDER_CALL = 'chat.postMessage of a reminder';
+/** The same for reminders of questions, and what takes them back. */
+const QUESTION_KILL_TRIGGERS: readonly KillTrigger[] = [
+  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`) },
+  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`) },
+  { target: 'slack', call: /^chat\.delete$/ },
+];
 /** A bot that has just been started again takes a second or two before it makes calls for its turns. */
 const TRIGGER_TIMEOUT_MS = 4_000;
 const MAX_RANDOM_DELAY_MS = 2_500;
@@ -61,11 +69,15 @@ export class CrashInjector {
   readonly #triggers: readonly KillTrigger[];
   #remainingTriggers: KillTrigger[] = [];
 
-  /** `workflows`, `streams`: these run, and are hit too. */
+  /** `workflows`, `streams`, `questions`: these run, and are hit too. */
   constructor(
     deps: CrashInjectorDeps,
     replicas: number,
-    { workflows = false, streams = false }: { workflows?: boolean; streams?: boolean } = {},
+    {
+      workflows = false,
+      streams = false,
+      questions = false,
+    }: { workflows?: boolean; streams?: boolean; questions?: boolean } = {},
   ) {
     this.#deps = deps;
     this.#replicas = replicas;
@@ -73,6 +85,7 @@ export class CrashInjector {
       ...KILL_TRIGGERS,
       ...(workflows ? WORKFLOW_KILL_TRIGGERS : []),
       ...(streams ? STREAM_KILL_TRIGGERS : []),
+      ...(questions ? QUESTION_KILL_TRIGGERS : []),
     ];
   }
 

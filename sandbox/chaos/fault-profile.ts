@@ -56,15 +56,15 @@ export const ALL_FAULTS: FaultProfile = { slack: SLACK_FAULTS, agent: AGENT_FAUL
 
 /** Faults that also report every call as it arrives, before the service handles it. */
 export class ObservedFaults extends Faults {
-  readonly #onCall: (call: string) => void;
+  readonly #onCall: (call: string, subject: () => string) => void;
 
-  constructor(random: () => number, onCall: (call: string) => void) {
+  constructor(random: () => number, onCall: (call: string, subject: () => string) => void) {
     super(random);
     this.#onCall = onCall;
   }
 
-  override hit(call: string, subject?: () => string): Fault | undefined {
-    this.#onCall(call);
+  override hit(call: string, subject: () => string = () => ''): Fault | undefined {
+    this.#onCall(call, subject);
     return super.hit(call, subject);
   }
 }

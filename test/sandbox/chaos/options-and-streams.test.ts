@@ -14,6 +14,7 @@ describe('the options', () => {
       seed: 1,
       workflows: false,
       streams: false,
+      questions: false,
       replicas: 1,
       transport: 'http',
       delay: 30,
@@ -146,6 +147,7 @@ describe('the report', () => {
     interventions: { edits: 1, deletions: 0, stops: 0, presses: 0 },
     directMessages: 0,
     streams: 0,
+    reminders: 0,
   };
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 

@@ -67,7 +67,10 @@ export async function listRunningTasks(
       url: slack && (await threadPermalink(slack, { channel, thread_ts: turn.thread_ts })),
     })),
   );
-  return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - own.filter((row) => row.is_running).length);
+  return runningTasksMessage(
+    rows,
+    own.length > MAX_RUNNING_ROWS ? 0 : all - own.filter((row) => row.is_running).length,
+  );
 }
 
 /** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */

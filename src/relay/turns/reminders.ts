@@ -1,6 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import { PLAN_WAIT, type PersonWait } from '../../store/threads/person-waits.ts';
+import { type PersonWait, PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { REMINDER_PART } from '../../store/threads/posts.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
@@ -51,9 +51,10 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   const isPosted = wait.is_open && (wait.reminder === 'posted' || (await remind(work, wait, posts)));
   if (isPosted) return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
   // An attempt with an unknown outcome may have posted it.
-  const isThere = wait.reminder !== null && (await posts.postOnce(REMINDER_PART, null, async () => undefined));
+  const isThere =
+    wait.reminder !== null && (await posts.postOnce(REMINDER_PART, null, async () => undefined));
   if (isThere) await posts.removeAll(REMINDER_PART);
-  if (!wait.is_open) await store.personWaits.end(wait);
+  if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);
   return 'done';
 }
 

@@ -237,19 +237,22 @@ export class TurnContext implements ThreadWork {
   #recordWait(fingerprint: string): void {
     const before = this.#wait;
     // An earlier process may have seen the run wait.
-    const found = fingerprint === before ? undefined : this.state.silence.personWait(this.state.isOpenPlan);
-    if (fingerprint === before || found?.wait === before) return;
+    if (fingerprint === before) return;
+    const found = this.state.silence.personWait(this.state.isOpenPlan);
+    if (found?.wait === before) return;
     this.#wait = found?.wait;
     const { store, settings, log } = this.deps;
-    const recorded =
-      found === undefined
-        ? store.personWaits.end(this.#turn)
-        : store.personWaits.begin(this.#turn, found.wait, found.quietMs, settings.remindMs);
-    const orAgain = recorded.catch((error: unknown) => {
-      this.#wait = before;
-      throw error;
-    });
-    inBackground(orAgain, log, 'could not record whether a run waits for a person');
+    const record = async () => {
+      try {
+        if (before !== undefined) await store.personWaits.end(this.#turn, before);
+        if (found !== undefined)
+          await store.personWaits.begin(this.#turn, found.wait, found.quietMs, settings.remindMs);
+      } catch (error) {
+        this.#wait = before;
+        throw error;
+      }
+    };
+    inBackground(record(), log, 'could not record whether a run waits for a person');
   }
 
   /** Forwards the thread's waiting messages from now on, when the run pauses or a person asks for it. */

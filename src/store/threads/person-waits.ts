@@ -51,11 +51,11 @@ export class PersonWaits extends Queries {
       ${jobInsert(job, Math.max(0, remindMs - quietMs), 0, isBegun)} ${OR_WANT_AGAIN}`);
   }
 
-  /** The turn goes on, or its wait is over: its reminder is not needed any more. */
-  async end(turn: TurnLocation): Promise<void> {
+  /** The turn does not wait for this any more: it needs no reminder. */
+  async end(turn: TurnLocation, wait: string): Promise<void> {
     await this.changes(sql`
       with ended as (
-        update turns set waits_since = null where ${isTurn(turn)} and waits_since is not null returning 1)
+        update turns set waits_since = null where ${isTurn(turn)} and waits_for = ${wait} and waits_since is not null returning 1)
       ${jobWake(turn, [JOB_KIND.reminder])} and exists (select from ended)`);
   }
 

@@ -47,7 +47,10 @@ async function jobs(channel: Channel, on: AppScene = scene) {
 
 /** Waits until the bot knows that a turn waits for a person, with a job to remind them. */
 async function waits(channel: Channel, root: Message, on: AppScene = scene): Promise<void> {
-  await on.until('it is known that the turn waits', async () => (await turnOf(root, on))?.waits_since != null);
+  await on.until(
+    'it is known that the turn waits',
+    async () => (await turnOf(root, on))?.waits_since != null,
+  );
   expect((await turnOf(root, on))?.waits_for).not.toBeNull();
   expect((await jobs(channel, on)).length).toBeLessThanOrEqual(1);
 }
@@ -59,7 +62,7 @@ async function jobIsOver(channel: Channel, on: AppScene = scene): Promise<void> 
 describe.concurrent('a question of the agent', () => {
   test('that nobody answers brings one post that mentions who asked, deleted with the answer', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/ask Which group?\n/ask And which dose?');
+    const root = scene.ask(channel, '/ask Which group?\n/slow 250\n/ask And which dose?');
     await scene.until('ada is reminded', () => reminders(channel, root).length > 0);
     expect(reminders(channel, root)).toEqual([asked]);
     scene.reply(channel, root, 'the treated one');
@@ -83,7 +86,10 @@ describe.concurrent('a question of the agent', () => {
     const root = scene.slack.say({ person, channel, text: '/ask Which cells?' });
     await scene.until('she is reminded', () => reminders(channel, root).length > 0);
     expect(reminders(channel, root)).toEqual([strings.reminder(undefined, false)]);
-    await scene.finished(channel, scene.slack.say({ person, channel, thread: root.ts, text: 'the old ones' }));
+    await scene.finished(
+      channel,
+      scene.slack.say({ person, channel, thread: root.ts, text: 'the old ones' }),
+    );
     await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
   });
 

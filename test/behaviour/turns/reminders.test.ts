@@ -15,6 +15,7 @@ const settings = {
 const options = {
   agent: { behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
   settings,
+  limits: { settledTaskMs: 2_000 },
 } as const;
 const scene = await openAppScene(options);
 // Here nobody is reminded before the test is over.
@@ -226,17 +227,16 @@ test.concurrent('what waits for a person stands first in their Home tab and in t
   }
 });
 
-test.concurrent('a turn that took more than two minutes ends with a mention, with results too', async () => {
-  const channel = scene.channel();
-  const root = scene.ask(channel, '/files 1\n/ask Is that all?');
-  await scene.until('the run waits', async () => (await turnOf(root))?.waits_since != null);
-  const { db } = scene.sandbox.bot.store;
-  await sql`
-    update turns set started_at = now() - interval '5 minutes'
-    where workspace = ${root.teamId} and channel = ${channel.id}`.execute(db);
-  scene.reply(channel, root, 'yes');
-  await scene.finished(channel, root);
-  const texts = scene.replies(channel, root).map(({ text }) => text);
-  expect(texts.at(-1)).toBe(strings.endMention(scene.ada.id, 'done', 5 * 60_000));
-  expect(scene.shown(channel, root)).toContain('note-1.txt');
+test.concurrent('a turn that took more than two minutes ends with a mention, with results too', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const { db } = own.sandbox.bot.store;
+  await sql`alter table turns alter column started_at set default now() - interval '5 minutes'`.execute(db);
+  const channel = own.channel();
+  const root = own.ask(channel, '/files 1');
+  await own.finished(channel, root);
+  const texts = own.replies(channel, root).map(({ text }) => text);
+  expect(texts.at(-1)).toBe(strings.endMention(own.ada.id, 'done', 5 * 60_000));
+  expect(texts.join()).toContain('note-1.txt');
 });

@@ -51,7 +51,7 @@ export function scriptedReply(text: string, earlier: number): ScriptedReply {
     pauseMs: between(random, 500, 2_500) / pieces.length,
     results,
     toolCalls: random() < 0.25 ? between(random, 1, 4) : 0,
-    asksForMs: random() < QUESTION_CHANCE ? between(random, 2_000, 9_000) : undefined,
+    asksForMs: random() < QUESTION_CHANCE ? between(random, 4_000, 12_000) : undefined,
   };
 }
 

@@ -249,7 +249,7 @@ export class ReplyState {
   }
 
   #toShownReply(): DisplayedReply {
-    const { waitCause, stopSentence, askers, notes, buttonUse, plansFirst, isOver, ...known } = this.#known;
+    const { waitCause, stopSentence, askers, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const urgent = [stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');

@@ -118,8 +118,8 @@ describe.concurrent('a question of the agent', () => {
     const { ts } = await scene.messageWithButton(channel, root, 'stop');
     await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'stop' });
     await scene.finished(channel, root);
-    await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
     await jobIsOver(channel);
+    expect(reminders(channel, root)).toEqual([]);
   });
 
   test('brings no post where the channel has turned it off, nor the fourth of a thread in an hour', async () => {

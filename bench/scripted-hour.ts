@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InProcessSandbox } from '../sandbox/in-process-sandbox.ts';
 import type { Channel } from '../sandbox/slack/slack-workspace.ts';
+import * as strings from '../src/render/strings/index.ts';
 import { playPointing } from './scripted-pointing.ts';
 import { playPresses } from './scripted-presses.ts';
 import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './scripted-thread.ts';
@@ -151,7 +152,8 @@ export class ScriptedHour implements Stage {
     const thread = new Thread(this, channel);
     await thread.ask('alan', 'fit the dose curve', 'question', { mentions: true, flags: '--plan ' });
     await thread.shows(REMINDER);
-    await thread.ask('alan', 'leave out the first day', 'question');
+    thread.sends(strings.planAnswers.go_ahead);
+    await thread.press(['alan'], 'go_ahead', (name) => strings.buttonUsed(name, 'go_ahead'));
   }
 
   /** A message that waits, and is deleted. */

@@ -9,8 +9,6 @@ import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { isThreadUnreachable, mayHaveMoved } from '../runtime/turn-interruptions.ts';
 
-/** Most reminders of a thread in an hour. */
-const MOST_IN_AN_HOUR = 3;
 /** How often it is looked whether a reminder is still needed (ms): what ends a wait wakes its job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
 
@@ -58,19 +56,19 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   return 'done';
 }
 
-/** Posts the reminder, unless it must not be; it is checked again just before the call. Whether it is there then. */
+/** Posts the reminder, unless it must not be; that is checked again just before the call. Whether it is there then. */
 async function remind(
-  { deps, workspace: { posting } }: ThreadWork,
+  { deps: { store }, workspace: { posting } }: ThreadWork,
   wait: PersonWait,
   posts: IdempotentPosts,
 ): Promise<boolean> {
-  if (!(await mayRemind(deps, wait))) return false;
+  if (!mayRemind(wait)) return false;
   const person = isDirectChannel(wait.channel) ? undefined : wait.asked_by;
   const message = { text: strings.reminder(person, wait.waits_for === PLAN_WAIT) };
   const isPosted = await posts.postOnce(REMINDER_PART, null, async (identity) => {
     const beforeSend = async () => {
-      const now = await deps.store.personWaits.get(wait);
-      if (now?.is_open !== true || now.waits_for !== wait.waits_for) throw new WaitOver();
+      const now = await store.personWaits.get(wait);
+      if (now === undefined || !mayRemind(now) || now.waits_for !== wait.waits_for) throw new WaitOver();
       await identity.beforeSend?.();
     };
     return posting.post({ ...identity, beforeSend, message, kind: 'notice' }).catch((error: unknown) => {
@@ -82,10 +80,7 @@ async function remind(
   return isPosted;
 }
 
-async function mayRemind({ store }: RelayDeps, wait: PersonWait): Promise<boolean> {
-  // Nobody is behind a bot, or after an erasure. The end of a long turn has mentioned who asked.
-  const isNobody = wait.asked_by === '' || isBotId(wait.asked_by);
-  if (isNobody || wait.has_end_line || wait.reminder === 'gone') return false;
-  const { send_reminders: isOn } = await store.settings.get(wait.workspace, wait.channel);
-  return isOn && (await store.personWaits.otherReminders(wait)) < MOST_IN_AN_HOUR;
+/** Once for each turn. Nobody is behind a bot, or after an erasure. */
+function mayRemind({ is_open, may_remind, reminder, asked_by }: PersonWait): boolean {
+  return is_open && may_remind && reminder !== 'gone' && asked_by !== '' && !isBotId(asked_by);
 }

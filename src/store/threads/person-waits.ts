@@ -1,21 +1,24 @@
 import { sql } from 'kysely';
 import { JOB_KIND, jobInsert, jobWake, OR_WANT_AGAIN } from '../jobs/jobs.ts';
-import { inThread, isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
+import { isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
 import type { PostState, Turn, TurnId, TurnLocation } from '../schema.ts';
 import { END_PART, REMINDER_PART } from './posts.ts';
 
 /** What a turn waits for whose answer is a plan. Other waits have names of their own, by what the run had written. */
 export const PLAN_WAIT = 'plan';
 
+/** Most reminders of a thread in an hour, those that were taken back included. */
+const MOST_IN_AN_HOUR = 3;
+
 /** A turn that waits for a person, or did, and what its thread was told of that. */
 export interface PersonWait extends Turn {
   is_open: boolean;
+  /** The channel wants reminders, the thread had few, and no line at the turn's end has mentioned who asked. */
+  may_remind: boolean;
   /** For how long it waits (ms). */
   waited_ms: number;
   /** What became of the turn's reminder; null: there was none. */
   reminder: PostState | null;
-  /** Its end has mentioned who asked. */
-  has_end_line: boolean;
 }
 
 /**
@@ -62,21 +65,20 @@ export class PersonWaits extends Queries {
   /** The wait of a turn now; undefined if the turn is gone. */
   async get({ workspace, id }: TurnId): Promise<PersonWait | undefined> {
     const post = sql`from posts where ${ofTurn({ workspace, id })}`;
+    const isTurnedOff = sql`exists (
+      select from settings
+      where (settings.workspace, settings.channel) = (turns.workspace, turns.channel) and not send_reminders)`;
+    const others = sql`
+      select count(*) from turns as others
+      where ${sameThread('others', 'turns')} and others.waits_for is not null and others.id <> turns.id and exists (
+        select from posts where (posts.workspace, posts.turn_id) = (others.workspace, others.id)
+          and part = ${REMINDER_PART} and intended_at > clock_timestamp() - interval '1 hour')`;
     return this.first(sql<PersonWait>`
       select turns.*, ${waitsForPerson} as is_open,
+        not ${isTurnedOff} and not exists (select ${post} and part = ${END_PART} and state = 'posted')
+          and (${others}) < ${MOST_IN_AN_HOUR} as may_remind,
         coalesce(extract(epoch from clock_timestamp() - waits_since), 0)::float8 * 1000 as waited_ms,
-        (select state ${post} and part = ${REMINDER_PART}) as reminder,
-        exists (select ${post} and part = ${END_PART} and state = 'posted') as has_end_line
+        (select state ${post} and part = ${REMINDER_PART}) as reminder
       from turns where ${isTurn({ workspace, id })}`);
-  }
-
-  /** How many other turns of the thread had a reminder in the last hour, gone ones included. */
-  async otherReminders(turn: TurnLocation): Promise<number> {
-    const row = await this.first(sql<{ count: number }>`
-      select count(*)::int as count from turns
-      where ${inThread(turn)} and waits_for is not null and id <> ${turn.id} and exists (
-        select from posts where (posts.workspace, posts.turn_id) = (turns.workspace, turns.id)
-          and part = ${REMINDER_PART} and intended_at > clock_timestamp() - interval '1 hour')`);
-    return row?.count ?? 0;
   }
 }

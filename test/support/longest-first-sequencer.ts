@@ -18,6 +18,7 @@ const LONGEST_FIRST = [
   'behaviour/turns/call-faults',
   'behaviour/turns/doubted-answers',
   'behaviour/inbox/kept-events',
+  'behaviour/turns/reminders',
   'behaviour/replies/slack-faults',
   'behaviour/turns/lost-answers',
   'behaviour/accounts/account-form',

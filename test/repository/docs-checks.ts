@@ -97,13 +97,19 @@ const programs: Readonly<Record<string, Check>> = {
     /^localhost:3000\/(?:healthz|readyz|metrics)$/.test(url) ? [] : [`${url} is no address of the program`],
   docker: (words, { services, settings }) => {
     const [verb = '', action = '', ...rest] = words;
-    if (verb === 'build') return [];
+    if (verb === 'build' || verb === 'push') return [];
     if (verb === 'run') return settingsIn(words, settings);
     if (verb !== 'compose') return [`nothing is known of docker ${verb}`];
     if (action === 'up') return [];
     const named = rest.flatMap((word) => (word.startsWith('-') ? [] : [word.split(':')[0] ?? '']));
     return named.some((name) => services.has(name)) ? [] : ['it names no service of compose.yaml'];
   },
+  // A group of commands, whose files lie in deploy/.
+  '{': (words, { exists }) =>
+    words
+      .map((word) => word.replace(/;$/, ''))
+      .filter((word) => word.startsWith('deploy/') && !exists(word))
+      .map((file) => `${file} is not there`),
   cp: ([file = ''], { exists }) => (exists(file) ? [] : [`${file} is not there`]),
   createdb: () => [],
   dropdb: () => [],
@@ -129,7 +135,7 @@ function variablesIn(words: readonly string[], settings: ReadonlySet<string>): s
 }
 
 /** Names in capitals that are no settings of the program. */
-const otherNames = new Set(['SLACK_PAYLOADS', 'TEST_DATABASE_URL']);
+const otherNames = new Set(['NODE_EXTRA_CA_CERTS', 'SLACK_PAYLOADS', 'TEST_DATABASE_URL']);
 
 /** Settings, scripts and files that a page names and that are not there. */
 export function nameComplaints(text: string, { scripts, settings, exists }: Repository): string[] {

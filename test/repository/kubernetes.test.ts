@@ -1,0 +1,83 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (name: string) => readFileSync(join(root, name), 'utf8');
+const MANIFEST = 'deploy/kubernetes.yaml';
+const [, page = ''] = /## Kubernetes\n([\s\S]*?)\n## /.exec(read('docs/install.md')) ?? [];
+
+const object = z.looseObject({ apiVersion: z.string(), kind: z.string() });
+const objectsOf = (text: string) => parseAllDocuments(text).map((one) => object.parse(one.toJS()));
+
+/** What is wrong with objects by the types of Kubernetes 1.30, which know each field. Empty: nothing. */
+async function complaints(objects: readonly z.infer<typeof object>[]): Promise<string> {
+  // Below node_modules, so that the types are found.
+  const folder = await mkdtemp(join(root, 'node_modules/.kubernetes-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const lines = objects.map(({ apiVersion, kind, ...fields }, index) => {
+    const from = apiVersion.includes('/') ? apiVersion.replace('.k8s.io', '') : `core/${apiVersion}`;
+    const value = JSON.stringify({ apiVersion, kind, ...fields });
+    return `export const object${index}: import('kubernetes-types/${from}.d.ts').${kind} = ${value};`;
+  });
+  const file = join(folder, 'objects.ts');
+  await writeFile(file, lines.join('\n'));
+  const options = ['--noEmit', '--strict', '--ignoreConfig', '--module', 'nodenext', '--types', ''];
+  const program = join(root, 'node_modules/typescript/bin/tsc');
+  return promisify(execFile)(process.execPath, [program, ...options, file]).then(
+    () => '',
+    (error: unknown) => z.object({ stdout: z.string() }).parse(error).stdout,
+  );
+}
+
+test('deploy/kubernetes.yaml has only fields that Kubernetes 1.30 knows, also with all that is commented out', async () => {
+  const text = read(MANIFEST);
+  const whole = text.replaceAll(/^( +)# (?=(?:- \{|\w+: ))/gm, '$1');
+  expect(whole.match(/NODE_EXTRA_CA_CERTS|imagePullSecrets/g)).toHaveLength(2);
+  expect(JSON.stringify(objectsOf(whole))).toMatch(/"imagePullSecrets".*"NODE_EXTRA_CA_CERTS"/);
+  expect(await complaints([...objectsOf(text), ...objectsOf(whole)])).toBe('');
+});
+
+test('a field that Kubernetes 1.30 does not know is found', async () => {
+  const odd = read(MANIFEST).replace('preStop:', 'beforeStop:');
+  expect(await complaints(objectsOf(odd))).toMatch(/'"?beforeStop"?' does not exist/);
+});
+
+test('docs/install.md makes each secret that deploy/kubernetes.yaml reads, and no other', () => {
+  const [command = ''] = page.match(/kubectl create secret .*/) ?? [];
+  const made = [...command.matchAll(/--from-file=(\S+)/g)].map(([, name]) => name);
+  const used = [...read(MANIFEST).matchAll(/_FILE, value: \/secrets\/(\S+) /g)].map(([, name]) => name);
+  expect(made).toEqual(used);
+  for (const name of made) expect(page).toContain(`\`${name}\``);
+});
+
+test("by docs/install.md, Prometheus scrapes the pod's port of the metrics, and has every alert", () => {
+  const [command = ''] = /^\{ cat .*/m.exec(page) ?? [];
+  expect(read('deploy/kubernetes-monitoring.yaml')).toContain(`#   ${command}\n`);
+  const applied = execFileSync('sh', ['-c', command.replace('kubectl apply -f -', 'cat')], { cwd: root });
+  const [monitor, rule] = objectsOf(applied.toString());
+  const [deployment] = objectsOf(read(MANIFEST));
+  expect(deployment).toMatchObject({
+    metadata: { labels: { app: 'taskthread' } },
+    spec: {
+      template: {
+        metadata: { labels: { app: 'taskthread' } },
+        spec: {
+          containers: [{ ports: expect.arrayContaining([{ name: 'metrics', containerPort: 9464 }]) }],
+        },
+      },
+    },
+  });
+  expect(monitor).toMatchObject({
+    kind: 'PodMonitor',
+    spec: { selector: { matchLabels: { app: 'taskthread' } }, podMetricsEndpoints: [{ port: 'metrics' }] },
+  });
+  expect(rule).toMatchObject({ kind: 'PrometheusRule' });
+  expect(rule?.spec).toEqual(parse(read('deploy/prometheus-alerts.yaml')));
+});

@@ -1,5 +1,6 @@
 import { App, HTTPReceiver, LogLevel } from '@slack/bolt';
 import pg from 'pg';
+import { startAndAnnounce } from './announced-start.ts';
 
 /**
  * The least that an app must do to lose no event: bare Bolt that commits one row before it acknowledges.
@@ -30,7 +31,4 @@ const app = new BaselineApp({
   processBeforeResponse: true,
   logLevel: LogLevel.ERROR,
 });
-const server = await app.start(0);
-const address = server.address();
-const port = typeof address === 'object' && address !== null ? address.port : 0;
-console.log(JSON.stringify({ msg: 'taskthread is running', port }));
+await startAndAnnounce(app);

@@ -1,6 +1,7 @@
 import { App, HTTPReceiver, LogLevel } from '@slack/bolt';
 import pg from 'pg';
 import { z } from 'zod';
+import { startAndAnnounce } from './announced-start.ts';
 
 /**
  * The least that answers a mention: bare Bolt that makes a turn's calls to Slack and the service, and writes one row. It
@@ -86,7 +87,4 @@ app.event('app_mention', async ({ event, client }) => {
     blocks: [{ type: 'markdown', text: markdown }],
   });
 });
-const server = await app.start(0);
-const address = server.address();
-const port = typeof address === 'object' && address !== null ? address.port : 0;
-console.log(JSON.stringify({ msg: 'taskthread is running', port }));
+await startAndAnnounce(app);

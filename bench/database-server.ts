@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { connectionUrl } from '../sandbox/postgres-server.ts';
+import { connectionUrl, withClient } from '../sandbox/postgres-server.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 
 /** What the server and a bot have done so far. */
@@ -86,16 +86,6 @@ export async function startCountingServer(
       await client.query('select pg_stat_statements_reset()');
     },
   };
-}
-
-async function withClient(
-  config: pg.ClientConfig,
-  work: (client: pg.Client) => Promise<unknown>,
-): Promise<void> {
-  const client = new pg.Client(config);
-  await client.connect();
-  await work(client);
-  await client.end();
 }
 
 /** The CPU time (ms) that the server's processes have taken, those that have ended included. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import { BotProcess } from '../sandbox/bot-process.ts';
+import { BotProcess, startBotProcess } from '../sandbox/bot-process.ts';
 import { startLoadBalancer } from '../sandbox/chaos/load-balancer.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { Channel, Person, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
@@ -146,12 +146,10 @@ class DatabaseBench {
   /** What a new thread's turn costs, and an edit of a live reply. */
   async turnCost(turns: number, list: boolean) {
     const own = this.#places.slice(0, CHANNELS_PER_WORKSPACE);
-    for (let index = 0; index < WARM_UP_TURNS; index += 1) await this.#ask(own[index % own.length], 0);
+    await this.#askInTurn(own, WARM_UP_TURNS);
     const idle = await this.#measure(() => sleep(this.#idleMs));
     await this.#server.reset();
-    const short = await this.#measure(async () => {
-      for (let index = 0; index < turns; index += 1) await this.#ask(own[index % own.length], 0);
-    });
+    const short = await this.#measure(() => this.#askInTurn(own, turns));
     if (list)
       for (const { calls, walBytes, query } of await this.#server.statements()) {
         const figures = [round(calls / turns, 2), round(walBytes / turns, 0)].map((one) =>
@@ -164,7 +162,7 @@ class DatabaseBench {
     await this.#server.reset();
     const edited = () => this.#slack.calls.filter(({ method }) => method === 'chat.update').length;
     const before = edited();
-    for (let index = 0; index < LONG_TURNS; index += 1) await this.#ask(own[index % own.length], EDITS);
+    await this.#askInTurn(own, LONG_TURNS, EDITS);
     const edits = (edited() - before) / LONG_TURNS;
     const ownPerLongTurn = (await this.#statementsOfReplies()) / LONG_TURNS;
     return {
@@ -183,25 +181,21 @@ class DatabaseBench {
   async #botCpuRatio(places: readonly Place[], idle: Cost): Promise<number> {
     const [team] = this.#slack.teams;
     const own = this.#bots;
+    await using undo = new AsyncDisposableStack();
     const settings = { ...this.#settings, SLACK_BOT_TOKEN: team?.installation.token ?? '' };
-    const bare = [new BotProcess(settings, join(this.#folder, 'bare.log'), BARE_PROGRAM)];
-    const used = { own: 0, bare: 0 };
-    try {
-      if (!(await bare[0]?.ready())) throw new Error('The bare app did not start.');
-      for (let count = -1; count < RATIO_ROUNDS; count += 1)
-        for (const side of ['own', 'bare'] as const) {
-          this.#bots = side === 'own' ? own : bare;
-          // The first round of the bare app warms it up.
-          const turns = count < 0 ? WARM_UP_TURNS : RATIO_TURNS;
-          if (count < 0 && side === 'own') continue;
-          const cost = await this.#measure(async () => {
-            for (let index = 0; index < turns; index += 1) await this.#ask(places[index % places.length], 0);
-          });
-          if (count >= 0) used[side] += side === 'own' ? withoutIdle(cost, idle).botCpuMs : cost.botCpuMs;
-        }
-    } finally {
+    const bare = await startBotProcess(settings, join(this.#folder, 'bare.log'), undo, BARE_PROGRAM);
+    undo.defer(() => {
       this.#bots = own;
-      await bare[0]?.stop();
+    });
+    const askEach = async (bots: BotProcess[], turns: number) => {
+      this.#bots = bots;
+      return this.#measure(() => this.#askInTurn(places, turns));
+    };
+    await askEach([bare], WARM_UP_TURNS);
+    const used = { own: 0, bare: 0 };
+    for (let count = 0; count < RATIO_ROUNDS; count += 1) {
+      used.own += withoutIdle(await askEach(own, RATIO_TURNS), idle).botCpuMs;
+      used.bare += (await askEach([bare], RATIO_TURNS)).botCpuMs;
     }
     return round(used.own / used.bare, 1);
   }
@@ -264,6 +258,11 @@ class DatabaseBench {
       Promise.all(Array.from({ length: TURNS_AT_ONCE }, (_, lane) => askUntilEnd(lane))),
     );
     return round(finished / Math.min(seconds, BUSY_MS / 1_000), 1);
+  }
+
+  /** Asks so many times, one after the other, in each place in turn. */
+  async #askInTurn(places: readonly Place[], turns: number, steps = 0): Promise<void> {
+    for (let index = 0; index < turns; index += 1) await this.#ask(places[index % places.length], steps);
   }
 
   /** Asks in a new thread, and waits until the reply has its final form and the turn has ended. */

@@ -30,13 +30,14 @@ export async function compileCacheSettings(folder: string): Promise<Record<strin
   return settings;
 }
 
-/** Starts a process of the bot and waits until it takes events; `undo` kills it. @throws if it ends before */
+/** Starts a process of the bot, or of another program, and waits until it takes events; `undo` kills it. @throws if it ends before */
 export async function startBotProcess(
   settings: Readonly<Record<string, string>>,
   logFile: string,
   undo: AsyncDisposableStack,
+  program = mainProgram(),
 ): Promise<BotProcess> {
-  const bot = new BotProcess(settings, logFile);
+  const bot = new BotProcess(settings, logFile, program);
   undo.defer(async () => void (bot.alive && (await bot.kill())));
   if (!(await bot.ready())) throw new Error(`The bot did not start: see ${logFile}.`);
   return bot;

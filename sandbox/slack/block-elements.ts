@@ -58,6 +58,8 @@ export function pressAction(
       return { ...common, ...present({ value: option.value, text: option.text }) };
     }
     default:
+      if (element.type === 'overflow' && wanted.length === 0)
+        throw new Error('An item of a menu must be chosen.');
       return { ...common, ...chosen(element, wanted) };
   }
 }

@@ -3,6 +3,7 @@ import { HomeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { ChannelSettings } from '../features/settings/channel-settings.ts';
 import { WorkspaceSettings } from '../features/settings/workspace-settings.ts';
+import { askedAgainJobs } from '../features/start/ask-again.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartForm } from '../features/start/start-form.ts';
 import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
@@ -66,8 +67,8 @@ export function createFeatures(
   const questionPoster = new QuestionPoster(deps, jobs);
   const workflowStep = new WorkflowStepHandler(deps, () => jobs.runDue());
   const taskDeleter = new TaskDeleter(deps, jobs);
-  for (const kind of [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs, channelNoticeJobs(deps)])
-    jobs.add(kind);
+  const otherJobs = [channelNoticeJobs(deps), askedAgainJobs(deps)];
+  for (const kind of [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs, ...otherJobs]) jobs.add(kind);
   const onMessageAdded = pausedMessages.onWaitingChanged.bind(pausedMessages);
   return {
     home,

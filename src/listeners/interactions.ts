@@ -1,4 +1,4 @@
-import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
+import type { App, RespondFn, SlackActionMiddlewareArgs, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { TitlesAndPrompts } from '../features/direct-messages.ts';
@@ -13,7 +13,7 @@ import type {
   PressedId,
 } from '../relay/runtime/control-request.ts';
 import { type EphemeralDeps, sendEphemeral } from '../relay/runtime/private-notices.ts';
-import { type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
+import { MENU_ACTION, type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
 import { StoreError } from '../store/errors.ts';
@@ -38,20 +38,32 @@ export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage:
  * response_url, which needs no database.
  */
 export function registerButtons(context: ListenerContext, handlers: Partial<ButtonHandlers>): void {
+  const listeners = new Map<string, ButtonListener>();
   for (const id of Object.keys(strings.buttons).filter(isPressed)) {
     const handle = handlers[id];
-    if (handle !== undefined) registerButton(context, id, handle);
+    if (handle !== undefined) listeners.set(id, buttonListener(context, id, handle));
   }
+  for (const [id, listener] of listeners) context.app.action(id, listener);
+  context.app.action(MENU_ACTION, async (args) => {
+    const [item = ''] = parsePress(args.body)?.value.split('/') ?? [];
+    await (listeners.get(item)?.(args) ?? args.ack());
+  });
 }
+
+type ButtonListener = (args: SlackActionMiddlewareArgs) => Promise<void>;
 
 function isPressed(id: string): id is PressedId {
   return Object.entries(strings.buttons).some(([one, { about }]) => one === id && about !== 'link');
 }
 
-function registerButton({ app, log, deps }: ListenerContext, id: PressedId, handle: ButtonHandler): void {
+function buttonListener(
+  { log, deps }: ListenerContext,
+  id: PressedId,
+  handle: ButtonHandler,
+): ButtonListener {
   const actionLog = log.child({ action: id });
   const { about } = strings.buttons[id];
-  app.action(id, async ({ ack, body, respond }) => {
+  return async ({ ack, body, respond }) => {
     const press = parsePress(body);
     if (press === undefined || !isAbout(about, press)) {
       actionLog.debug('ignored a press that is not for this app');
@@ -77,7 +89,7 @@ function registerButton({ app, log, deps }: ListenerContext, id: PressedId, hand
     runAfterAck(answered, actionLog, 'could not answer a press');
     if (about === 'control' || about === 'message') await handled.catch(() => undefined);
     await ack();
-  });
+  };
 }
 
 /** Whether a press has what its handler needs; others are not of a message or view of ours. */

@@ -53,7 +53,12 @@ export const locationSchema = z.looseObject({
 export const pressSchema = z.looseObject({
   trigger_id: z.string(),
   actions: listOf(
-    z.looseObject({ action_ts: z.string(), value: text, selected_conversation: optional(z.string()) }),
+    z.looseObject({
+      action_ts: z.string(),
+      value: text,
+      selected_option: optional(optionSchema),
+      selected_conversation: optional(z.string()),
+    }),
   ),
   view: optional(z.looseObject({ id: z.string(), private_metadata: text, hash: optional(z.string()) })),
   message: optional(shownMessageSchema),
@@ -80,6 +85,7 @@ export function parsePress(body: unknown): ButtonPress | undefined {
   const action = data?.actions[0];
   if (actor === undefined || data === undefined || action === undefined) return undefined;
   const { channel, container } = locationSchema.safeParse(body).data ?? {};
+  const value = action.selected_option?.value ?? action.value;
   const ownTs = container?.is_ephemeral === true ? undefined : container?.message_ts;
   const { view } = data;
   return {
@@ -90,8 +96,8 @@ export function parsePress(body: unknown): ButtonPress | undefined {
     message: data.message,
     triggerId: data.trigger_id,
     ts: action.action_ts,
-    value: action.value,
-    turnId: z.uuid().safeParse(action.value.split('/').at(-1)).data,
+    value,
+    turnId: z.uuid().safeParse(value.split('/').at(-1)).data,
     selectedChannel: action.selected_conversation,
     view: view && { id: view.id, metadata: view.private_metadata, hash: view.hash },
   };

@@ -135,6 +135,24 @@ export class StartFormScene {
     const { ts } = await this.scene.messageWithButton(channel, root, actionId);
     await this.#slack.click({ person, channel, ts, actionId });
   }
+
+  /** Chooses an item of the menu below the newest answer of a thread that has one, or the first. */
+  async choose(
+    person: Person,
+    channel: Channel,
+    root: Message,
+    item: string,
+    which: 'newest' | 'first' = 'newest',
+  ): Promise<void> {
+    await this.scene.messageWithButton(channel, root, 'menu');
+    const menus = this.scene.replies(channel, root).flatMap(({ ts, blocks }) => {
+      const value = new RegExp(`"(${item}/[^"]+)"`).exec(JSON.stringify(blocks ?? []))?.[1];
+      return value === undefined ? [] : [{ ts, value }];
+    });
+    const menu = which === 'newest' ? menus.at(-1) : menus[0];
+    if (menu === undefined) throw new Error(`No menu has the item ${item}.`);
+    await this.#slack.click({ person, channel, ...menu, actionId: 'menu' });
+  }
 }
 
 /** Opens one; with `onTestFinished` for a scene of one test. */

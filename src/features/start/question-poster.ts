@@ -8,12 +8,7 @@ import type { Lease } from '../../relay/runtime/lease.ts';
 import { isOverdue } from '../../relay/runtime/outage-waits.ts';
 import { MOVE_TOLD_WITHIN_MS } from '../../relay/runtime/turn-interruptions.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
-import type { ViewBlock } from '../../render/blocks/modal.ts';
-import { contextLineBlock } from '../../render/blocks/slack-blocks.ts';
-import { truncateBytes } from '../../render/markdown/fallback-text.ts';
-import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/shorten.ts';
 import {
   ChannelGoneError,
   PayloadRefusedError,
@@ -24,6 +19,8 @@ import {
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, TaskStart } from '../../store/schema.ts';
 import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
+import { firstTurn, linkTo, wantLinkBack } from './ask-again.ts';
+import { questionPost } from './question-post.ts';
 
 export type PostOutcome =
   | 'posted'
@@ -116,7 +113,8 @@ export class QuestionPoster {
     }
   }
 
-  async #renderPost(workspace: WorkspaceClient, { channel, user_id, content }: TaskStart) {
+  async #renderPost(workspace: WorkspaceClient, start: TaskStart) {
+    const { channel, user_id, content } = start;
     const { choices, about, step, ...own } = content ?? { text: '' };
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
@@ -126,7 +124,9 @@ export class QuestionPoster {
       question,
       ...(quoted ? [quoted] : []),
     );
+    const first = await firstTurn(this.#deps.store, start);
     return questionPost({
+      firstLink: first && (await linkTo(workspace, { channel, ts: first.message_ts })),
       person: step === undefined ? user_id : step.person,
       label: step && (step.label ?? strings.workflowStep.unnamed),
       question: readableText(question, names, botUser),
@@ -148,6 +148,8 @@ export class QuestionPoster {
       await store.threads.adopt(thread, { account_id: this.#deps.accountOf(workspace), user_id, ts });
       const row = { thread_ts: ts, user_id, state: 'waiting', content, edited_ts: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
+      const first = await firstTurn(store, start);
+      if (first !== undefined) await wantLinkBack(store, first, start, ts);
     });
     this.#deps.log.info(
       { workspace, channel, thread_ts: ts, start: start.id },
@@ -182,55 +184,4 @@ function postRefusalReason(error: unknown): Exclude<PostOutcome, 'posted'> | und
     return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'unreachable';
   if (error instanceof PayloadRefusedError || error instanceof SlackRefusedError) return 'refused';
   return error instanceof SlackAuthError && !error.isInstallationDead ? 'unreachable' : undefined;
-}
-
-const MAX_QUESTION_CHARACTERS = 6_000;
-const MAX_QUOTE_CHARACTERS = 1_500;
-const MAX_LABEL_CHARACTERS = 150;
-
-export interface QuestionPostContent {
-  /** Slack's id of who asks; undefined for a step of a workflow that names nobody. */
-  person: string | undefined;
-  /** Untrusted: what a step of a workflow calls itself. */
-  label?: string | undefined;
-  /** Untrusted; '' if the person only passes a message on. */
-  question: string;
-  /** The message that the question is about. */
-  quote: string | undefined;
-  choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
-  files: readonly string[];
-}
-
-/** The post whose thread a task starts in: a question from a form or a workflow, verbatim, for everyone to see. */
-export function questionPost(content: QuestionPostContent) {
-  const { person, label, question, quote = '', choices, files } = content;
-  const asks = question === '' ? strings.asksAbout : strings.asks;
-  const name = label === undefined ? '' : shorten(neutralizePings(label), MAX_LABEL_CHARACTERS);
-  const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
-  const asker = [
-    ...(prefix === '' ? [] : [{ type: 'text', text: prefix } as const]),
-    ...(person === undefined ? [] : [{ type: 'user', user_id: person } as const]),
-    { type: 'text', text: ` ${asks}` } as const,
-  ];
-  const quotations = [
-    { text: question, most: MAX_QUESTION_CHARACTERS },
-    { text: quote, most: MAX_QUOTE_CHARACTERS },
-  ].filter(({ text }) => /\S/.test(text));
-  const blocks: ViewBlock[] = [
-    {
-      type: 'rich_text',
-      elements: [
-        { type: 'rich_text_section', elements: asker },
-        ...quotations.map(({ text, most }) => quotation(shorten(neutralizePings(text.trim()), most))),
-      ],
-    },
-  ];
-  const chosen = strings.chosenOptions(choices, files);
-  if (chosen !== '') blocks.push(contextLineBlock(shorten(chosen, 900)));
-  const who = label === undefined ? `<@${person}> ` : '';
-  return { text: who + truncateBytes(`${name} ${asks} ${question || quote}`.trim(), 3_500), blocks };
-}
-
-function quotation(text: string) {
-  return { type: 'rich_text_quote' as const, elements: [{ type: 'text' as const, text }] };
 }

@@ -6,7 +6,6 @@ import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
-import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
 import type {
   ChannelActor,
   FormHandlers,
@@ -19,6 +18,7 @@ import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageContent, MessageKey, TaskChoices, TaskStart } from '../../store/schema.ts';
+import { verbatimContent } from './question-post.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
 import {
   parseStartFormMetadata,
@@ -247,17 +247,6 @@ function choicesOf({ title, model, skill, noFallback, mode }: StartFormValues): 
     ...(noFallback ? { noFallback } : {}),
     ...(mode === undefined ? {} : { mode }),
   };
-}
-
-/** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */
-function verbatimContent(text: string): MessageContent {
-  if (text === '') return { text };
-  return { text: escapeMrkdwnText(text), blocks: [verbatimBlock(text)] };
-}
-
-/** https://docs.slack.dev/messaging/formatting-message-text#escaping */
-function escapeMrkdwnText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** What `/agent <question>` does: it asks as the form does, in the channel. Throws a StoreError. */

@@ -6,7 +6,7 @@ import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { flagsOf, parseFlags } from '../../relay/reading/message-flags.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
-import { type ButtonHandlers, turnOf } from '../../relay/runtime/control-request.ts';
+import { type ButtonHandlers, type ControlRequest, turnOf } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
@@ -14,8 +14,10 @@ import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/shorten.ts';
 import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
+import type { TaskStartDraft } from '../../store/tasks/task-starts.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
+import { readQuestion } from './ask-again.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
 
 /** Longest lookup of the person who opens the form (ms). */
@@ -33,7 +35,8 @@ export interface StartFormRequest extends ModalTrigger {
  */
 export class StartForm {
   readonly #deps: RelayDeps;
-  readonly buttons: ButtonHandlers<'choose_again' | 'new_thread'> = {
+  readonly buttons: ButtonHandlers<'ask_again' | 'choose_again' | 'new_thread'> = {
+    ask_again: (press) => this.#askAgain(press, press.channel),
     choose_again: (press) => this.openAgain(press, { ...press, where: 'thread', reply: press.messageTs }),
     new_thread: (press) => this.openAgain(press, { ...press, where: 'channel', reply: press.messageTs }),
   };
@@ -103,7 +106,7 @@ export class StartForm {
       reply: string | undefined;
     },
   ): Promise<ModalOutcome> {
-    const { store, settings } = this.#deps;
+    const { store } = this.#deps;
     // The control below asks for more than access.
     return this.#openFilled(request, undefined, async (workspace) => {
       const turn = await turnOf(store, { workspace: workspace.id, ...asked });
@@ -116,29 +119,68 @@ export class StartForm {
       if (refusal !== undefined) return refusal;
       const source = (await store.messages.get(messageKeyOf(turn)))?.content;
       if (source == null) return strings.startForm.gone;
-      const id = randomUUID();
       const place = inThread
         ? { thread_ts, source_turn_id: turn.id }
         : { thread_ts: null, source_turn_id: null };
-      const draft = { workspace: workspace.id, id, user_id: request.person, source_content: source };
-      await store.taskStarts.saveDraft({ ...draft, ...place, channel, message_ts: asked.ts });
-      const thread = await store.threads.getOrThrow(turn);
-      const asking = parseMessage(source);
-      const text = await readableMessage({ workspace, channel }, withoutShared(asking));
-      const question = parseFlags(text, settings.supportedTaskOptions).text;
-      const quoted =
-        source.about === undefined ? undefined : await readableMessage({ workspace, channel }, source.about);
-      return this.#renderView(workspace, {
-        metadata: { id, channel, reply: asked.reply, drafted: true },
-        question:
-          question.length > MAX_QUESTION_CHARACTERS
-            ? 'long'
-            : { text: question, optional: source.about !== undefined || question === '' },
-        quote: quoted,
-        isTaskStarted: inThread && thread.task_id !== null,
-        chosen: flagsOf(source, workspace.bot.userId, settings.supportedTaskOptions).choices,
-        files: sharedNamesOf(asking),
+      const { task_id } = await store.threads.getOrThrow(turn);
+      const draft = {
+        ...place,
+        user_id: request.person,
+        source_content: source,
+        channel,
+        message_ts: asked.ts,
+      };
+      return this.#renderDraft(workspace, draft, {
+        reply: asked.reply,
+        isTaskStarted: inThread && task_id !== null,
       });
+    });
+  }
+
+  /**
+   * Opens the form with the question of a finished answer, as Slack has it now, for a new thread. Everybody who may ask in
+   * the channel may do so. Throws a SlackError.
+   */
+  async #askAgain(
+    press: StartFormRequest & ControlRequest & { ts: string },
+    channel: string,
+  ): Promise<ModalOutcome> {
+    return this.#openFilled(press, channel, async (workspace) => {
+      const turn = await turnOf(this.#deps.store, press);
+      if (turn === undefined) return strings.startForm.gone;
+      const question = await readQuestion(this.#deps, workspace, turn);
+      if (question === undefined) return strings.startForm.questionGone;
+      const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
+      const draft = { ...place, user_id: press.person, source_content: question.content };
+      return this.#renderDraft(workspace, draft, { reply: undefined, isTaskStarted: false });
+    });
+  }
+
+  /** Saves a draft that asks a question again, and renders its form. */
+  async #renderDraft(
+    workspace: WorkspaceClient,
+    draft: Omit<TaskStartDraft, 'workspace' | 'id' | 'source_content'> & { source_content: MessageContent },
+    { reply, isTaskStarted }: { reply: string | undefined; isTaskStarted: boolean },
+  ): Promise<Modal> {
+    const { supportedTaskOptions } = this.#deps.settings;
+    const { channel, source_content: source } = draft;
+    const id = randomUUID();
+    await this.#deps.store.taskStarts.saveDraft({ ...draft, workspace: workspace.id, id });
+    const asking = parseMessage(source);
+    const text = await readableMessage({ workspace, channel }, withoutShared(asking));
+    const question = parseFlags(text, supportedTaskOptions).text;
+    const quoted =
+      source.about === undefined ? undefined : await readableMessage({ workspace, channel }, source.about);
+    return this.#renderView(workspace, {
+      metadata: { id, channel, reply, drafted: true },
+      question:
+        question.length > MAX_QUESTION_CHARACTERS
+          ? 'long'
+          : { text: question, optional: source.about !== undefined || question === '' },
+      quote: quoted,
+      isTaskStarted,
+      chosen: flagsOf(source, workspace.bot.userId, supportedTaskOptions).choices,
+      files: sharedNamesOf(asking),
     });
   }
 

@@ -71,7 +71,7 @@ export interface ButtonPress extends WorkspaceActor {
   triggerId: string;
   /** When it was pressed, by Slack's clock. */
   ts: string;
-  /** '' if it has none. */
+  /** Of the button, or of the chosen item of a menu; '' if it has none. */
   value: string;
   /** The end of the value, if it is the id of a turn. */
   turnId: string | undefined;

@@ -1,5 +1,12 @@
 import type * as types from '@slack/types';
-import type { Button, DataTableBlock, MarkdownBlock, PlainTextElement, TextObject } from '@slack/types';
+import type {
+  Button,
+  DataTableBlock,
+  MarkdownBlock,
+  Overflow,
+  PlainTextElement,
+  TextObject,
+} from '@slack/types';
 import { neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 
@@ -30,8 +37,13 @@ export interface ContextBlock extends types.ContextBlock {
   elements: TextObject[];
 }
 
+/** A menu of up to five items (https://docs.slack.dev/reference/block-kit/block-elements/overflow-menu-element). */
+export interface MenuElement extends Overflow {
+  action_id: typeof MENU_ACTION;
+}
+
 export interface ActionsBlock extends types.ActionsBlock {
-  elements: ButtonElement[];
+  elements: (ButtonElement | MenuElement)[];
 }
 
 /** The steps of a run. */
@@ -113,6 +125,15 @@ export function buttonElement(
   return { type: 'button', action_id: id, text: plainText(label), value };
 }
 
+/** The action id of every menu: the value of the chosen item begins with its own. */
+export const MENU_ACTION = 'menu';
+
+/** A menu whose items are of the table of all buttons; a value has at most 150 characters with the item's id. */
+export function menuElement(ids: readonly ButtonId[], value: string): MenuElement {
+  const options = ids.map((id) => ({ text: plainText(strings.buttons[id].label), value: `${id}/${value}` }));
+  return { type: 'overflow', action_id: MENU_ACTION, options };
+}
+
 /** A button that opens a web address, of at most 3,000 characters. */
 export function linkButton(id: ButtonId, url: string): ButtonElement {
   return { type: 'button', action_id: id, text: plainText(strings.buttons[id].label), url };
@@ -133,7 +154,7 @@ export function dangerButton(
   return { ...button, style: 'danger', confirm };
 }
 
-/** A row of buttons. */
-export function actionsBlock(elements: ButtonElement[]): ActionsBlock {
+/** A row of buttons and menus. */
+export function actionsBlock(elements: ActionsBlock['elements']): ActionsBlock {
   return { type: 'actions', elements };
 }

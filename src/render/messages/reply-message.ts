@@ -4,6 +4,7 @@ import {
   buttonElement,
   contextLineBlock,
   fitsMessage,
+  menuElement,
   type NewBlock,
   type RenderedMessage,
   type SlackBlock,
@@ -73,7 +74,8 @@ export type ReplyPhase = keyof typeof DEFAULT_SENTENCES;
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`, `choose_again`, `go_ahead`, `stop_here`, `steps`; their value is the turn's id).
+ * (`stop`, `continue`, `retry`, `choose_again`, `go_ahead`, `stop_here`, `steps`, and a menu with `ask_again`; their value is
+ * the turn's id).
  * `splitter` saves work when the same reply is rendered again; the messages are the same without it.
  */
 export function renderReply(
@@ -297,14 +299,14 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (!ENDED_PHASES.has(state.phase)) actions.push('stop');
   if (ENDED_PHASES.has(state.phase) && hasSteps(state)) actions.push('steps');
-  if (actions.length === 0) return undefined;
-  return actionsBlock(
-    actions.map((action) =>
-      buttonElement(
-        action,
-        state.turnId,
-        action === 'stop' && state.phase === 'stopping' ? strings.labels.stopNow : undefined,
-      ),
+  const hasMenu = hasAnswer && FEEDBACK_PHASES.has(state.phase);
+  if (actions.length === 0 && !hasMenu) return undefined;
+  const buttons = actions.map((action) =>
+    buttonElement(
+      action,
+      state.turnId,
+      action === 'stop' && state.phase === 'stopping' ? strings.labels.stopNow : undefined,
     ),
   );
+  return actionsBlock([...buttons, ...(hasMenu ? [menuElement(['ask_again'], state.turnId)] : [])]);
 }

@@ -6,7 +6,7 @@
  */
 type PressKind = 'control' | 'message' | 'turn' | 'view' | 'link';
 
-/** Every button by its action id: its label (Slack: 75 characters), and what a press is about. */
+/** Every button, and item of a menu, by its action id: its label (Slack: 75 characters), and what a press is about. */
 export const buttons = {
   stop: { label: 'Stop', about: 'control' },
   stop_listed: { label: 'Stop', about: 'control' },
@@ -26,6 +26,7 @@ export const buttons = {
   feedback_comment: { label: 'Add a comment', about: 'turn' },
   choose_again: { label: 'Choose again', about: 'turn' },
   new_thread: { label: 'Start a new thread', about: 'turn' },
+  ask_again: { label: 'Ask again', about: 'turn' },
   steps: { label: 'Steps', about: 'turn' },
   steps_page: { label: 'Earlier steps', about: 'view' },
   steps_next_page: { label: 'Later steps', about: 'view' },

@@ -120,6 +120,7 @@ export const startForm = {
   planModeHint: 'Show a plan, and wait for your approval',
   alreadyAskedAgain: 'This has already been asked again; look further down in the thread.',
   gone: 'I no longer know this message. Please write your question again.',
+  questionGone: "Slack no longer has this question. Write it again, and I'll start a new thread.",
   contentForgotten:
     "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
   unknown: "Slack can't tell me right now whether you're in that channel. Press Start again in a moment.",
@@ -150,6 +151,16 @@ export const asks = 'asks:';
 /** Between the name of a workflow's step and the person whom it names. */
 export const asksFor = 'for';
 export const asksAbout = 'asks about this message:';
+
+/** In mrkdwn, below a question that was asked before. */
+export function askedFirst(link: string): string {
+  return `Asked again from <${link}|an earlier thread>.`;
+}
+
+/** In mrkdwn, in that thread; `who` is an escaped name, or ''. */
+export function askedAgain(who: string, link: string): string {
+  return `${who === '' ? 'This question was asked again' : `${who} asked this question again`} in <${link}|a new thread>.`;
+}
 
 /** The options that were chosen, in one line below a question; '' if all are defaults. */
 export function chosenOptions(

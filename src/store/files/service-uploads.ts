@@ -48,6 +48,16 @@ export class ServiceUploads extends Queries {
     return file?.file_id;
   }
 
+  /** The files of Slack that the service has under these ids: not the tables of messages. */
+  async slackFileIds(workspace: string, fileIds: readonly string[]): Promise<string[]> {
+    if (fileIds.length === 0) return [];
+    const rows = await this.rows(sql<{ slack_file_id: string }>`
+      select distinct slack_file_id from uploaded_files
+      where workspace = ${workspace} and file_id = any(${fileIds}::text[]) and slack_file_id ~ '^F[A-Z0-9]+$'
+      order by slack_file_id`);
+    return rows.map(({ slack_file_id }) => slack_file_id);
+  }
+
   /** Extends the claim to `ms` from now; false if another turn has it. */
   async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
     return this.changes(sql`

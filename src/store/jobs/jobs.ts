@@ -4,6 +4,8 @@ import type { Job, SlackTs, ThreadKey } from '../schema.ts';
 
 /** The kinds of jobs. A key is '' where there is one job of the kind in each place. */
 export const JOB_KIND = {
+  /** Links a thread to the one in which its question was asked again; the key is the start's id. */
+  askedAgain: 'asked_again',
   /** Reads a thread, or the top level of a channel, back after a gap in receiving; the key is the ts of a single message. */
   backfill: 'backfill',
   /** Moves a channel to a new id, which is the job's; the key is the old one. */

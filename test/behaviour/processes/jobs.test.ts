@@ -69,6 +69,17 @@ const textsIn = ({ on: { scene }, channel }: Place) =>
 const countOf = (texts: string[], part: string) => texts.filter((text) => text.includes(part)).length;
 
 const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove'>, Kind> = {
+  askedAgain: {
+    before: answered,
+    calls: ['chat.postMessage', 'chat.postMessage'],
+    ask: async ({ on, channel, person }, root) => {
+      const { jobs } = on.scene.sandbox.bot.store;
+      const ts = root?.ts ?? '';
+      const place = { workspace: channel.teamId, channel: channel.id, thread_ts: ts, key: randomUUID() };
+      await jobs.add({ ...place, kind: JOB_KIND.askedAgain, person: person.id, payload: { ts } });
+    },
+    seen: (place) => countOf(textsIn(place), 'in a new thread.'),
+  },
   backfill: {
     calls: ['conversations.history'],
     before: async (place) => {

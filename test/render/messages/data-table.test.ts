@@ -43,7 +43,7 @@ describe('a long table of a finished answer', () => {
     const [message, ...others] = shown(`Before.\n\n${tableOf(11)}\n\nAfter.`);
     expect(others).toEqual([]);
     const types = message?.blocks.map(({ type }) => type);
-    expect(types).toEqual(['markdown', 'data_table', 'markdown', 'context', 'context_actions']);
+    expect(types).toEqual(['markdown', 'data_table', 'markdown', 'context', 'actions', 'context_actions']);
     expect(message?.blocks[1]).toMatchObject({
       caption: 'Table with 11 rows',
       page_size: 10,

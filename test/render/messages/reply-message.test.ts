@@ -91,8 +91,20 @@ describe('a reply', () => {
     expect(buttons(state({ phase: 'failed' }))).toEqual(['retry']);
   });
 
+  test('has a menu beside its buttons once it is answered', () => {
+    const answered: ReplyBlock[] = [...tools, { kind: 'text', text: 'An answer.' }];
+    const menuOf = (phase: ReplyPhase) =>
+      renderReply(state({ phase, blocks: answered }))
+        .flatMap(({ blocks }) => blocks)
+        .flatMap((block) => (block.type === 'actions' ? block.elements : []))
+        .find(({ type }) => type === 'overflow');
+    for (const phase of ['done', 'length'] as const)
+      expect(menuOf(phase)).toMatchObject({ action_id: 'menu', options: [{ value: `ask_again/${turnId}` }] });
+    for (const phase of ['working', 'failed', 'cancelled'] as const) expect(menuOf(phase)).toBeUndefined();
+  });
+
   test('with tool calls has a Steps button once it has ended', () => {
-    expect(buttons(state({ phase: 'done', blocks: tools }))).toEqual(['steps']);
+    expect(buttons(state({ phase: 'done', blocks: tools }))).toEqual(['steps', 'menu']);
     for (const phase of ['failed', 'cancelled'] as const)
       expect(buttons(state({ phase, blocks: tools }))).toEqual(['retry', 'steps']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);

@@ -76,6 +76,24 @@ describe('buttons', () => {
     );
   });
 
+  test('an item of a menu is chosen by its value', async () => {
+    const { slack, ann, channel, app, client } = await pressing();
+    const text = { type: 'plain_text' as const, text: 'Again' };
+    const menu = { type: 'overflow' as const, action_id: 'menu', options: [{ text, value: 'again/1' }] };
+    const blocks = [{ type: 'actions' as const, elements: [menu] }];
+    const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'x', blocks });
+    const actions: unknown[] = [];
+    app.action<BlockAction>('menu', async ({ ack, action }) => {
+      await ack();
+      actions.push(action);
+    });
+    const click = { person: ann, channel, ts, actionId: 'menu' };
+    await slack.click({ ...click, value: 'again/1' });
+    expect(actions).toMatchObject([{ type: 'overflow', selected_option: { text, value: 'again/1' } }]);
+    await expect(slack.click(click)).rejects.toThrow('An item of a menu must be chosen.');
+    await expect(slack.click({ ...click, value: 'other' })).rejects.toThrow('There is no element');
+  });
+
   test('a click that nobody acknowledges is not sent again', async () => {
     const { slack, ann, channel, ts } = await pressing({ ackTimeoutMs: 30 });
     expect((await slack.click({ person: ann, channel, ts, actionId: 'stop' })).acked).toBe(false);

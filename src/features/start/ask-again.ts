@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { actorName } from '../../relay/reading/display-names.ts';
+import { filesOf, parseMessage } from '../../relay/reading/message-parser.ts';
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { messageContent } from '../../relay/runtime/incoming-message.ts';
+import type { JobKind } from '../../relay/runtime/job-runner.ts';
+import { isThreadUnreachable, mayHaveMoved } from '../../relay/runtime/turn-interruptions.ts';
+import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
+import { escapeMrkdwn } from '../../render/markdown/pings.ts';
+import * as strings from '../../render/strings/index.ts';
+import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
+import type { ThreadMessage } from '../../slack/message-history.ts';
+import type { SlackFile } from '../../slack/shared-file.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
+import type { MessageContent, TaskStart, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import { postedQuestion } from './question-post.ts';
+
+/** Longest reading of a question (ms): where the app is distributed, Slack lets it read once a minute. */
+const READ_TIMEOUT_MS = 75_000;
+
+/** A question as Slack has it now, and the turn that it was written for. */
+export interface WrittenQuestion {
+  turn: Turn;
+  content: MessageContent;
+}
+
+/**
+ * Reads the question of a turn with its files from Slack, which knows what was edited and deleted since; undefined where it
+ * is not there, or its writer was forgotten. Throws a SlackError.
+ */
+export async function readQuestion(
+  { store }: RelayDeps,
+  workspace: WorkspaceClient,
+  asked: Turn,
+): Promise<WrittenQuestion | undefined> {
+  const turn = await writtenTurn(store, asked);
+  if (turn.asked_by === '') return undefined;
+  const { channel, thread_ts: threadTs, message_ts: ts } = turn;
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  const request = { channel, threadTs, oldest: ts, latest: ts, signal };
+  let read: ThreadMessage | undefined;
+  try {
+    for await (const one of workspace.readBack.messages(request)) if (one.ts === ts) read = one;
+  } catch (error) {
+    if (!(error instanceof MessageGoneError)) throw error;
+  }
+  if (read === undefined || read.subtype === 'tombstone') return undefined;
+  const isPost = read.user === workspace.bot.userId;
+  const content = isPost ? postedQuestion(read) : messageContent(read);
+  if (content === undefined) return undefined;
+  // Files of a form, and those that were shared before the question, are not part of its message.
+  const known = new Set(sharedFiles(content).map(({ id }) => id));
+  const ids = await store.uploads.slackFileIds(turn.workspace, asked.attached_file_ids ?? []);
+  const looked = ids.filter((id) => !known.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
+  const isThere = (file: SlackFile | string): file is SlackFile =>
+    typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && file.user === turn.asked_by));
+  const files = [...(content.files ?? []), ...(await Promise.all(looked)).filter(isThere)];
+  return { turn, content: { ...content, ...(files.length > 0 && { files }) } };
+}
+
+/** The turn whose message was written in Slack: a button may have sent it again. */
+async function writtenTurn({ messages, turns }: Store, asked: Turn): Promise<Turn> {
+  for (let turn = asked; ; ) {
+    const message = await messages.get(messageKeyOf(turn));
+    const repeated = message?.resends_turn_id ?? message?.revises_turn_id;
+    const earlier = repeated == null ? undefined : await turns.get(turn.workspace, repeated);
+    if (earlier === undefined) return turn;
+    turn = earlier;
+  }
+}
+
+/** The files of a message, and of those that it forwards. */
+function sharedFiles(content: MessageContent): SlackFile[] {
+  const forwarded = parseMessage(content).attachments.flatMap(({ files = [] }) => files);
+  return filesOf({ files: [...(content.files ?? []), ...forwarded] });
+}
+
+function isSharedIn({ channels = [], groups = [], ims = [] }: SlackFile, channel: string): boolean {
+  return [...channels, ...groups, ...ims].includes(channel);
+}
+
+/** The turn whose question a form asks again in a new thread; undefined for other forms. */
+export async function firstTurn(
+  { turns }: Pick<Store, 'turns'>,
+  { workspace, thread_ts, source_turn_id }: TaskStart,
+): Promise<Turn | undefined> {
+  return thread_ts === null && source_turn_id !== null ? turns.get(workspace, source_turn_id) : undefined;
+}
+
+/** The web address of a message; undefined where it is gone or Slack refuses to tell. Throws a SlackError. */
+export async function linkTo(
+  { posting }: WorkspaceClient,
+  message: { channel: string; ts: string },
+): Promise<string | undefined> {
+  try {
+    return await posting.getPermalink(message);
+  } catch (error) {
+    if (error instanceof MessageGoneError || isPermanentRefusal(error)) return undefined;
+    throw error;
+  }
+}
+
+const payloadSchema = z.object({ ts: z.string() });
+
+/** Asks for the link from the thread of a question to the one in which it was asked again, `ts`. */
+export async function wantLinkBack(
+  { jobs }: Pick<Store, 'jobs'>,
+  { workspace, channel, thread_ts }: Turn,
+  { id: key, user_id: person }: TaskStart,
+  ts: string,
+): Promise<void> {
+  await jobs.add({ workspace, kind: JOB_KIND.askedAgain, channel, thread_ts, key, person, payload: { ts } });
+}
+
+/** Jobs that post in a thread, once, where its question was asked again. */
+export function askedAgainJobs(deps: RelayDeps): JobKind {
+  return {
+    kind: JOB_KIND.askedAgain,
+    share: 2,
+    timeoutMs: 30_000,
+    giveUpAfterMs: 24 * 60 * 60_000,
+    perform: async (job, lease) => {
+      const workspace = deps.workspace(job.workspace);
+      if (workspace === undefined) return 'later';
+      try {
+        const link = await linkTo(workspace, { ...job, ...payloadSchema.parse(job.payload) });
+        if (link === undefined) return 'done';
+        const text = strings.askedAgain(escapeMrkdwn(await actorName(deps, job)), link);
+        const notice = { key: `again/${job.key}`, text };
+        return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
+      } catch (error) {
+        if (!isThreadUnreachable(error)) throw error;
+        return mayHaveMoved(error, job.tried_since) ? 'later' : 'done';
+      }
+    },
+    onGivenUp: 'counted',
+  };
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { openStartFormScene } from '../../support/start-form-scene.ts';
+
+const starting = await openStartFormScene({ settings: { CONTROLS_BY: 'starter' } });
+const { scene } = starting;
+const { slack } = scene;
+
+const csv = (name: string) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
+
+/** The bot's messages in a thread that lead to another one. */
+function linksBack(channel: Channel, root: Message, to: Message): Message[] {
+  return scene.replies(channel, root).filter(({ text }) => text.includes(slack.permalink(to)));
+}
+
+describe.concurrent('Ask again', () => {
+  test('asks with the same words and files and another model in a new thread, and links both once', async () => {
+    const { channel, person } = starting.personInChannel();
+    const other = starting.newPerson();
+    slack.invite(channel, other);
+    const text = `${scene.mention} --title "Again" what *is* again?`;
+    const root = slack.say({ person, channel, text, files: [csv('again.csv')] });
+    await scene.finished(channel, root);
+    // Whoever may ask there may ask again, also where only a thread's starter may stop its work.
+    await starting.choose(other, channel, root, 'ask_again');
+    await starting.form(other);
+    expect(starting.modalText(other)).toContain('again.csv');
+    expect(starting.filled(other)).toMatchObject({ question: 'what *is* again?', title: 'Again' });
+    const send = () => starting.send(other, { ...starting.filled(other), model: 'max', skill: 'summary' });
+    await Promise.all([send(), send()]);
+    const post = await starting.post(channel, 'is again?');
+    await scene.finished(channel, post);
+    expect(JSON.stringify(post.blocks)).toContain(slack.permalink(root));
+    expect(JSON.stringify(post.blocks)).toContain(other.id);
+    expect(scene.shown(channel, post)).toContain('Begun with 1 files. Skill: summary.');
+    expect(starting.startedTasks('Again')).toHaveLength(2);
+    expect(starting.startedTasks('Again').at(-1)).toMatchObject({ model: 'max' });
+    await scene.until('the first thread has the link', () => linksBack(channel, root, post).length > 0);
+    const [told] = linksBack(channel, root, post);
+    expect(told?.text).toContain(`${other.name} asked this question again`);
+    await scene.expectStays(
+      () => [starting.posts(channel, 'is again?').length, linksBack(channel, root, post).length],
+      [1, 1],
+    );
+    const turn = await scene.sandbox.bot.store.turns.ofMessage({
+      ...post,
+      workspace: post.teamId,
+      channel: channel.id,
+    });
+    expect(turn?.asked_by).toBe(other.id);
+  });
+
+  test('has the words as they are in Slack at that moment, and none that were deleted or forgotten', async () => {
+    const { channel, person } = starting.personInChannel();
+    const other = starting.newPerson();
+    slack.invite(channel, other);
+    const root = starting.ask(person, channel, 'what was at first?');
+    await scene.finished(channel, root);
+    const reply = scene.reply(channel, root, `${scene.mention} and a secret?`, { person });
+    await scene.finished(channel, reply);
+    await starting.choose(person, channel, reply, 'ask_again');
+    await starting.form(person);
+    expect(starting.filled(person).question).toBe('and a secret?');
+    slack.edit(channel.id, reply.ts, `${scene.mention} and what is known?`);
+    await starting.choose(other, channel, reply, 'ask_again');
+    await starting.form(other);
+    expect(starting.filled(other).question).toBe('and what is known?');
+    slack.remove(channel.id, reply.ts);
+    const last = starting.newPerson();
+    slack.invite(channel, last);
+    await starting.choose(last, channel, reply, 'ask_again');
+    const isGone = () => starting.modalText(last).includes('Slack no longer has this question');
+    await scene.until('the window says so', isGone);
+    await scene.sandbox.bot.store.personErasure.eraseUser(slack.team.id, person.id);
+    const next = starting.newPerson();
+    slack.invite(channel, next);
+    await starting.choose(next, channel, root, 'ask_again', 'first');
+    await scene.until('the window says so', () =>
+      starting.modalText(next).includes('Slack no longer has this question'),
+    );
+    // What others were about to ask again is forgotten, too.
+    const late = await starting.send(other, { ...starting.filled(other) });
+    expect(JSON.stringify(late.body)).toContain('open too long');
+    expect(starting.posts(channel, 'what')).toEqual([]);
+  });
+
+  test('repeats a question from the form with its files, and one that was sent with the files before it', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const file = slack.upload(person, csv('form.csv'));
+    await starting.send(person, { question: 'what <is> in *the* form?', files: [file.id] });
+    const first = await starting.post(channel, 'in *the* form?');
+    await scene.finished(channel, first);
+    await starting.choose(person, channel, first, 'ask_again');
+    await starting.form(person);
+    expect(starting.modalText(person)).toContain('form.csv');
+    expect(starting.filled(person).question).toBe('what <is> in *the* form?');
+    await starting.send(person, { ...starting.filled(person), model: 'fast' });
+    const posts = () => starting.posts(channel, 'in *the* form?');
+    await scene.until('it is posted again', () => posts().length === 2);
+    const again = posts().find(({ ts }) => ts !== first.ts) ?? first;
+    await scene.finished(channel, again);
+    expect(scene.shown(channel, again)).toContain('Begun with 1 files.');
+    expect(starting.startedTasks('what <is> in *the* form?').at(-1)).toMatchObject({ model: 'fast' });
+    await scene.until('it is linked', () => linksBack(channel, first, again).length === 1);
+  });
+
+  test('is not for people who may not ask there', async () => {
+    const { channel, person } = starting.personInChannel();
+    const guest = slack.createPerson({ name: 'gast', kind: 'guest' });
+    slack.invite(channel, guest);
+    const root = starting.ask(person, channel, 'what may a guest?');
+    await scene.finished(channel, root);
+    await starting.choose(guest, channel, root, 'ask_again');
+    await scene.until('the window says so', () => starting.modalText(guest).includes('Only full members'));
+    expect(starting.modalText(guest)).not.toContain('what may a guest?');
+  });
+
+  test('works in a direct message', async () => {
+    const person = starting.newPerson();
+    const dm = slack.openDm(person);
+    const root = slack.say({ person, channel: dm, text: 'what is direct?' });
+    await scene.finished(dm, root);
+    await starting.choose(person, dm, root, 'ask_again');
+    await starting.form(person);
+    await starting.send(person, { ...starting.filled(person), model: 'max' });
+    const post = await starting.post(dm, 'what is direct?');
+    await scene.finished(dm, post);
+    await scene.until('it is linked', () => linksBack(dm, root, post).length === 1);
+  });
+});
+
+test('asking again counts against the quota of the person who does', async ({ onTestFinished }) => {
+  const few = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+  const { channel, person } = few.personInChannel();
+  const other = few.newPerson();
+  few.scene.slack.invite(channel, other);
+  const root = few.ask(person, channel, 'what is counted?');
+  await few.scene.finished(channel, root);
+  const again = async (who: typeof person) => {
+    await few.choose(who, channel, root, 'ask_again');
+    await few.form(who);
+    return JSON.stringify((await few.send(who, few.filled(who))).body ?? '');
+  };
+  expect(await again(person)).toContain('one message in the past hour');
+  expect(await again(other)).not.toContain('past hour');
+  await few.scene.finished(channel, await few.post(channel, 'what is counted?'));
+  expect(await again(other)).toContain('one message in the past hour');
+});

@@ -56,8 +56,8 @@ export async function readQuestion(
   const looked = ids.filter((id) => !known.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
   const isThere = (file: SlackFile | string): file is SlackFile =>
     typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && file.user === turn.asked_by));
-  const files = [...(content.files ?? []), ...(await Promise.all(looked)).filter(isThere)];
-  return { turn, content: { ...content, ...(files.length > 0 && { files }) } };
+  const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');
+  return { turn, content: { ...content, files: [...own, ...(await Promise.all(looked)).filter(isThere)] } };
 }
 
 /** The turn whose message was written in Slack: a button may have sent it again. */

@@ -104,6 +104,14 @@ describe.concurrent('Ask again', () => {
     expect(scene.shown(channel, again)).toContain('Begun with 1 files.');
     expect(starting.startedTasks('what <is> in *the* form?').at(-1)).toMatchObject({ model: 'fast' });
     await scene.until('it is linked', () => linksBack(channel, first, again).length === 1);
+
+    const root = slack.say({ person, channel, text: scene.mention, files: [csv('before.csv')] });
+    await scene.finished(channel, root);
+    const reply = scene.reply(channel, root, 'what came before?', { person });
+    await scene.finished(channel, reply);
+    await starting.choose(person, channel, root, 'ask_again');
+    await starting.form(person);
+    expect(starting.modalText(person)).toContain('before.csv');
   });
 
   test('is not for people who may not ask there', async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
 const starting = await openStartFormScene({ settings: { CONTROLS_BY: 'starter' } });
 const { scene } = starting;
-const { slack } = scene;
+const { slack, agent } = scene;
 
 const csv = (name: string) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
 
@@ -18,24 +19,26 @@ describe.concurrent('Ask again', () => {
     const { channel, person } = starting.personInChannel();
     const other = starting.newPerson();
     slack.invite(channel, other);
-    const text = `${scene.mention} --title "Again" what *is* again?`;
+    const text = `${scene.mention} --title "Again" what is again?`;
     const root = slack.say({ person, channel, text, files: [csv('again.csv')] });
     await scene.finished(channel, root);
     // Whoever may ask there may ask again, also where only a thread's starter may stop its work.
     await starting.choose(other, channel, root, 'ask_again');
     await starting.form(other);
     expect(starting.modalText(other)).toContain('again.csv');
-    expect(starting.filled(other)).toMatchObject({ question: 'what *is* again?', title: 'Again' });
+    expect(starting.filled(other)).toMatchObject({ question: 'what is again?', title: 'Again' });
     const send = () => starting.send(other, { ...starting.filled(other), model: 'max', skill: 'summary' });
     await Promise.all([send(), send()]);
     const post = await starting.post(channel, 'is again?');
     await scene.finished(channel, post);
     expect(JSON.stringify(post.blocks)).toContain(slack.permalink(root));
     expect(JSON.stringify(post.blocks)).toContain(other.id);
-    expect(scene.shown(channel, post)).toContain('Begun with 1 files. Skill: summary.');
+    expect(scene.shown(channel, post)).toContain('Begun with 1 files.');
     expect(starting.startedTasks('Again')).toHaveLength(2);
     expect(starting.startedTasks('Again').at(-1)).toMatchObject({ model: 'max' });
     await scene.until('the first thread has the link', () => linksBack(channel, root, post).length > 0);
+    const asked = agent.calls.filter(({ body }) => JSON.stringify(body ?? '').includes('what is again?'));
+    expect(asked.at(-1)?.body).toMatchObject({ skill: 'summary' });
     const [told] = linksBack(channel, root, post);
     expect(told?.text).toContain(`${other.name} asked this question again`);
     await scene.expectStays(
@@ -121,7 +124,7 @@ describe.concurrent('Ask again', () => {
     const root = starting.ask(person, channel, 'what may a guest?');
     await scene.finished(channel, root);
     await starting.choose(guest, channel, root, 'ask_again');
-    await scene.until('the window says so', () => starting.modalText(guest).includes('Only full members'));
+    await scene.until('the window says so', () => starting.modalText(guest).includes(strings.noAccess));
     expect(starting.modalText(guest)).not.toContain('what may a guest?');
   });
 

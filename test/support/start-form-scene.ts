@@ -5,10 +5,11 @@ import { type AppScene, openAppScene, pause } from './app-scene.ts';
 
 type SceneOptions = NonNullable<Parameters<typeof openAppScene>[0]>;
 
-/** The agent says what it was asked with; `slowly` in a question makes it take its time. */
+/** The agent says what it was asked with; `slowly` in a question makes it take its time, `cut off` end at the limit. */
 const script: AgentScript = async (turn) => {
   turn.write(`Begun with ${turn.files.length} files. `);
   if (/\bslowly\b/.test(turn.text)) await turn.sleep(2_000_000);
+  if (/\bcut off\b/.test(turn.text)) turn.end('length');
   turn.write(`Skill: ${turn.skill ?? 'none'}. All is said.`);
 };
 

@@ -14,7 +14,6 @@ import type { SlackFile } from '../../slack/shared-file.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageContent, TaskStart, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { messageKeyOf } from '../../store/threads/turns.ts';
 import { postedQuestion } from './question-post.ts';
 
 /** Longest reading of a question (ms): where the app is distributed, Slack lets it read once a minute. */
@@ -31,11 +30,11 @@ export interface WrittenQuestion {
  * is not there, or its writer was forgotten. Throws a SlackError.
  */
 export async function readQuestion(
-  { store }: RelayDeps,
+  { store, settings }: RelayDeps,
   workspace: WorkspaceClient,
   asked: Turn,
 ): Promise<WrittenQuestion | undefined> {
-  const turn = await writtenTurn(store, asked);
+  const { turn, fileIds } = await writtenTurn(store, asked);
   if (turn.asked_by === '') return undefined;
   const { channel, thread_ts: threadTs, message_ts: ts } = turn;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
@@ -52,21 +51,23 @@ export async function readQuestion(
   if (content === undefined) return undefined;
   // Files of a form, and those that were shared before the question, are not part of its message.
   const known = new Set(sharedFiles(content).map(({ id }) => id));
-  const ids = await store.uploads.slackFileIds(turn.workspace, asked.attached_file_ids ?? []);
+  const ids = await store.uploads.slackFileIds(turn.workspace, fileIds);
   const looked = ids.filter((id) => !known.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
   const isThere = (file: SlackFile | string): file is SlackFile =>
     typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && file.user === turn.asked_by));
   const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');
-  return { turn, content: { ...content, files: [...own, ...(await Promise.all(looked)).filter(isThere)] } };
+  const files = [...own, ...(await Promise.all(looked)).filter(isThere)];
+  const choices = turn.skill === null || turn.skill === settings.skill ? {} : { skill: turn.skill };
+  return { turn, content: { ...content, ...(isPost && { choices }), files } };
 }
 
-/** The turn whose message was written in Slack: a button may have sent it again. */
-async function writtenTurn({ messages, turns }: Store, asked: Turn): Promise<Turn> {
+/** The turn whose message was written in Slack, behind those of buttons and edits, and what files the service got for it. */
+async function writtenTurn({ turns }: Store, asked: Turn): Promise<{ turn: Turn; fileIds: string[] }> {
+  const fileIds: string[] = [];
   for (let turn = asked; ; ) {
-    const message = await messages.get(messageKeyOf(turn));
-    const repeated = message?.resends_turn_id ?? message?.revises_turn_id;
-    const earlier = repeated == null ? undefined : await turns.get(turn.workspace, repeated);
-    if (earlier === undefined) return turn;
+    fileIds.push(...(turn.attached_file_ids ?? []));
+    const earlier = await turns.madeBy(turn);
+    if (earlier === undefined) return { turn, fileIds };
     turn = earlier;
   }
 }

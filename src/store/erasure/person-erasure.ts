@@ -146,8 +146,11 @@ function eraseRepeats(workspace: string, person: string): RawBuilder<unknown> {
       select again.channel, again.thread_ts, again.ts from said
       join turns on turns.workspace = ${workspace} and turns.channel = said.channel
         and turns.message_ts = said.ts
+      left join task_starts as form on form.workspace = ${workspace} and form.source_turn_id = turns.id
+        and form.thread_ts <> said.thread_ts
       join messages as again on again.workspace = ${workspace} and again.channel = said.channel
-        and again.thread_ts = said.thread_ts and turns.id in (again.resends_turn_id, again.revises_turn_id)
+        and (again.thread_ts = said.thread_ts and turns.id in (again.resends_turn_id, again.revises_turn_id)
+          or again.ts = form.thread_ts)
     ), theirs as (
       select turns.id from turns join said on turns.channel = said.channel and turns.message_ts = said.ts
       where turns.workspace = ${workspace}

@@ -68,6 +68,14 @@ export class Turns extends Queries {
     return this.first(sql<Turn>`select * from turns where ${isTurn({ workspace, id })}`);
   }
 
+  /** The turn below whose reply a button made this turn's message; undefined for one that was written in Slack. */
+  async madeBy(turn: Turn): Promise<Turn | undefined> {
+    return this.first(sql<Turn>`
+      select * from turns where ${inThread(turn)} and (button_message_ts = ${turn.message_ts} or id = (
+        select coalesce(resends_turn_id, revises_turn_id) from messages where ${ofMessage(messageKeyOf(turn))}))
+      order by id limit 1`);
+  }
+
   /** Whether a message of a thread from this ts on has a turn. */
   async hasTurnSince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
     return this.exists(sql`select from turns where ${inThread(thread)} and message_ts >= ${ts} limit 1`);

@@ -45,12 +45,14 @@ describe.concurrent('Ask again', () => {
       () => [starting.posts(channel, 'is again?').length, linksBack(channel, root, post).length],
       [1, 1],
     );
-    const turn = await scene.sandbox.bot.store.turns.ofMessage({
-      ...post,
-      workspace: post.teamId,
-      channel: channel.id,
-    });
-    expect(turn?.asked_by).toBe(other.id);
+    const { store } = scene.sandbox.bot;
+    const key = { ts: post.ts, workspace: post.teamId, channel: channel.id };
+    expect((await store.turns.ofMessage(key))?.asked_by).toBe(other.id);
+    // Whoever is forgotten later takes their words along, also out of what others asked again.
+    expect((await store.messages.get(key))?.content).toMatchObject({ text: 'what is again?' });
+    await store.personErasure.eraseUser(post.teamId, person.id);
+    expect((await store.messages.get(key))?.content).toBeNull();
+    expect((await store.turns.ofMessage(key))?.prompt).toBeNull();
   });
 
   test('has the words as they are in Slack at that moment, and none that were deleted or forgotten', async () => {
@@ -92,13 +94,13 @@ describe.concurrent('Ask again', () => {
     await starting.command(person, channel, 'new');
     await starting.form(person);
     const file = slack.upload(person, csv('form.csv'));
-    await starting.send(person, { question: 'what <is> in *the* form?', files: [file.id] });
+    await starting.send(person, { question: 'what <is> in *the* form?', skill: 'summary', files: [file.id] });
     const first = await starting.post(channel, 'in *the* form?');
     await scene.finished(channel, first);
     await starting.choose(person, channel, first, 'ask_again');
     await starting.form(person);
     expect(starting.modalText(person)).toContain('form.csv');
-    expect(starting.filled(person).question).toBe('what <is> in *the* form?');
+    expect(starting.filled(person)).toMatchObject({ question: 'what <is> in *the* form?', skill: 'summary' });
     await starting.send(person, { ...starting.filled(person), model: 'fast' });
     const posts = () => starting.posts(channel, 'in *the* form?');
     await scene.until('it is posted again', () => posts().length === 2);
@@ -115,6 +117,21 @@ describe.concurrent('Ask again', () => {
     await starting.choose(person, channel, root, 'ask_again');
     await starting.form(person);
     expect(starting.modalText(person)).toContain('before.csv');
+  });
+
+  test('repeats what was asked, also below an answer that a button continued', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, 'what is cut off?');
+    await scene.finished(channel, root);
+    await starting.press(person, channel, root, 'continue');
+    const menus = () =>
+      scene
+        .replies(channel, root)
+        .filter(({ blocks }) => JSON.stringify(blocks ?? '').includes('ask_again/'));
+    await scene.until('it has gone on', () => menus().length === 2);
+    await starting.choose(person, channel, root, 'ask_again');
+    await starting.form(person);
+    expect(starting.filled(person).question).toBe('what is cut off?');
   });
 
   test('is not for people who may not ask there', async () => {
@@ -138,6 +155,7 @@ describe.concurrent('Ask again', () => {
     await starting.send(person, { ...starting.filled(person), model: 'max' });
     const post = await starting.post(dm, 'what is direct?');
     await scene.finished(dm, post);
+    expect(JSON.stringify(post.blocks)).toContain(slack.permalink(root));
     await scene.until('it is linked', () => linksBack(dm, root, post).length === 1);
   });
 });

@@ -87,6 +87,8 @@ const otherTexts = {
     'command.yourTasks',
     'command.more',
     'startForm.posted',
+    'askedFirst',
+    'askedAgain',
     'settingsSaved',
     'settingNotices',
     'account.testing',

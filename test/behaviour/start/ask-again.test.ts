@@ -134,15 +134,34 @@ describe.concurrent('Ask again', () => {
     expect(starting.filled(person).question).toBe('what is cut off?');
   });
 
-  test('is not for people who may not ask there', async () => {
+  test.each(['guest', 'stranger'] as const)('is not for a %s who may not ask there', async (kind) => {
     const { channel, person } = starting.personInChannel();
-    const guest = slack.createPerson({ name: 'gast', kind: 'guest' });
-    slack.invite(channel, guest);
-    const root = starting.ask(person, channel, 'what may a guest?');
+    const other = slack.createPerson({ name: `a-${kind}`, kind });
+    slack.invite(channel, other);
+    const root = starting.ask(person, channel, `what may a ${kind}?`);
     await scene.finished(channel, root);
-    await starting.choose(guest, channel, root, 'ask_again');
-    await scene.until('the window says so', () => starting.modalText(guest).includes(strings.noAccess));
-    expect(starting.modalText(guest)).not.toContain('what may a guest?');
+    await starting.choose(other, channel, root, 'ask_again');
+    await scene.until('the window says so', () => starting.modalText(other).includes(strings.noAccess));
+    expect(starting.modalText(other)).not.toContain(`what may a ${kind}?`);
+  });
+
+  test('posts nothing in a channel that was archived meanwhile, or that the person has left', async () => {
+    const { channel, person } = starting.personInChannel();
+    const other = starting.newPerson();
+    slack.invite(channel, other);
+    const root = starting.ask(person, channel, 'what is closed?');
+    await scene.finished(channel, root);
+    for (const who of [person, other]) {
+      await starting.choose(who, channel, root, 'ask_again');
+      await starting.form(who);
+    }
+    slack.kick(channel, other);
+    const left = await starting.send(other, starting.filled(other));
+    expect(JSON.stringify(left.body)).toContain(strings.startForm.outsider);
+    slack.archive(channel);
+    const closed = await starting.send(person, starting.filled(person));
+    expect(JSON.stringify(closed.body)).toContain(strings.startForm.cannotPost);
+    expect(starting.posts(channel, 'what is closed?')).toEqual([]);
   });
 
   test('works in a direct message', async () => {

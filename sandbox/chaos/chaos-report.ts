@@ -1,3 +1,4 @@
+import type { AgainCounts } from './asking-again.ts';
 import { type Damage, damageCounts, isUndamaged } from './damage.ts';
 import { DATABASE_FAULTS, type DatabaseFault } from './database-faults.ts';
 import { KILL_STEPS, type KillStep } from './kill-step.ts';
@@ -33,6 +34,8 @@ export interface ChaosRunStats {
   reminders: number;
   /** Of the steps of workflows, if they ran. */
   workflows?: WorkflowCounts | undefined;
+  /** Of the questions that were asked again, if some were. */
+  again?: AgainCounts | undefined;
 }
 
 /** Within this time (s) the work goes on once the database is back, and what waits is answered. */
@@ -41,21 +44,22 @@ export const MAX_RECOVERY_SECONDS = 15;
 /** Whether a run found no damage and no slow recovery, and each process started and stopped as it should. */
 export function hasPassed(
   damage: Damage,
-  stats: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds' | 'workflows'>,
+  stats: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds' | 'workflows' | 'again'>,
 ): boolean {
-  const { failedStarts, lateStops, recoverySeconds, workflows } = stats;
+  const { failedStarts, lateStops, recoverySeconds, workflows, again } = stats;
   return (
     isUndamaged(damage) &&
     failedStarts === 0 &&
     lateStops === 0 &&
     (workflows === undefined || workflows.completedOnce === workflows.executions) &&
+    (again === undefined || again.linkedOnce === again.askedAgain) &&
     [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)
   );
 }
 
 /** The line of JSON that a run prints. */
 export function reportLine(damage: Damage, stats: ChaosRunStats): string {
-  const { kills, messages, killsByStep, recoverySeconds, seconds, workflows, ...rest } = stats;
+  const { kills, messages, killsByStep, recoverySeconds, seconds, workflows, again, ...rest } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
   const database =
     recoverySeconds.size === 0
@@ -74,6 +78,7 @@ export function reportLine(damage: Damage, stats: ChaosRunStats): string {
     ...damageCounts(damage),
     ...database,
     ...workflows,
+    ...again,
     seconds,
     ...rest,
   });

@@ -8,13 +8,14 @@ import type { Faults } from '../faults.ts';
 import { givenServer, startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { AskingAgain } from './asking-again.ts';
 import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import type { ChaosOptions } from './chaos-options.ts';
 import { type ChaosRunStats, secondsSince } from './chaos-report.ts';
 import { Conversation, DeliveryTracker } from './conversation.ts';
-import { CrashInjector, REMINDER_CALL } from './crash-injector.ts';
+import { AGAIN_CALL, CrashInjector, REMINDER_CALL } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
 import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
@@ -43,6 +44,8 @@ const STREAMED_SHARE = 0.5;
 /** Where the agent asks: who asked is reminded as soon as a question counts as one. */
 const QUESTION_SETTINGS = { REMIND_SECONDS: '1' };
 const REMINDER = 'waits for your answer';
+/** In the question of a form that is asked again, or in the link to it. */
+const LINK = /\|(an earlier|a new) thread>/;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -79,7 +82,7 @@ export async function runChaos(
   const folder = await temporaryFolder(undo);
   const random = createRandomStreams(seed);
   const callNotifier = new CallNotifier();
-  const { streams = false, questions = false } = options;
+  const { streams = false, questions = false, again = false } = options;
   const { slack, agent } = await startServices(random, callNotifier, { streams, questions }, undo);
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
@@ -120,6 +123,7 @@ export async function runChaos(
   });
   const workflows = options.workflows ? new WorkflowRuns(slack, random.people) : undefined;
   await workflows?.prepare();
+  const askingAgain = again ? new AskingAgain(slack, conversation.said, random.people) : undefined;
   const interventions = new Interventions(slack, conversation, random.interventions);
   const deps = {
     bots,
@@ -129,11 +133,14 @@ export async function runChaos(
     completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const others = { workflows: workflows !== undefined, streams, questions };
+  const others = { workflows: workflows !== undefined, streams, questions, again };
   const crashInjector = new CrashInjector(deps, replicas, others);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
-    const talk = talkUntil(conversation, interventions, due, random, () => workflows?.runOne());
+    const talk = talkUntil(conversation, interventions, due, random, () => {
+      workflows?.runOne();
+      askingAgain?.runOne();
+    });
     await crashInjector.killOne();
     await talk;
     if (crashInjector.kills % 10 === 0)
@@ -150,10 +157,12 @@ export async function runChaos(
           databaseFaultSeconds ?? 0,
         );
   await workflows?.settled();
+  await askingAgain?.settled();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
-  const asked = workflows?.said() ?? [];
-  const everybody = { said: [...conversation.said, ...asked], names: conversation.names };
+  const asked = [...(workflows?.said() ?? []), ...(askingAgain?.said() ?? [])];
+  const names = [...conversation.names, ...(askingAgain?.names ?? [])];
+  const everybody = { said: [...conversation.said, ...asked], names };
   const { findings, turns } = await collectFindings(slack, agent, observer, everybody, canStop, () =>
     interventions.sendPaused(),
   );
@@ -186,6 +195,7 @@ export async function runChaos(
     streams: slack.calls.filter(({ method, ok }) => method === 'chat.startStream' && ok).length,
     reminders: slack.calls.filter(({ args, ok }) => ok && String(args.text).includes(REMINDER)).length,
     workflows: workflows?.counts(),
+    again: askingAgain?.counts(),
   };
   return { findings, turns, damage, stats };
 }
@@ -204,8 +214,9 @@ async function startServices(
     delivery: { order: 'random', duplicateChance: 0.15 },
     limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
     faults: new ObservedFaults(random.slackFaults, (call, subject) => {
-      const isReminder = questions && call === 'chat.postMessage' && subject().includes(REMINDER);
-      callNotifier.notify('slack', isReminder ? REMINDER_CALL : call);
+      const about = call === 'chat.postMessage' ? subject() : '';
+      const name = about.includes(REMINDER) ? REMINDER_CALL : LINK.test(about) ? AGAIN_CALL : call;
+      callNotifier.notify('slack', name);
     }),
   });
   undo.defer(() => slack.stop());

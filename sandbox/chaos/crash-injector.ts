@@ -40,6 +40,14 @@ const QUESTION_KILL_TRIGGERS: readonly KillTrigger[] = [
   { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`) },
   { target: 'slack', call: /^chat\.delete$/ },
 ];
+/** A call that posts the question of a form, or the link to it, by a name of its own. */
+export const AGAIN_CALL = 'chat.postMessage of a question that is asked again';
+/** The same for questions that are asked again: the links, and the posts with them. */
+const AGAIN_KILL_TRIGGERS: readonly KillTrigger[] = [
+  { target: 'slack', call: /^chat\.getPermalink$/ },
+  { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`) },
+  { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`) },
+];
 /** A bot that has just been started again takes a second or two before it makes calls for its turns. */
 const TRIGGER_TIMEOUT_MS = 4_000;
 const MAX_RANDOM_DELAY_MS = 2_500;
@@ -69,7 +77,7 @@ export class CrashInjector {
   readonly #triggers: readonly KillTrigger[];
   #remainingTriggers: KillTrigger[] = [];
 
-  /** `workflows`, `streams`, `questions`: these run, and are hit too. */
+  /** `workflows`, `streams`, `questions`, `again`: these run, and are hit too. */
   constructor(
     deps: CrashInjectorDeps,
     replicas: number,
@@ -77,7 +85,8 @@ export class CrashInjector {
       workflows = false,
       streams = false,
       questions = false,
-    }: { workflows?: boolean; streams?: boolean; questions?: boolean } = {},
+      again = false,
+    }: { workflows?: boolean; streams?: boolean; questions?: boolean; again?: boolean } = {},
   ) {
     this.#deps = deps;
     this.#replicas = replicas;
@@ -86,6 +95,7 @@ export class CrashInjector {
       ...(workflows ? WORKFLOW_KILL_TRIGGERS : []),
       ...(streams ? STREAM_KILL_TRIGGERS : []),
       ...(questions ? QUESTION_KILL_TRIGGERS : []),
+      ...(again ? AGAIN_KILL_TRIGGERS : []),
     ];
   }
 

@@ -15,6 +15,7 @@ describe('the options', () => {
       workflows: false,
       streams: false,
       questions: false,
+      again: false,
       replicas: 1,
       transport: 'http',
       delay: 30,
@@ -176,5 +177,8 @@ describe('the report', () => {
     const workflows = { executions: 3, completedOnce: 2, leftOpen: 1 };
     expect(hasPassed(none, { ...stats, workflows })).toBe(false);
     expect(JSON.parse(reportLine(none, { ...stats, workflows }))).toMatchObject(workflows);
+    const again = { askedAgain: 3, linkedOnce: 2 };
+    expect(hasPassed(none, { ...stats, again })).toBe(false);
+    expect(JSON.parse(reportLine(none, { ...stats, again }))).toMatchObject(again);
   });
 });

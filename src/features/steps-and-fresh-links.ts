@@ -16,6 +16,7 @@ import { createModal, type ViewBlock } from '../render/blocks/modal.ts';
 import { contextLineBlock, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../render/markdown/pings.ts';
 import { resultModalBlocks, resultPages } from '../render/messages/result-list.ts';
+import { furtherSourceBlocks } from '../render/messages/sources.ts';
 import { type ToolStep, toolSteps } from '../render/messages/tool-steps.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
@@ -74,24 +75,36 @@ async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalCont
   return turnModalContent(deps, press, about, async ({ turn, taskId, agent }) => {
     if (turn.assistant_message_id === null) return strings.stepsNotFound;
     const { content } = await agent.getMessage(taskId, turn.assistant_message_id);
-    return stepsView(toolSteps(content.map(toReplyBlock)), turn.id, press.page);
+    const blocks = content.map(toReplyBlock);
+    const { show_sources } = await deps.store.settings.get(turn.workspace, turn.channel);
+    const find = () => (show_sources ? furtherSourceBlocks(blocks) : []);
+    const further = await deps.rendering.run(turn.workspace, find, AbortSignal.timeout(FIND_WAIT_MS));
+    return stepsView(toolSteps(blocks), further, { turnId: turn.id, page: press.page });
   });
 }
 
 /** Steps per page: at most five blocks each, so that a modal's 100 are never reached. */
 const STEPS_PER_PAGE = 10;
 
-/** A page of a turn's steps, from 0, with a pager. */
-export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage: number): ModalContent {
-  if (steps.length === 0) return strings.noSteps;
-  const pages = Math.ceil(steps.length / STEPS_PER_PAGE);
+/** How long a workspace that uses much of the render queue waits for a modal (ms). */
+const FIND_WAIT_MS = 2_000;
+
+/** A page of a turn's steps, from 0, with a pager; on the last one, the sources that its answer does not list. */
+export function stepsView(
+  steps: readonly ToolStep[],
+  furtherSources: readonly ViewBlock[],
+  { turnId, page: wantedPage }: { turnId: string; page: number },
+): ModalContent {
+  if (steps.length === 0 && furtherSources.length === 0) return strings.noSteps;
+  const pages = Math.max(1, Math.ceil(steps.length / STEPS_PER_PAGE));
   const page = Math.min(Math.max(0, wantedPage), pages - 1);
   const from = page * STEPS_PER_PAGE;
   const shown = steps.slice(from, from + STEPS_PER_PAGE);
   const blocks = shown.flatMap((step, index) => stepBlocks(step, from + index + 1));
   const rows = { page, size: STEPS_PER_PAGE, shown: shown.length, count: steps.length };
   const pager = pagerBlocks(rows, ['steps_page', 'steps_next_page'], turnId);
-  return createModal(strings.buttons.steps.label, [...blocks, ...pager]);
+  const last = page === pages - 1 ? furtherSources : [];
+  return createModal(strings.buttons.steps.label, [...blocks, ...last, ...pager]);
 }
 
 function stepBlocks(step: ToolStep, number: number): ViewBlock[] {

@@ -187,6 +187,7 @@ export interface Tables {
     allowed_bots: string[] | null;
     task_control: TaskControl | null;
     show_steps: Defaulted<boolean>;
+    show_sources: Defaulted<boolean>;
     send_reminders: Defaulted<boolean>;
     sync_project_name: boolean | null;
     allow_workflow_steps: Defaulted<boolean>;

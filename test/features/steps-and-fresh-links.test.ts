@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../sandbox/slack/block-validation.ts';
 import { stepsView } from '../../src/features/steps-and-fresh-links.ts';
+import type { ViewBlock } from '../../src/render/blocks/modal.ts';
+import { furtherSourceBlocks } from '../../src/render/messages/sources.ts';
 import type { ToolStep } from '../../src/render/messages/tool-steps.ts';
+import { noSteps } from '../../src/render/strings/index.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
@@ -16,8 +19,8 @@ function many(count: number): ToolStep[] {
 }
 
 /** A page as Slack takes it, as text. */
-function shown(steps: ToolStep[], page = 0): string {
-  const view = stepsView(steps, turnId, page);
+function shown(steps: ToolStep[], page = 0, furtherSources: ViewBlock[] = []): string {
+  const view = stepsView(steps, furtherSources, { turnId, page });
   if (typeof view === 'string') return view;
   expect(view.title.text.length).toBeLessThanOrEqual(24);
   expect(JSON.stringify(view).length).toBeLessThan(200_000);
@@ -43,6 +46,15 @@ describe('the steps of a turn', () => {
     expect(pages[1]).toContain('11 to 20 of 34');
     expect(pages.map((page) => (page.match(/"action_id":"steps_/g) ?? []).length)).toEqual([1, 2, 2, 1]);
     expect(shown(steps, 99)).toBe(pages[3]);
+  });
+
+  test('end with the sources that the answer has no room for, also without any step', () => {
+    const links = Array.from({ length: 100 }, (_, at) => `https://www.nature.com/${'a'.repeat(400)}/${at}`);
+    const further = furtherSourceBlocks([{ kind: 'text', text: links.join(' ') }]);
+    const pages = [0, 1, 2].map((page) => shown(many(21), page, further));
+    expect(pages.map((page) => page.includes('Further sources'))).toEqual([false, false, true]);
+    expect(shown([], 0, further)).toContain('100. ');
+    expect(shown([], 0)).toBe(noSteps);
   });
 
   test('fit Slack, whatever their content', () => {

@@ -90,6 +90,7 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     usual: ({ controlsBy: value }) => ({ value, from: 'operator' }),
   },
   show_steps: { ...switchSetting(strings.settings.show_steps), scopes: ['channel', 'direct'] },
+  show_sources: { ...switchSetting(strings.settings.show_sources), scopes: ['channel', 'direct'] },
   send_reminders: { ...switchSetting(strings.settings.send_reminders), scopes: ['channel', 'direct'] },
   sync_project_name: { ...switchSetting(strings.settings.sync_project_name), scopes: ['channel'] },
   allow_workflow_steps: {

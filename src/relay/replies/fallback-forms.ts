@@ -19,6 +19,10 @@ const withoutThumbs: MessageForm = (message) => ({
   blocks: message.blocks.filter(({ type }) => type !== 'context_actions'),
 });
 const withKnownBlocks: MessageForm = (message) => withoutThumbs(withoutNewBlock(message));
+const withoutSources: MessageForm = (message) => ({
+  ...message,
+  blocks: message.blocks.filter(({ type }) => type !== 'rich_text'),
+});
 /** The message's text, without its blocks. */
 export const textOnly: MessageForm = (message) => ({ ...message, blocks: [] });
 
@@ -27,6 +31,7 @@ export const REPLY_FORMS: readonly MessageForm[] = [
   asRendered,
   withoutNewBlock,
   withKnownBlocks,
+  (message) => withoutSources(withKnownBlocks(message)),
   (message) => withPlainText(withKnownBlocks(message)),
   (message) => onlyPlainText(withKnownBlocks(message)),
   textOnly,

@@ -73,6 +73,8 @@ interface ReplyKnowledge
   buttonUse: string | undefined;
   /** The elapsed time is shown alone, without the agent's steps, as the channel's settings ask. */
   hideSteps: boolean;
+  /** A finished answer ends without a list of its sources, as the channel's settings ask. */
+  hideSources: boolean;
   /** The places (characters) at which the answer continues in a new message. */
   breaks: readonly number[];
   /** What stands below the answer is a message of its own until the reply is over. */
@@ -122,6 +124,7 @@ export class ReplyState {
       plansFirst: false,
       buttonUse: undefined,
       hideSteps: false,
+      hideSources: false,
       breaks: turn.split_offsets,
       isApart: false,
       hasWideTables: false,

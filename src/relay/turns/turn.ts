@@ -75,7 +75,7 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 async function takeSteps(context: TurnContext): Promise<void> {
   const { deps, state, run } = context;
   const channelSettings = await deps.store.settings.get(context.turn.workspace, context.turn.channel);
-  state.update({ hideSteps: !channelSettings.show_steps });
+  state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
   const earlier = await findReplyToForwarded(context);
   if (earlier === null) return closeTurn(context, 'completed');
   const message = run.begun?.message ?? (await messageOfTurn(deps, context.turn));

@@ -58,7 +58,9 @@ export type SlackBlock =
   | ActionsBlock
   | types.ContextActionsBlock
   | PlanBlock
-  | DataTableBlock;
+  | DataTableBlock
+  /** Its links have no documented limit. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block */
+  | types.RichTextBlock;
 
 export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */

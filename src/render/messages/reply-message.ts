@@ -21,6 +21,7 @@ import { answerText, type ReplyBlock } from './answer-text.ts';
 import { feedbackButtons } from './button-notes.ts';
 import { blocksWithDataTable, searchTable, wideTableOf } from './data-table.ts';
 import { doneLine, planBlock, progressLine } from './progress.ts';
+import { furtherSourceBlocks, searchSources, sourceBlocks } from './sources.ts';
 
 export interface DisplayedReply {
   turnId: string;
@@ -36,6 +37,8 @@ export interface DisplayedReply {
   /** It may be a plan that waits for approval: offers to answer it. */
   asksApproval?: boolean | undefined;
   hideSteps?: boolean | undefined;
+  /** A finished answer ends without a list of its sources. */
+  hideSources?: boolean | undefined;
   /** What stands below the answer is a message of its own. */
   isApart?: boolean | undefined;
   /** Most messages of the answer; the rest becomes a file. */
@@ -195,15 +198,16 @@ export function answerOverflow(
 }
 
 /**
- * Renders one more message of the answer, or its table, for callers that must not render a long answer at once; false once
- * everything was rendered.
+ * Renders one more message of the answer, its table or its sources, for callers that must not render a long answer at once;
+ * false once everything was rendered.
  */
 export function renderNextMessage(state: DisplayedReply, splitter: AnswerSplitter): boolean {
   const options = partOptions(state);
   try {
     if (splitter.closePart(answerText(state.blocks), options)) return true;
     const { parts } = splitReply(state, splitter);
-    return mayHaveDataTables(state) && parts.some((part) => searchTable(part, splitter.parsed));
+    if (mayHaveDataTables(state) && parts.some((part) => searchTable(part, splitter.parsed))) return true;
+    return listsSources(state) && searchSources(state.blocks);
   } catch {
     // A live reply is rendered again later: `renderReply` meets the same error.
     if (options.final) splitter.showVerbatim();
@@ -238,7 +242,7 @@ function blocksBelowAnswer(
   rest: AnswerRest | undefined,
   hasPlan = false,
 ): SlackBlock[] {
-  const blocks: SlackBlock[] = [];
+  const blocks: SlackBlock[] = listsSources(state) ? sourceBlocks(state.blocks) : [];
   const ended = ENDED_PHASES.has(state.phase);
   const sentence = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
   const shownNotes = state.notes.filter((note) => /\S/.test(note));
@@ -263,6 +267,10 @@ function blocksBelowAnswer(
   if (actions) blocks.push(actions);
   if (hasAnswer && FEEDBACK_PHASES.has(state.phase)) blocks.push(feedbackButtons(state.turnId));
   return blocks;
+}
+
+function listsSources({ phase, hideSources }: DisplayedReply): boolean {
+  return phase === 'done' && hideSources !== true;
 }
 
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
@@ -298,7 +306,8 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (!ENDED_PHASES.has(state.phase)) actions.push('stop');
-  if (ENDED_PHASES.has(state.phase) && hasSteps(state)) actions.push('steps');
+  const hasFurtherSources = listsSources(state) && furtherSourceBlocks(state.blocks).length > 0;
+  if (ENDED_PHASES.has(state.phase) && (hasSteps(state) || hasFurtherSources)) actions.push('steps');
   const hasMenu = hasAnswer && FEEDBACK_PHASES.has(state.phase);
   if (actions.length === 0 && !hasMenu) return undefined;
   const buttons = actions.map((action) =>

@@ -103,6 +103,13 @@ export const stepInput = 'Input';
 export const stepOutput = 'Output';
 export const stepWithoutOutput = 'No output.';
 
+export const sources = 'Sources';
+export const furtherSources = 'Further sources';
+/** Below a list of sources that has no room for `count` more. */
+export function sourcesInSteps(count: number): string {
+  return count === 1 ? 'Steps has 1 more source.' : `Steps has ${count} more sources.`;
+}
+
 export const feedback = {
   thanks: 'Thanks for your feedback! To change it, press the other thumb.',
   title: 'Comment on an answer',

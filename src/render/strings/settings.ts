@@ -48,6 +48,7 @@ export const settings = {
     },
   },
   show_steps: { label: 'Show what the agent does while it works' },
+  show_sources: { label: 'List the sources below an answer that names several' },
   send_reminders: {
     label: 'Remind who asked when the agent waits for their answer',
     description: 'Once for each answer that waits, and deleted when somebody writes',

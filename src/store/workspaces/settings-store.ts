@@ -16,6 +16,7 @@ export const DEFAULT_SETTINGS: Settings = {
   allowed_bots: null,
   task_control: null,
   show_steps: true,
+  show_sources: true,
   send_reminders: true,
   sync_project_name: null,
   allow_workflow_steps: false,

@@ -40,7 +40,7 @@ describe("the form of a channel's settings", () => {
       channel_model: 'max',
       channel_allowed_users: 'guests',
       channel_allowed_bots: 'B012, B034',
-      channel_switches: ['send_reminders', 'sync_project_name', 'allow_workflow_steps'],
+      channel_switches: ['show_sources', 'send_reminders', 'sync_project_name', 'allow_workflow_steps'],
     };
     expect(await modal.save(values)).toBeUndefined();
     expect(modal.shown).toContain(settingsSaved);
@@ -51,6 +51,7 @@ describe("the form of a channel's settings", () => {
       allowed_bots: ['B012', 'B034'],
       task_control: null,
       show_steps: false,
+      show_sources: true,
       send_reminders: true,
       sync_project_name: null,
       allow_workflow_steps: true,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import type { AgentScript, AgentTurn } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { visibleText } from '../../../sandbox/slack/visible-text.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+import { saveChannelSettings } from '../../support/channel-settings-scene.ts';
 
 /** The steps of runs that wait, by the text of their message: each call lets one end. */
 const endStep = new Map<string, () => void>();
@@ -13,8 +15,21 @@ const table = (rows: number) =>
     ...Array.from({ length: rows }, (_, row) => `| GENE${row} | 0.0${row} |`),
   ].join('\n');
 
+/** Names 21 sources in its text, one of them twice, and one more in the result of a tool. */
+async function nameSources(turn: AgentTurn): Promise<void> {
+  await turn.tool(
+    'search_web',
+    { query: 'BRCA1' },
+    () => '{"pmid": "31978945", "page": "https://www.cell.com/1"}',
+  );
+  const trials = Array.from({ length: 20 }, (_, at) => `- NCT000000${at + 10}`).join('\n');
+  turn.write(`As [they say](https://doi.org/10.1016/S0140-6736(20)30183-5):\n\n${trials}\n\n`);
+  turn.write('Again 10.1016/S0140-6736(20)30183-5.');
+}
+
 const script: AgentScript = async (turn) => {
   if (turn.text === 'a wide one') return turn.write(wideTable);
+  if (turn.text === 'with sources') return nameSources(turn);
   const step = () => new Promise<void>((resolve) => endStep.set(turn.text, resolve));
   await turn.tool('read_table', { path: 'counts.csv' }, () => '412 rows');
   turn.write('I read the table. ');
@@ -111,4 +126,28 @@ describe.concurrent('a run of several steps', () => {
     for (const block of refusedBlocks)
       expect(metrics).toContain(`taskthread_degraded_sends_total{block="${block}"} 1`);
   });
+});
+
+test('a finished answer lists its first 20 sources, Steps lists the rest, and a setting turns both off', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'with sources');
+  await scene.finished(channel, root);
+  const shown = scene.shown(channel, root);
+  expect(shown).toContain(
+    'Sources\n1. doi.org/10.1016/S0140-6736(20)30183-5\n2. clinicaltrials.gov/study/NCT00000010\n',
+  );
+  expect(shown).toContain('\n20. clinicaltrials.gov/study/NCT00000028\nSteps has 2 more sources.\n');
+  const button = await scene.messageWithButton(channel, root, 'steps');
+  const press = { person: scene.ada.id, channel: channel.id, actionId: 'steps' };
+  await scene.slack.click({ ...press, ts: button.ts });
+  const modal = () => visibleText(scene.slack.modal(scene.ada)?.blocks);
+  await scene.until('the rest is there', () =>
+    modal().includes('21. clinicaltrials.gov/study/NCT00000029\n22. pubmed.ncbi.nlm.nih.gov/31978945'),
+  );
+  await scene.slack.closeView(scene.ada);
+  await saveChannelSettings(scene, channel, { channel_switches: ['show_steps'] });
+  const quiet = scene.ask(channel, 'with sources');
+  await scene.finished(channel, quiet);
+  expect(scene.shown(channel, quiet)).toContain('NCT00000010');
+  expect(scene.shown(channel, quiet)).not.toContain('Sources');
 });

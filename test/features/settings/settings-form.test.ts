@@ -39,7 +39,7 @@ const untouched = {
   channel_allowed_users: 'usual',
   channel_allowed_bots: '',
   channel_task_control: 'usual',
-  channel_switches: ['show_steps', 'send_reminders'],
+  channel_switches: ['show_steps', 'show_sources', 'send_reminders'],
 };
 
 /** What a form changes that opened with these settings. */
@@ -60,7 +60,7 @@ describe('a submitted form with settings', () => {
   });
 
   test('changes only the fields that were changed', () => {
-    const values = { ...untouched, channel_model: 'max', channel_switches: [] };
+    const values = { ...untouched, channel_model: 'max', channel_switches: ['show_sources'] };
     expect(change(values).settings).toEqual({ model: 'max', show_steps: false, send_reminders: false });
   });
 
@@ -106,6 +106,7 @@ const setting = fc.record<Settings>({
   allowed_bots: fc.constantFrom(null, [], ['B012', 'B034']),
   task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
   show_steps: fc.boolean(),
+  show_sources: fc.boolean(),
   send_reminders: fc.boolean(),
   sync_project_name: fc.boolean(),
   allow_workflow_steps: fc.boolean(),

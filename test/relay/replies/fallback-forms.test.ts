@@ -75,6 +75,13 @@ describe('a message that Slack refuses', () => {
     expect(other.sent.at(-1)).toBe('data_table markdown context_actions');
   });
 
+  test('keeps its formatting where only the list of its sources is refused', async () => {
+    const { send, sent, counted } = workspaceWithout('rich_text');
+    await send(message('plan', { type: 'rich_text', elements: [] }));
+    expect(sent).toEqual(['plan markdown rich_text', 'markdown rich_text', 'markdown']);
+    expect(counted).toEqual([]);
+  });
+
   test('becomes plain text where its Markdown is refused, and nothing is left out for that', async () => {
     const { send, sent, counted } = workspaceWithout('markdown');
     await send(message('plan'));

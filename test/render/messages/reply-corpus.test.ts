@@ -18,6 +18,7 @@ const words = fc.oneof(
     'Error: no',
     '{"url": "https://a.example/1"}',
     'https://b.example/a_b?c=d&e=(f)',
+    '[a paper](https://www.nature.com/a_b?c=d&e=(f)), doi:10.1016/S0140-6736(20)30183-5, PMID 31978945',
   ),
 );
 

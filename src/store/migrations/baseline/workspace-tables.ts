@@ -97,6 +97,7 @@ export const WORKSPACE_TABLES = `
     allowed_bots text[], -- Other bots and workflows (B…) that may use the agent.
     task_control task_control,
     show_steps boolean not null default true,
+    show_sources boolean not null default true, -- A finished answer ends with a list of the sources that it names.
     send_reminders boolean not null default true, -- Who asked is reminded when the agent waits for them.
     -- The project gets the channel's name and purpose when they change; null: if it was created for the channel.
     sync_project_name boolean,

@@ -1,0 +1,273 @@
+import type { RichTextBlock, RichTextElement } from '@slack/types';
+import * as strings from '../strings/index.ts';
+import { shorten } from '../text/shorten.ts';
+import { answerText, type ReplyBlock } from './answer-text.ts';
+import { MAX_TOOL_TEXT_LENGTH } from './tool-steps.ts';
+
+/** A page that an answer names by its address or by an id. */
+export interface Source {
+  url: string;
+  /** The address as people read it: its host whole, the rest shortened. */
+  label: string;
+}
+
+/** Sources listed below an answer. */
+const MAX_LISTED = 20;
+/** Sources that are looked for; Steps has those that the answer does not list. */
+const MAX_FOUND = 100;
+/** Characters of an answer that are searched, and of all its tools' results: either takes at most some 30 ms. */
+const MAX_SEARCHED = 500_000;
+/** Finds of one kind in one text. */
+const MAX_FINDS = 2_000;
+/** Nobody checks a longer address; Slack states no limit for a link in rich text. */
+const MAX_URL_LENGTH = 500;
+const MAX_PATH_LENGTH = 80;
+
+/** An id is no part of a name, a path or a file's name. */
+const BEFORE = '(?:(?<=doi\\.org/)|(?<![\\w/.-]))';
+const AFTER = '(?![\\w/%]|\\.\\w)';
+/** What stands between a word and its id in prose, Markdown, JSON and XML. */
+const MARKS = '["\'`*_:#=>()[ \\t-]{1,8}';
+/** What stands between the ids of a list. */
+const SEPARATOR = /["'`*_)\]]{0,3}[ \t]{0,3}(?:(?:[,;/&]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
+/** What addresses and DOIs do not hold in prose, Markdown or JSON: spaces, quotes, brackets, punctuation beyond ASCII. */
+const ENDS = '\\s<>"\'`{}[\\]|\\\\*\\u2000-\\u206f\\u3000-\\u303f\\uff00-\\uffef';
+const ADDRESS = new RegExp(`https?://(?:[^${ENDS}^]|\\\\[_()~]){1,2000}`, 'gi');
+const PDB = '(?!\\d+(?:[KMGT]B|st|nd|rd|th)\\b)[1-9]';
+
+/** Kinds of ids: the first of their `pages` is linked; further ones count as the same. */
+const ID_KINDS = [
+  {
+    id: `10\\.[1-9]\\d{3,4}(?:\\.\\d+)*/(?:\\(SICI\\)[^\\s"'\`{}|\\\\]{1,200}|(?:[^${ENDS},;&?#%]|%[\\da-fA-F]{2}|\\\\[_()]){1,200})`,
+    pages: ['doi.org/', 'dx.doi.org/'],
+  },
+  {
+    word: '(?:PMIDs?|PubMed[ _-]?IDs?)(?: Version="\\d")?',
+    id: '\\d{5,8}',
+    pages: ['pubmed.ncbi.nlm.nih.gov/', 'www.ncbi.nlm.nih.gov/pubmed/'],
+  },
+  {
+    id: 'PMC\\d{5,8}',
+    pages: ['pmc.ncbi.nlm.nih.gov/articles/', 'www.ncbi.nlm.nih.gov/pmc/articles/'],
+  },
+  { id: 'NCT\\d{8}', pages: ['clinicaltrials.gov/study/', 'clinicaltrials.gov/ct2/show/'] },
+  { id: 'GSE\\d{3,6}', pages: ['www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc='] },
+  // A table that a tool returns may have thousands, on which no answer rests.
+  { id: 'rs\\d{4,10}', pages: ['www.ncbi.nlm.nih.gov/snp/'], isInTextOnly: true },
+  // A digit and three characters with a letter among them; no ordinal and no size.
+  {
+    word: 'PDB(?:[ _-]?(?:IDs?|codes?|entry|entries))?',
+    id: `${PDB}(?=\\d*[A-Z])[A-Z\\d]{3}`,
+    pages: ['www.rcsb.org/structure/'],
+  },
+  {
+    word: 'PDB[ _-]?(?:IDs?|codes?|entry|entries)',
+    id: `${PDB}(?=\\d*[a-z])[a-z\\d]{3}`,
+    pages: ['www.rcsb.org/structure/'],
+  },
+  {
+    word: 'UniProt(?:KB)?(?:/Swiss-Prot|/TrEMBL)?(?:[ _-]?(?:IDs?|ACs?|accessions?|entry|entries))?',
+    id: '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})',
+    pages: ['www.uniprot.org/uniprotkb/', 'www.uniprot.org/uniprot/'],
+  },
+].map(({ id, word, pages, isInTextOnly }) => ({
+  found: word === undefined ? new RegExp(`${BEFORE}${id}${AFTER}`, 'g') : undefined,
+  /** These ids mean something only after a word, alone or in a list. */
+  listed: word && {
+    word: new RegExp(`${BEFORE}${word}${MARKS}`, 'gi'),
+    id: new RegExp(`${id}${AFTER}`, 'y'),
+  },
+  whole: new RegExp(`^${id}$`),
+  page: `https://${pages[0]}`,
+  pages: pages.map(withoutWww),
+  isInTextOnly: isInTextOnly === true,
+}));
+
+type IdKind = (typeof ID_KINDS)[number];
+
+/** Addresses that documentation makes up (RFC 2606), and those of one network. */
+const NO_SITE = /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost|local|internal)$/;
+/** A link that works for a time, or for one person. */
+const SIGNED = /[?&](?:x-(?:amz|goog)-\w+|signature|sig|token|access_token|api_?key)=/i;
+
+const searched = new WeakMap<readonly ReplyBlock[], readonly Source[]>();
+
+/** Looks for the sources, so that rendering them takes no long time; false if they were looked for before. */
+export function searchSources(blocks: readonly ReplyBlock[]): boolean {
+  if (searched.has(blocks)) return false;
+  searched.set(blocks, findSources(blocks));
+  return true;
+}
+
+/**
+ * The pages that a finished answer names, each once: links and ids of its text in their order, then ids in the results of
+ * its tools. At most 100.
+ */
+export function sourcesOf(blocks: readonly ReplyBlock[]): readonly Source[] {
+  searchSources(blocks);
+  return searched.get(blocks) ?? [];
+}
+
+function findSources(blocks: readonly ReplyBlock[]): Source[] {
+  const found = new Map<string, Source>();
+  const addAll = (urls: readonly string[]) => {
+    for (const url of urls) {
+      if (found.size >= MAX_FOUND) return;
+      const { host, pathname, search, hash } = new URL(url);
+      const rest = `${pathname}${search}`.replace(/\/$/, '');
+      const route = /^#[!/]/.test(hash) ? hash : '';
+      const key = withoutWww(`${host}${rest}${route}`).toLowerCase();
+      if (!found.has(key)) found.set(key, { url, label: `${host}${shorten(rest, MAX_PATH_LENGTH)}` });
+    }
+  };
+  addAll(pagesIn(withoutCode(wholeWords(answerText(blocks), MAX_SEARCHED)), false));
+  let left = MAX_SEARCHED;
+  for (const block of blocks) {
+    if (block.kind !== 'tool_result' || left <= 0) continue;
+    left -= block.content.length;
+    addAll(pagesIn(wholeWords(block.content, MAX_TOOL_TEXT_LENGTH), true));
+  }
+  return [...found.values()];
+}
+
+/** A text of less than `most` characters; of another the beginning, without its last word: half of an id is another id. */
+function wholeWords(text: string, most: number): string {
+  if (text.length < most) return text;
+  const start = text.slice(0, most);
+  return start.slice(0, Math.max(0, ...[' ', '\n', '"', ','].map((end) => start.lastIndexOf(end))));
+}
+
+/** The text without fenced code, without addresses in inline code, and without the marks of other inline code. */
+function withoutCode(text: string): string {
+  let fence = '';
+  const lines = text.split('\n').map((line) => {
+    const [, mark = '', info = ''] = /^[\s>]{0,20}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$/.exec(line) ?? [];
+    const isInside = fence !== '';
+    if (!isInside) fence = mark;
+    else if (mark.startsWith(fence) && info.trim() === '') fence = '';
+    return isInside || mark !== '' ? '' : line;
+  });
+  return lines
+    .join('\n')
+    .replace(/`[^`\n]+`/g, (code) => (code.includes('://') ? ' ' : ` ${code.slice(1, -1)} `));
+}
+
+/** The pages that a text names, in their order; a tool's result names only those of ids. */
+function pagesIn(text: string, isResult: boolean): string[] {
+  const finds: { at: number; url: string }[] = [];
+  // What stands in an address is no id by itself.
+  const rest = text.replace(ADDRESS, (raw, at: number) => {
+    const isPicture = /!\[[^\]]{0,300}\]\(<?$/.test(text.slice(Math.max(0, at - 304), at));
+    const address = isPicture || finds.length >= MAX_FINDS ? undefined : wholeName(text, at, raw);
+    const url = address && pageAt(address, isResult);
+    if (url !== undefined) finds.push({ at, url });
+    return ' '.repeat(raw.length);
+  });
+  for (const kind of ID_KINDS) {
+    if (isResult && kind.isInTextOnly) continue;
+    for (const { at, id } of idsIn(rest, kind))
+      if (!isDoubtful(id, rest.slice(Math.max(0, at - 12), at))) finds.push({ at, url: kind.page + id });
+  }
+  return finds.sort((one, other) => one.at - other.at).map(({ url }) => url);
+}
+
+function idsIn(text: string, { found, listed }: IdKind): { at: number; id: string }[] {
+  const ids: { at: number; id: string }[] = [];
+  const add = (at: number, raw: string) => {
+    const id = wholeName(text, at, raw);
+    if (id !== undefined && ids.length < MAX_FINDS) ids.push({ at, id });
+  };
+  if (found !== undefined) for (const { 0: raw, index } of text.matchAll(found)) add(index, raw);
+  if (!listed) return ids;
+  for (const { 0: word, index } of text.matchAll(listed.word)) {
+    for (let at = index + word.length; ids.length < MAX_FINDS; ) {
+      const id = matchAt(listed.id, text, at);
+      if (id === '') break;
+      add(at, id);
+      at += id.length + matchAt(SEPARATOR, text, at + id.length).length;
+    }
+  }
+  return ids;
+}
+
+/** What a sticky expression matches at a place; '' if nothing. */
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? '';
+}
+
+/** Whether a DOI may be a number and what it is divided by, or the name of a file; `before` is the text before it. */
+function isDoubtful(id: string, before: string): boolean {
+  const suffix = /^10\.[\d.]+\/(.*)$/.exec(id)?.[1];
+  if (suffix === undefined) return false;
+  if (/\.(?:pdf|html?|xml|json|txt|csv)$/i.test(suffix)) return true;
+  if (/doi(?:\.org\/|\W{0,6})$/i.test(before)) return false;
+  return suffix.length < 5 || !/\d/.test(suffix) || /^\d{0,5}(?:\.\d+)?$/.test(suffix);
+}
+
+/**
+ * An address or an id without what follows it in a sentence: it ends before a bracket that it has not opened, and before
+ * punctuation. Undefined if it is shortened or a template.
+ */
+function wholeName(text: string, at: number, raw: string): string | undefined {
+  let depth = 0;
+  let end = 0;
+  for (; end < raw.length; end += 1) {
+    if (raw[end] === '(') depth += 1;
+    if (raw[end] === ')') depth -= 1;
+    if (depth < 0) break;
+  }
+  const name = raw.slice(0, end);
+  const isCut = end === raw.length && /[…{]/.test(text.charAt(at + end));
+  if (isCut || /\.{3}$|\$/.test(name)) return undefined;
+  return name.replace(/\\([_()~])/g, '$1').replace(/[.,:;!?_~(\\]+$/, '');
+}
+
+/** The page that an address leads to: that of an id where it is one; undefined if it is no public page. */
+function pageAt(address: string, isResult: boolean): string | undefined {
+  const url = URL.parse(address.replaceAll('&amp;', '&'));
+  if (url === null || url.username !== '' || url.href.length > MAX_URL_LENGTH) return undefined;
+  const path = url.pathname.replace(/(?:\/entry)?\/?$/, '').replace(/%[\da-f]{2}/gi, decoded);
+  const plain = withoutWww(url.host + path + url.search);
+  for (const { pages, page, whole } of ID_KINDS) {
+    const id = plain.slice(pages.find((start) => plain.startsWith(start))?.length ?? plain.length);
+    if (whole.test(id)) return page + id;
+  }
+  const isSite = /\.[a-z][a-z\d-]+$/.test(url.hostname) && !NO_SITE.test(url.hostname);
+  return isResult || !isSite || SIGNED.test(url.search) ? undefined : url.href;
+}
+
+/** An escaped ASCII character. */
+function decoded(escaped: string): string {
+  const code = Number.parseInt(escaped.slice(1), 16);
+  return code < 0x80 ? String.fromCharCode(code) : escaped;
+}
+
+function withoutWww(address: string): string {
+  return address.replace(/^www\./, '');
+}
+
+/** Below an answer: the sources that it names, if there are two or more. */
+export function sourceBlocks(blocks: readonly ReplyBlock[]): RichTextBlock[] {
+  const sources = sourcesOf(blocks);
+  const rest = sources.length - MAX_LISTED;
+  if (sources.length < 2) return [];
+  return [
+    listBlock(strings.sources, sources.slice(0, MAX_LISTED), 1, rest > 0 ? strings.sourcesInSteps(rest) : ''),
+  ];
+}
+
+/** The sources that the list below an answer has no room for. */
+export function furtherSourceBlocks(blocks: readonly ReplyBlock[]): RichTextBlock[] {
+  const rest = sourcesOf(blocks).slice(MAX_LISTED);
+  return rest.length === 0 ? [] : [listBlock(strings.furtherSources, rest, MAX_LISTED + 1)];
+}
+
+/** Rich text shows its texts literally, and does not count what it links as text. */
+function listBlock(heading: string, sources: readonly Source[], first: number, last = ''): RichTextBlock {
+  const elements: RichTextElement[] = [{ type: 'text', text: heading, style: { bold: true } }];
+  for (const [index, { url, label }] of sources.entries())
+    elements.push({ type: 'text', text: `\n${first + index}. ` }, { type: 'link', url, text: label });
+  if (last !== '') elements.push({ type: 'text', text: `\n${last}` });
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
+}

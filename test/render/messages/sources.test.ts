@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sampleReport } from '../../../sandbox/agent/sample-report.ts';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { visibleText } from '../../../sandbox/slack/visible-text.ts';
+import type { RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
+import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import {
+  type DisplayedReply,
+  renderNextMessage,
+  renderReply,
+} from '../../../src/render/messages/reply-message.ts';
+import { furtherSourceBlocks, sourcesOf } from '../../../src/render/messages/sources.ts';
+import { MAX_TOOL_TEXT_LENGTH } from '../../../src/render/messages/tool-steps.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
+
+const text = (...texts: string[]): ReplyBlock[] => texts.map((one) => ({ kind: 'text', text: one }));
+const result = (content: string): ReplyBlock => ({ kind: 'tool_result', toolUseId: 't1', content });
+const labels = (blocks: readonly ReplyBlock[]) => sourcesOf(blocks).map(({ label }) => label);
+
+/** What is easily taken for a source, and is none. */
+const AWKWARD = `
+scanpy 1.9.1, v3.12.0-rc.1, CUDA 10.2, numpy==10.1234, build 10.2023/py39, R² = 0.9812, R2=0.85, rs = 0.42, Rs 5000,
+rs2, RS1234, RS-232, GSE1 and PMCH, NCT1, TP53, C9orf72, H3K27ac, P53, O95, HLA-B*57:01; wells A1, H12, P04, B10.
+10.1234/min, 10.5000/3, 10.1234/0.05, 10.2500/mL, 192.10.1234/24, 10.0.0.0/8, 10.1038/…, 10.1234/1.7, 10/2023
+PMID, PMID 12, PMIDs: 20 found, 31978945, PMC12, PMC-123456, NCT1234567, NCT123456789, PMIDs 3 of 5
+GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, /NCT04280705/, rs429358_C, 10.1038/s41586-020.pdf
+PDB files, PDB 2021 release, PDB 10th, PDB 100KB, PDB: 10GB, PDB ID list, PDB: 20mg, 1TUP, 6VXX.
+UniProt release 2024_01, UniProt P53_HUMAN, UniProt and TrEMBL, P04637, Q8N158
+\`curl https://api.ncbi.nlm.nih.gov/x\` http://localhost:8888/lab http://127.0.0.1:80/ http://lab/ ftp://nature.com/a
+https://example.org/a https://host.example/b https://nas.local/c mailto:a@nature.com nature.com/articles
+\`\`\`sh
+wget https://www.ensembl.org/x # PMID 31978945, doi:10.1038/s41586-020-2649-2
+\`\`\`
+- ~~~
+  NCT04280705
+  ~~~
+![a plot](https://plots.ensembl.org/a.png) ![](<https://plots.ensembl.org/b.png>)
+https://bucket.s3.amazonaws.com/x?X-Amz-Signature=abc&X-Amz-Date=1 https://files.nature.com/x?token=abc
+https://www.ebi.ac.uk/{id}/x https://www.ebi.ac.uk/$ID/x https://www.ebi.ac.uk/arti… https://www.ebi.ac.uk/art...
+https://nature.com@evil.org/x https://user:pw@evil.org/x
+`;
+
+/** Sources as people and models write them, each with the address that is listed for it. */
+const WRITTEN: readonly (readonly [string, string])[] = [
+  [
+    'https://github.com/scverse/scanpy/blob/v1.9.1/GSE12345.md#L10',
+    'github.com/scverse/scanpy/blob/v1.9.1/GSE12345.md',
+  ],
+  ['<https://www.ensembl.org/Homo_sapiens/>', 'www.ensembl.org/Homo_sapiens'],
+  ['[R](https://en.wikipedia.org/wiki/R_(language))[^1]', 'en.wikipedia.org/wiki/R_(language)'],
+  [
+    '[a paper](https://www.nature.com/articles/x?a=1&amp;b=2 "its title")',
+    'www.nature.com/articles/x?a=1&b=2',
+  ],
+  ['**https://www.ebi.ac.uk/a\\_b**', 'www.ebi.ac.uk/a_b'],
+  ['见https://www.ebi.ac.uk/chembl。', 'www.ebi.ac.uk/chembl'],
+  ['10.1016/S0140-6736(20)30183-5', 'doi.org/10.1016/S0140-6736(20)30183-5'],
+  ['(doi:10.1038/nrg3', 'doi.org/10.1038/nrg3'],
+  ['doi.org/10.7554/eLife.12345', 'doi.org/10.7554/eLife.12345'],
+  ['https://dx.doi.org/10.1016/j.cell%2E2020', 'doi.org/10.1016/j.cell.2020'],
+  ['**DOI:** `10.1101/2020.03.22.002386`', 'doi.org/10.1101/2020.03.22.002386'],
+  ['10.1101/123456', 'doi.org/10.1101/123456'],
+  [
+    '10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2',
+    'doi.org/10.1002/(SICI)1097-0258(19980815/30)17:15/16%3C1661::AID-SIM968%3E3.0.CO;2-2',
+  ],
+  ['PMID: 31978945', 'pubmed.ncbi.nlm.nih.gov/31978945'],
+  ['**PubMed ID** 32015507', 'pubmed.ncbi.nlm.nih.gov/32015507'],
+  ['https://www.ncbi.nlm.nih.gov/pubmed/32132184/', 'pubmed.ncbi.nlm.nih.gov/32132184'],
+  ['PMC7054408', 'pmc.ncbi.nlm.nih.gov/articles/PMC7054408'],
+  ['https://www.ncbi.nlm.nih.gov/pmc/articles/PMC7054409/', 'pmc.ncbi.nlm.nih.gov/articles/PMC7054409'],
+  ['NCT04280705', 'clinicaltrials.gov/study/NCT04280705'],
+  ['`GSE147507`', 'www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE147507'],
+  ['rs429358-C', 'www.ncbi.nlm.nih.gov/snp/rs429358'],
+  ['PDB 6VXX', 'www.rcsb.org/structure/6VXX'],
+  ['PDB ID: `1tup`', 'www.rcsb.org/structure/1tup'],
+  ['https://www.rcsb.org/structure/4HHB', 'www.rcsb.org/structure/4HHB'],
+  ['UniProt P04637-2', 'www.uniprot.org/uniprotkb/P04637'],
+  ['UniProtKB accession: A0A024R161', 'www.uniprot.org/uniprotkb/A0A024R161'],
+];
+
+describe('the sources of an answer', () => {
+  test('are none in awkward text, and none of the sample answers have any', () => {
+    expect(labels(text(AWKWARD))).toEqual([]);
+    expect(labels([result(AWKWARD.replaceAll('`', ' ').replace(/wget.*|NCT04280705/g, ''))])).toEqual([]);
+    expect(labels(text(sampleReport(60_000)))).toEqual([]);
+    for (const name of ['analyst', 'prompt-commands', 'sample-report', 'table-summary'])
+      expect(labels(text(readFileSync(`sandbox/agent/${name}.ts`, 'utf8')))).toEqual([]);
+  });
+
+  test('are found however they are written, in their order and once', () => {
+    const written = fc.shuffledSubarray([...WRITTEN], { minLength: 1 });
+    const between = fc.constantFrom(', ', '. ', '; see also ', '\n- ', ' (', ') and ', ' | ', '.\n\n');
+    fc.assert(
+      fc.property(written, between, fc.boolean(), (list, separator, isTwice) => {
+        const parts = list.map(([one]) => one);
+        const answer = `As shown: ${[...parts, ...(isTwice ? parts : [])].join(separator)}.`;
+        expect(labels(text(answer))).toEqual(list.map(([, label]) => label));
+        const apart = `${AWKWARD}\n\n`;
+        expect(labels(text(apart + parts.join(`\n\n${apart}`)))).toEqual(list.map(([, label]) => label));
+      }),
+    );
+  });
+
+  test('are read from lists after one word', () => {
+    const answer =
+      'PMIDs: 31978945, 32015507 and 32132184; PDB entries 4HHB, `1MBN`, and 2LYZ; UniProt P04637 or Q8N158.';
+    expect(labels(text(answer)).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
+      '31978945',
+      '32015507',
+      '32132184',
+      '4HHB',
+      '1MBN',
+      '2LYZ',
+      'P04637',
+      'Q8N158',
+    ]);
+  });
+
+  test('are of the results of tools only ids, after those of the text', () => {
+    const json = JSON.stringify({
+      pmid: '31978945',
+      doi: '10.1016/j.cell.2020.02.058',
+      url: 'https://www.cell.com/x',
+      links: ['https://pubmed.ncbi.nlm.nih.gov/33333333/', 'https://www.nature.com/articles/y'],
+      snps: ['rs429358', 'rs7412'],
+      nested: JSON.stringify({ doi: '10.1093/nar/gkaa1100' }),
+    });
+    const xml =
+      '<PMID Version="1">32015507</PMID><ArticleId IdType="doi">10.1038/s41586-020-2649-2</ArticleId>';
+    expect(labels([result(json), result(`${xml}\nPMID- 32132184`), ...text('See NCT04280705.')])).toEqual([
+      'clinicaltrials.gov/study/NCT04280705',
+      'pubmed.ncbi.nlm.nih.gov/31978945',
+      'doi.org/10.1016/j.cell.2020.02.058',
+      'pubmed.ncbi.nlm.nih.gov/33333333',
+      'doi.org/10.1093/nar/gkaa1100',
+      'pubmed.ncbi.nlm.nih.gov/32015507',
+      'doi.org/10.1038/s41586-020-2649-2',
+      'pubmed.ncbi.nlm.nih.gov/32132184',
+    ]);
+  });
+
+  test('are never half of an id where only the beginning of a result was kept', () => {
+    fc.assert(
+      fc.property(fc.nat(40), (cut) => {
+        const whole = `${' '.repeat(MAX_TOOL_TEXT_LENGTH - cut)}"doi": "10.1016/j.cell.2020.02.058" PMID 31978945`;
+        const kept = whole.slice(0, MAX_TOOL_TEXT_LENGTH);
+        for (const label of labels([result(kept)]))
+          expect(['doi.org/10.1016/j.cell.2020.02.058', 'pubmed.ncbi.nlm.nih.gov/31978945']).toContain(label);
+      }),
+    );
+  });
+
+  test('are links of which people see the whole host', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.webUrl({ withQueryParameters: true, withFragments: true }), { maxLength: 5 }),
+        (urls) => {
+          for (const { url, label } of sourcesOf(text(urls.map((one) => `<${one}>`).join('\n')))) {
+            expect(label.startsWith(new URL(url).host)).toBe(true);
+            expect(url.length).toBeLessThanOrEqual(500);
+          }
+        },
+      ),
+    );
+  });
+});
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+
+function state(blocks: readonly ReplyBlock[], fields: Partial<DisplayedReply> = {}): DisplayedReply {
+  return { turnId, phase: 'done', blocks, elapsedMs: 65_000, notes: [], maxMessages: 12, ...fields };
+}
+
+/** The lists of sources in a reply, as people read them. */
+function listed(messages: readonly RenderedMessage[]): string[] {
+  return messages.flatMap(({ blocks }) => blocks.filter(({ type }) => type === 'rich_text').map(visibleText));
+}
+
+const some = 'See PMID 31978945 and NCT04280705.';
+const links = (count: number, length = 0) =>
+  Array.from({ length: count }, (_, at) => `https://www.nature.com/${at + 1}/${'a'.repeat(length)}`).join(
+    ' ',
+  );
+
+describe('a finished answer', () => {
+  test('of two or more sources ends with their list, and no other answer does', () => {
+    const list = 'Sources\n1. pubmed.ncbi.nlm.nih.gov/31978945\n2. clinicaltrials.gov/study/NCT04280705';
+    expect(listed(renderReply(state(text(some))))).toEqual([list]);
+    for (const phase of ['working', 'stopping', 'failed', 'cancelled', 'length'] as const)
+      expect(listed(renderReply(state(text(some), { phase })))).toEqual([]);
+    expect(listed(renderReply(state(text(some), { hideSources: true })))).toEqual([]);
+    expect(listed(renderReply(state(text('See PMID 31978945, and again PMID 31978945.'))))).toEqual([]);
+  });
+
+  test('lists at most 20 sources and leaves the rest to its steps', () => {
+    const blocks = text(links(33));
+    const messages = renderReply(state(blocks));
+    const [list = ''] = listed(messages);
+    expect(list.split('\n').slice(-3)).toEqual([
+      '19. www.nature.com/19',
+      '20. www.nature.com/20',
+      'Steps has 13 more sources.',
+    ]);
+    expect(JSON.stringify(messages)).toContain('"steps"');
+    const further = visibleText(furtherSourceBlocks(blocks)).split('\n');
+    expect([further.length, further[1], further.at(-1)]).toEqual([
+      14,
+      '21. www.nature.com/21',
+      '33. www.nature.com/33',
+    ]);
+    expect(JSON.stringify(renderReply(state(text(links(20)))))).not.toContain('"steps"');
+  });
+
+  test('has its list in a message of its own where the last one has no room', () => {
+    const ids = Array.from({ length: 20 }, (_, at) => `PMC70544${at + 10}`).join(' ');
+    const blocks = text(`${'word '.repeat(1_790)}\n\n${ids}`);
+    const messages = renderReply(state(blocks));
+    expect(messages.map(({ blocks: [first] }) => first?.type)).toEqual(['markdown', 'rich_text']);
+    for (const message of messages) checkBlocks(message.blocks, 'message');
+  });
+
+  test('keeps its text as it is, within the limits of Slack, and the same however it grew', () => {
+    const written = fc.constantFrom(...WRITTEN.map(([one]) => one), links(30, 60), links(2, 450));
+    const answer = fc.array(fc.oneof(written, written, markdownArbitrary()), { minLength: 1, maxLength: 8 });
+    const steps = fc.array(fc.nat(100), { maxLength: 5 });
+    fc.assert(
+      fc.property(answer, steps, (parts, places) => {
+        const whole = parts.join('\n\n');
+        const final = state([...text(whole), result('PMID 31978945')], { maxMessages: 3 });
+        const splitter = new AnswerSplitter();
+        for (const place of places.toSorted((a, b) => a - b)) {
+          const soFar = whole.slice(0, (whole.length * place) / 100);
+          splitter.recordGrowth(soFar);
+          renderReply({ ...final, phase: 'working', blocks: text(soFar) }, splitter);
+        }
+        splitter.recordGrowth(whole);
+        while (renderNextMessage(final, splitter));
+        const messages = renderReply(final, splitter);
+        expect(messages).toEqual(renderReply({ ...final, blocks: [...final.blocks] }));
+        for (const message of messages) checkBlocks(message.blocks, 'message');
+        const shownOf = (of: readonly RenderedMessage[]) =>
+          of.flatMap(({ blocks }) => blocks.filter(({ type }) => type === 'markdown'));
+        expect(shownOf(messages)).toEqual(shownOf(renderReply({ ...final, hideSources: true })));
+        const sources = sourcesOf(final.blocks);
+        expect(listed(messages)).toHaveLength(sources.length < 2 ? 0 : 1);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

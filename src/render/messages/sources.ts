@@ -56,7 +56,7 @@ const ID_KINDS = [
   { id: 'rs\\d{4,10}', pages: ['www.ncbi.nlm.nih.gov/snp/'], isInTextOnly: true },
   // A digit and three characters with a letter among them; no ordinal and no size.
   {
-    word: 'PDB(?:[ _-]?(?:IDs?|codes?|entry|entries))?',
+    word: 'PDB(?:[ _-]?(?:IDs?|codes?|entry|entries|structures?))?',
     id: `${PDB}(?=\\d*[A-Z])[A-Z\\d]{3}`,
     pages: ['www.rcsb.org/structure/'],
   },
@@ -114,7 +114,7 @@ function findSources(blocks: readonly ReplyBlock[]): Source[] {
     for (const url of urls) {
       if (found.size >= MAX_FOUND) return;
       const { host, pathname, search, hash } = new URL(url);
-      const rest = `${pathname}${search}`.replace(/\/$/, '');
+      const rest = `${pathname}${search.replace(/[?&]utm_[^&]*/g, '')}`.replace(/\/$/, '');
       const route = /^#[!/]/.test(hash) ? hash : '';
       const key = withoutWww(`${host}${rest}${route}`).toLowerCase();
       if (!found.has(key)) found.set(key, { url, label: `${host}${shorten(rest, MAX_PATH_LENGTH)}` });

@@ -75,7 +75,7 @@ const WRITTEN: readonly (readonly [string, string])[] = [
   ['NCT04280705', 'clinicaltrials.gov/study/NCT04280705'],
   ['`GSE147507`', 'www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE147507'],
   ['rs429358-C', 'www.ncbi.nlm.nih.gov/snp/rs429358'],
-  ['PDB 6VXX', 'www.rcsb.org/structure/6VXX'],
+  ['PDB structure 6VXX', 'www.rcsb.org/structure/6VXX'],
   ['PDB ID: `1tup`', 'www.rcsb.org/structure/1tup'],
   ['https://www.rcsb.org/structure/4HHB', 'www.rcsb.org/structure/4HHB'],
   ['UniProt P04637-2', 'www.uniprot.org/uniprotkb/P04637'],
@@ -103,6 +103,18 @@ describe('the sources of an answer', () => {
         expect(labels(text(apart + parts.join(`\n\n${apart}`)))).toEqual(list.map(([, label]) => label));
       }),
     );
+  });
+
+  test('are one where addresses of a page differ in their scheme, their end, their anchor or who sent the reader', () => {
+    const same = [
+      'http://nature.com/a/',
+      'https://www.nature.com/a#s1',
+      'https://www.nature.com/A?utm_source=x&utm_id=1',
+    ];
+    expect(labels(text(same.join(' ')))).toEqual(['nature.com/a']);
+    expect(
+      labels(text('https://app.nature.com/#/a https://app.nature.com/#/b https://a.nature.com?x=1')),
+    ).toHaveLength(3);
   });
 
   test('are read from lists after one word', () => {

@@ -76,7 +76,9 @@ export class WorkflowRuns {
       await sleep(FORM_WAIT_MS);
       if (this.#slack.modal(person) === undefined) continue;
       const isFilled = JSON.stringify(this.#slack.modal(person)?.blocks).includes('allow_workflow_steps');
-      const values = { channel_switches: ['show_steps', 'show_sources', 'send_reminders', 'allow_workflow_steps'] };
+      const values = {
+        channel_switches: ['show_steps', 'show_sources', 'send_reminders', 'allow_workflow_steps'],
+      };
       const saved = isFilled ? await this.#slack.submitView(person, values) : { acked: false };
       if (this.#slack.modal(person) !== undefined) await this.#slack.closeView(person);
       if (saved.acked && !JSON.stringify(saved).includes('"errors"')) return;

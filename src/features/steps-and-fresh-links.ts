@@ -76,10 +76,13 @@ async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalCont
     if (turn.assistant_message_id === null) return strings.stepsNotFound;
     const { content } = await agent.getMessage(taskId, turn.assistant_message_id);
     const blocks = content.map(toReplyBlock);
-    const { show_sources } = await deps.store.settings.get(turn.workspace, turn.channel);
-    const find = () => (show_sources ? furtherSourceBlocks(blocks) : []);
+    const { show_sources, show_steps } = await deps.store.settings.get(turn.workspace, turn.channel);
+    const find = () =>
+      show_sources && (turn.outcome ?? 'completed') === 'completed' ? furtherSourceBlocks(blocks) : [];
     const further = await deps.rendering.run(turn.workspace, find, AbortSignal.timeout(FIND_WAIT_MS));
-    return stepsView(toolSteps(blocks), further, { turnId: turn.id, page: press.page });
+    // Where steps are hidden, the button stands there for the sources alone.
+    const steps = show_steps || further.length === 0 ? toolSteps(blocks) : [];
+    return stepsView(steps, further, { turnId: turn.id, page: press.page });
   });
 }
 

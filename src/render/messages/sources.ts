@@ -15,35 +15,37 @@ export interface Source {
 const MAX_LISTED = 20;
 /** Sources that are looked for; Steps has those that the answer does not list. */
 const MAX_FOUND = 100;
-/** Characters of an answer that are searched, and of all its tools' results: either takes at most some 30 ms. */
-const MAX_SEARCHED = 500_000;
+/** Characters of an answer that are searched, and of all its tools' results: either takes at most some 50 ms. */
+const MAX_SEARCHED = 250_000;
 /** Finds of one kind in one text. */
 const MAX_FINDS = 2_000;
 /** Nobody checks a longer address; Slack states no limit for a link in rich text. */
 const MAX_URL_LENGTH = 500;
 const MAX_PATH_LENGTH = 80;
 
-/** An id is no part of a name, a path or a file's name. */
-const BEFORE = '(?:(?<=doi\\.org/)|(?<![\\w/.-]))';
-const AFTER = '(?![\\w/%]|\\.\\w)';
+/** An id is no part of a name, a path, a file's name or an e-mail address; `_` may be the mark of emphasis. */
+const BEFORE = '(?:(?<=doi\\.org/)|(?<![A-Za-z\\d/.@-]|\\w_))';
+const AFTER = '(?![A-Za-z\\d/%@]|[_.]\\w)';
 /** What stands between a word and its id in prose, Markdown, JSON and XML. */
-const MARKS = '["\'`*_:#=>()[ \\t-]{1,8}';
+const MARKS = '["\'`*_:：#=>()（[ \\t\\u200e\\u200f-]{1,8}';
 /** What stands between the ids of a list. */
-const SEPARATOR = /["'`*_)\]]{0,3}[ \t]{0,3}(?:(?:[,;/&]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
+const SEPARATOR = /["'`*_)\]]{0,3}[ \t]{0,3}(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
 /** What addresses and DOIs do not hold in prose, Markdown or JSON: spaces, quotes, brackets, punctuation beyond ASCII. */
 const ENDS = '\\s<>"\'`{}[\\]|\\\\*\\u2000-\\u206f\\u3000-\\u303f\\uff00-\\uffef';
-const ADDRESS = new RegExp(`https?://(?:[^${ENDS}^]|\\\\[_()~]){1,2000}`, 'gi');
+const ADDRESS = new RegExp(`https?://(?:(?!&[lg]t;)[^${ENDS}^]|'(?=\\w{2})|\\\\[_()~]){1,2000}`, 'gi');
 const PDB = '(?!\\d+(?:[KMGT]B|st|nd|rd|th)\\b)[1-9]';
 
 /** Kinds of ids: the first of their `pages` is linked; further ones count as the same. */
 const ID_KINDS = [
   {
-    id: `10\\.[1-9]\\d{3,4}(?:\\.\\d+)*/(?:\\(SICI\\)[^\\s"'\`{}|\\\\]{1,200}|(?:[^${ENDS},;&?#%]|%[\\da-fA-F]{2}|\\\\[_()]){1,200})`,
+    id: `10\\.[1-9]\\d{3,4}(?:\\.\\d+)*/(?:\\(SICI\\)[!-z]{1,150}?;2-\\w|(?:[^${ENDS}\\u0080-\\uffff,;&?#%]|%[\\da-fA-F]{2}|\\\\[_()]){1,200})`,
     pages: ['doi.org/', 'dx.doi.org/'],
   },
   {
     word: '(?:PMIDs?|PubMed[ _-]?IDs?)(?: Version="\\d")?',
     id: '\\d{5,8}',
+    // "and 50000 cells" may follow the first one.
+    next: '\\d{7,8}',
     pages: ['pubmed.ncbi.nlm.nih.gov/', 'www.ncbi.nlm.nih.gov/pubmed/'],
   },
   {
@@ -70,12 +72,13 @@ const ID_KINDS = [
     id: '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})',
     pages: ['www.uniprot.org/uniprotkb/', 'www.uniprot.org/uniprot/'],
   },
-].map(({ id, word, pages, isInTextOnly }) => ({
+].map(({ id, next = id, word, pages, isInTextOnly }) => ({
   found: word === undefined ? new RegExp(`${BEFORE}${id}${AFTER}`, 'g') : undefined,
   /** These ids mean something only after a word, alone or in a list. */
   listed: word && {
     word: new RegExp(`${BEFORE}${word}${MARKS}`, 'gi'),
     id: new RegExp(`${id}${AFTER}`, 'y'),
+    next: new RegExp(`${next}${AFTER}`, 'y'),
   },
   whole: new RegExp(`^${id}$`),
   page: `https://${pages[0]}`,
@@ -113,11 +116,12 @@ function findSources(blocks: readonly ReplyBlock[]): Source[] {
   const addAll = (urls: readonly string[]) => {
     for (const url of urls) {
       if (found.size >= MAX_FOUND) return;
-      const { host, pathname, search, hash } = new URL(url);
-      const rest = `${pathname}${search.replace(/[?&]utm_[^&]*/g, '')}`.replace(/\/$/, '');
+      const { href, host, pathname, search, hash } = new URL(url);
+      const query = search.replace(/[?&]utm_[^&]*/g, '').replace(/^&/, '?');
+      const rest = `${pathname}${query}`.replace(/\/$/, '');
       const route = /^#[!/]/.test(hash) ? hash : '';
       const key = withoutWww(`${host}${rest}${route}`).toLowerCase();
-      if (!found.has(key)) found.set(key, { url, label: `${host}${shorten(rest, MAX_PATH_LENGTH)}` });
+      if (!found.has(key)) found.set(key, { url: href, label: `${host}${shorten(rest, MAX_PATH_LENGTH)}` });
     }
   };
   addAll(pagesIn(withoutCode(wholeWords(answerText(blocks), MAX_SEARCHED)), false));
@@ -157,8 +161,8 @@ function pagesIn(text: string, isResult: boolean): string[] {
   const finds: { at: number; url: string }[] = [];
   // What stands in an address is no id by itself.
   const rest = text.replace(ADDRESS, (raw, at: number) => {
-    const isPicture = /!\[[^\]]{0,300}\]\(<?$/.test(text.slice(Math.max(0, at - 304), at));
-    const address = isPicture || finds.length >= MAX_FINDS ? undefined : wholeName(text, at, raw);
+    const isSource = finds.length < MAX_FINDS && !isPictureOrDoi(text.slice(Math.max(0, at - 304), at));
+    const address = isSource ? wholeName(text, at, raw) : undefined;
     const url = address && pageAt(address, isResult);
     if (url !== undefined) finds.push({ at, url });
     return ' '.repeat(raw.length);
@@ -171,6 +175,13 @@ function pagesIn(text: string, isResult: boolean): string[] {
   return finds.sort((one, other) => one.at - other.at).map(({ url }) => url);
 }
 
+/** Whether the text before an address makes it that of a picture, or the page of a DOI that its link shows. */
+function isPictureOrDoi(before: string): boolean {
+  const start = before.lastIndexOf('[');
+  const label = /^\[([^\]]*)\]\(<?$/.exec(before.slice(start))?.[1];
+  return label !== undefined && (before[start - 1] === '!' || /\b10\.\d{4,5}\/\S{6}/.test(label));
+}
+
 function idsIn(text: string, { found, listed }: IdKind): { at: number; id: string }[] {
   const ids: { at: number; id: string }[] = [];
   const add = (at: number, raw: string) => {
@@ -180,11 +191,12 @@ function idsIn(text: string, { found, listed }: IdKind): { at: number; id: strin
   if (found !== undefined) for (const { 0: raw, index } of text.matchAll(found)) add(index, raw);
   if (!listed) return ids;
   for (const { 0: word, index } of text.matchAll(listed.word)) {
-    for (let at = index + word.length; ids.length < MAX_FINDS; ) {
-      const id = matchAt(listed.id, text, at);
-      if (id === '') break;
+    let at = index + word.length;
+    let id = matchAt(listed.id, text, at);
+    while (id !== '' && ids.length < MAX_FINDS) {
       add(at, id);
       at += id.length + matchAt(SEPARATOR, text, at + id.length).length;
+      id = matchAt(listed.next, text, at);
     }
   }
   return ids;
@@ -202,7 +214,7 @@ function isDoubtful(id: string, before: string): boolean {
   if (suffix === undefined) return false;
   if (/\.(?:pdf|html?|xml|json|txt|csv)$/i.test(suffix)) return true;
   if (/doi(?:\.org\/|\W{0,6})$/i.test(before)) return false;
-  return suffix.length < 5 || !/\d/.test(suffix) || /^\d{0,5}(?:\.\d+)?$/.test(suffix);
+  return suffix.length < 6 || !/\d/.test(suffix) || /^\d{0,5}(?:\.\d+)?$/.test(suffix);
 }
 
 /**
@@ -218,7 +230,8 @@ function wholeName(text: string, at: number, raw: string): string | undefined {
     if (depth < 0) break;
   }
   const name = raw.slice(0, end);
-  const isCut = end === raw.length && /[…{]/.test(text.charAt(at + end));
+  const isLeft = text[at - 1] === '<' ? /[^>|]/ : /[…{]/;
+  const isCut = end === raw.length && isLeft.test(text.charAt(at + end));
   if (isCut || /\.{3}$|\$/.test(name)) return undefined;
   return name.replace(/\\([_()~])/g, '$1').replace(/[.,:;!?_~(\\]+$/, '');
 }
@@ -229,11 +242,12 @@ function pageAt(address: string, isResult: boolean): string | undefined {
   if (url === null || url.username !== '' || url.href.length > MAX_URL_LENGTH) return undefined;
   const path = url.pathname.replace(/(?:\/entry)?\/?$/, '').replace(/%[\da-f]{2}/gi, decoded);
   const plain = withoutWww(url.host + path + url.search);
-  for (const { pages, page, whole } of ID_KINDS) {
+  for (const { pages, page, whole, isInTextOnly } of ID_KINDS) {
+    if (isResult && isInTextOnly) continue;
     const id = plain.slice(pages.find((start) => plain.startsWith(start))?.length ?? plain.length);
     if (whole.test(id)) return page + id;
   }
-  const isSite = /\.[a-z][a-z\d-]+$/.test(url.hostname) && !NO_SITE.test(url.hostname);
+  const isSite = /^.{1,80}\.[a-z][a-z\d-]{1,20}$/.test(url.hostname) && !NO_SITE.test(url.hostname);
   return isResult || !isSite || SIGNED.test(url.search) ? undefined : url.href;
 }
 
@@ -260,10 +274,11 @@ export function sourceBlocks(blocks: readonly ReplyBlock[]): RichTextBlock[] {
 /** The sources that the list below an answer has no room for. */
 export function furtherSourceBlocks(blocks: readonly ReplyBlock[]): RichTextBlock[] {
   const rest = sourcesOf(blocks).slice(MAX_LISTED);
-  return rest.length === 0 ? [] : [listBlock(strings.furtherSources, rest, MAX_LISTED + 1)];
+  const last = rest.length === MAX_FOUND - MAX_LISTED ? strings.firstSourcesOnly(MAX_FOUND) : '';
+  return rest.length === 0 ? [] : [listBlock(strings.furtherSources, rest, MAX_LISTED + 1, last)];
 }
 
-/** Rich text shows its texts literally, and does not count what it links as text. */
+/** Rich text shows its texts literally. */
 function listBlock(heading: string, sources: readonly Source[], first: number, last = ''): RichTextBlock {
   const elements: RichTextElement[] = [{ type: 'text', text: heading, style: { bold: true } }];
   for (const [index, { url, label }] of sources.entries())

@@ -128,6 +128,17 @@ describe.concurrent('a run of several steps', () => {
   });
 });
 
+/** What **Steps** of a reply shows, once it shows this. */
+async function stepsModal(channel: Channel, root: Message, wanted: string): Promise<string> {
+  const { ts } = await scene.messageWithButton(channel, root, 'steps');
+  await scene.slack.click({ person: scene.ada.id, channel: channel.id, actionId: 'steps', ts });
+  const modal = () => visibleText(scene.slack.modal(scene.ada)?.blocks);
+  await scene.until('the steps are there', () => modal().includes(wanted));
+  const shown = modal();
+  await scene.slack.closeView(scene.ada);
+  return shown;
+}
+
 test('a finished answer lists its first 20 sources, Steps lists the rest, and a setting turns both off', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, 'with sources');
@@ -137,14 +148,12 @@ test('a finished answer lists its first 20 sources, Steps lists the rest, and a 
     'Sources\n1. doi.org/10.1016/S0140-6736(20)30183-5\n2. clinicaltrials.gov/study/NCT00000010\n',
   );
   expect(shown).toContain('\n20. clinicaltrials.gov/study/NCT00000028\nSteps has 2 more sources.\n');
-  const button = await scene.messageWithButton(channel, root, 'steps');
-  const press = { person: scene.ada.id, channel: channel.id, actionId: 'steps' };
-  await scene.slack.click({ ...press, ts: button.ts });
-  const modal = () => visibleText(scene.slack.modal(scene.ada)?.blocks);
-  await scene.until('the rest is there', () =>
-    modal().includes('21. clinicaltrials.gov/study/NCT00000029\n22. pubmed.ncbi.nlm.nih.gov/31978945'),
-  );
-  await scene.slack.closeView(scene.ada);
+  const rest = '21. clinicaltrials.gov/study/NCT00000029\n22. pubmed.ncbi.nlm.nih.gov/31978945';
+  expect(await stepsModal(channel, root, rest)).toContain('BRCA1');
+  await saveChannelSettings(scene, channel, { channel_switches: ['show_sources'] });
+  const stepless = scene.ask(channel, 'with sources');
+  await scene.finished(channel, stepless);
+  expect(await stepsModal(channel, stepless, rest)).not.toContain('BRCA1');
   await saveChannelSettings(scene, channel, { channel_switches: ['show_steps'] });
   const quiet = scene.ask(channel, 'with sources');
   await scene.finished(channel, quiet);

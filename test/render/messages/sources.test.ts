@@ -24,9 +24,10 @@ const labels = (blocks: readonly ReplyBlock[]) => sourcesOf(blocks).map(({ label
 const AWKWARD = `
 scanpy 1.9.1, v3.12.0-rc.1, CUDA 10.2, numpy==10.1234, build 10.2023/py39, R² = 0.9812, R2=0.85, rs = 0.42, Rs 5000,
 rs2, RS1234, RS-232, GSE1 and PMCH, NCT1, TP53, C9orf72, H3K27ac, P53, O95, HLA-B*57:01; wells A1, H12, P04, B10.
-10.1234/min, 10.5000/3, 10.1234/0.05, 10.2500/mL, 192.10.1234/24, 10.0.0.0/8, 10.1038/…, 10.1234/1.7, 10/2023
+10.1234/min, 10.5000/3, 10.2500/1.5e3, 10.1000/100km, 10.1234/0.05, 10.2500/mL, 192.10.1234/24, 10.0.0.0/8, 10.1038/…, 10.1234/1.7, 10/2023
 PMID, PMID 12, PMIDs: 20 found, 31978945, PMC12, PMC-123456, NCT1234567, NCT123456789, PMIDs 3 of 5
 GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, /NCT04280705/, rs429358_C, 10.1038/s41586-020.pdf
+PMC1234567@nih.gov, NCT04280705@example.org, @GSE12345, GSE12345@geo, BRCA1_rs429358, hsa_rs429358
 PDB files, PDB 2021 release, PDB 10th, PDB 100KB, PDB: 10GB, PDB ID list, PDB: 20mg, 1TUP, 6VXX.
 UniProt release 2024_01, UniProt P53_HUMAN, UniProt and TrEMBL, P04637, Q8N158
 \`curl https://api.ncbi.nlm.nih.gov/x\` http://localhost:8888/lab http://127.0.0.1:80/ http://lab/ ftp://nature.com/a
@@ -40,6 +41,7 @@ wget https://www.ensembl.org/x # PMID 31978945, doi:10.1038/s41586-020-2649-2
 ![a plot](https://plots.ensembl.org/a.png) ![](<https://plots.ensembl.org/b.png>)
 https://bucket.s3.amazonaws.com/x?X-Amz-Signature=abc&X-Amz-Date=1 https://files.nature.com/x?token=abc
 https://www.ebi.ac.uk/{id}/x https://www.ebi.ac.uk/$ID/x https://www.ebi.ac.uk/arti… https://www.ebi.ac.uk/art...
+[a chart](<https://www.ebi.ac.uk/my chart>) https://[2001:db8::1]/x http://[::1]:80/ 2001:db8::10.0
 https://nature.com@evil.org/x https://user:pw@evil.org/x
 `;
 
@@ -56,6 +58,15 @@ const WRITTEN: readonly (readonly [string, string])[] = [
     'www.nature.com/articles/x?a=1&b=2',
   ],
   ['**https://www.ebi.ac.uk/a\\_b**', 'www.ebi.ac.uk/a_b'],
+  ["https://en.wikipedia.org/wiki/Alzheimer's_disease", "en.wikipedia.org/wiki/Alzheimer's_disease"],
+  ["https://www.ebi.ac.uk/gwas's pages", 'www.ebi.ac.uk/gwas'],
+  ['&lt;https://www.ebi.ac.uk/pride&gt;', 'www.ebi.ac.uk/pride'],
+  ['<https://www.ebi.ac.uk/ena|ENA>', 'www.ebi.ac.uk/ena'],
+  ['https://www.ebi.ac.uk/ols?utm_source=x&id=3', 'www.ebi.ac.uk/ols?id=3'],
+  [
+    '[10.1056/NEJMoa2001017](https://www.nejm.org/doi/10.1056/NEJMoa2001017)',
+    'doi.org/10.1056/NEJMoa2001017',
+  ],
   ['见https://www.ebi.ac.uk/chembl。', 'www.ebi.ac.uk/chembl'],
   ['10.1016/S0140-6736(20)30183-5', 'doi.org/10.1016/S0140-6736(20)30183-5'],
   ['(doi:10.1038/nrg3', 'doi.org/10.1038/nrg3'],
@@ -68,6 +79,10 @@ const WRITTEN: readonly (readonly [string, string])[] = [
     'doi.org/10.1002/(SICI)1097-0258(19980815/30)17:15/16%3C1661::AID-SIM968%3E3.0.CO;2-2',
   ],
   ['PMID: 31978945', 'pubmed.ncbi.nlm.nih.gov/31978945'],
+  ['_PMID 30971826_', 'pubmed.ncbi.nlm.nih.gov/30971826'],
+  ['PMID：30926970', 'pubmed.ncbi.nlm.nih.gov/30926970'],
+  ['NCT04280706和', 'clinicaltrials.gov/study/NCT04280706'],
+  ['10.1038/nature12373和', 'doi.org/10.1038/nature12373'],
   ['**PubMed ID** 32015507', 'pubmed.ncbi.nlm.nih.gov/32015507'],
   ['https://www.ncbi.nlm.nih.gov/pubmed/32132184/', 'pubmed.ncbi.nlm.nih.gov/32132184'],
   ['PMC7054408', 'pmc.ncbi.nlm.nih.gov/articles/PMC7054408'],
@@ -119,8 +134,9 @@ describe('the sources of an answer', () => {
 
   test('are read from lists after one word', () => {
     const answer =
-      'PMIDs: 31978945, 32015507 and 32132184; PDB entries 4HHB, `1MBN`, and 2LYZ; UniProt P04637 or Q8N158.';
+      'PMID 30000000 and 50000 cells; PMIDs: 31978945, 32015507 and 32132184; PDB entries 4HHB, `1MBN`, and 2LYZ; UniProt P04637 or Q8N158.';
     expect(labels(text(answer)).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
+      '30000000',
       '31978945',
       '32015507',
       '32132184',
@@ -137,7 +153,11 @@ describe('the sources of an answer', () => {
       pmid: '31978945',
       doi: '10.1016/j.cell.2020.02.058',
       url: 'https://www.cell.com/x',
-      links: ['https://pubmed.ncbi.nlm.nih.gov/33333333/', 'https://www.nature.com/articles/y'],
+      links: [
+        'https://pubmed.ncbi.nlm.nih.gov/33333333/',
+        'https://www.nature.com/articles/y',
+        'https://www.ncbi.nlm.nih.gov/snp/rs7412',
+      ],
       snps: ['rs429358', 'rs7412'],
       nested: JSON.stringify({ doi: '10.1093/nar/gkaa1100' }),
     });
@@ -225,6 +245,12 @@ describe('a finished answer', () => {
       '33. www.nature.com/33',
     ]);
     expect(JSON.stringify(renderReply(state(text(links(20)))))).not.toContain('"steps"');
+    const last = (count: number) =>
+      visibleText(furtherSourceBlocks(text(links(count))))
+        .split('\n')
+        .at(-1);
+    expect(last(99)).toBe('99. www.nature.com/99');
+    expect(last(200)).toBe('These are the first 100; there may be more in the answer.');
   });
 
   test('has its list in a message of its own where the last one has no room', () => {

@@ -141,8 +141,11 @@ export class StopTriggers {
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
     const turn = await this.#targetTurn(thread, stop);
-    if (turn === undefined) return 'nothing';
     if (turn === 'refused') return turn;
+    if (turn === undefined) {
+      await this.#deps.store.personWaits.endPlans(thread);
+      return 'nothing';
+    }
     const request = { workspace, channel, turnId: turn.id, turn, ...stop };
     const outcome = await this.#stopControl.requestStop(request);
     return outcome === 'over' ? this.#stopControl.pauseWaiting(request) : outcome;

@@ -54,11 +54,13 @@ export class SilenceDetector {
 
   /**
    * What a person has to answer, named by what the agent has written, and since when (ms): a question or, with `isPlan`,
-   * anything. Undefined while the agent writes, or goes on with an answer.
+   * anything. Undefined while the agent writes, or goes on with an answer. An earlier process may have seen it wait for
+   * `before`.
    */
-  personWait(isPlan: boolean): { wait: string; quietMs: number } | undefined {
+  personWait(isPlan: boolean, before?: string): { wait: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
-    if (!isAsked || !this.#isSilent || this.#fingerprint === this.#answered) return undefined;
+    const isQuiet = this.#isSilent || this.#fingerprint === before;
+    if (!isAsked || !isQuiet || this.#fingerprint === this.#answered) return undefined;
     return { wait: this.#fingerprint, quietMs: this.#quietMs };
   }
 

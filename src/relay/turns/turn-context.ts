@@ -1,4 +1,5 @@
 import type { Message, Thread, Turn } from '../../store/schema.ts';
+import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
@@ -67,7 +68,8 @@ export class TurnContext implements ThreadWork {
     this.lease = lease;
     this.run = run;
     this.#turn = run.turn;
-    this.#wait = run.turn.waits_since === null ? undefined : (run.turn.waits_for ?? undefined);
+    const { waits_since: waitsSince, waits_for: wait } = run.turn;
+    this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
     this.state = new ReplyState(run.turn, deps.settings, () => this.reply.onChanged());
     const beforeEdit = async () => this.#reader?.refresh();
     this.reply = new LiveReply(this, turnLocationOf(run.turn), this.state, {
@@ -225,7 +227,7 @@ export class TurnContext implements ThreadWork {
         this.#doubt.clear();
         if (this.reply.unreachable !== undefined) throw this.reply.unreachable;
         this.state.onRead(read, this.deps.settings);
-        this.#recordWait(read.fingerprint);
+        this.#recordWait();
         this.passOn(false);
       },
       onMemoryWait: (isWaiting) => this.state.update({ waitCause: isWaiting ? 'service_busy' : undefined }),
@@ -234,11 +236,9 @@ export class TurnContext implements ThreadWork {
   }
 
   /** Records that the run waits for a person, or no longer does; if that fails, with the next read. */
-  #recordWait(fingerprint: string): void {
+  #recordWait(): void {
     const before = this.#wait;
-    // An earlier process may have seen the run wait.
-    if (fingerprint === before) return;
-    const found = this.state.silence.personWait(this.state.isOpenPlan);
+    const found = this.state.silence.personWait(this.state.isOpenPlan, before);
     if (found?.wait === before) return;
     this.#wait = found?.wait;
     const { store, settings, log } = this.deps;

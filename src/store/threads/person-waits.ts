@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { JOB_KIND, jobInsert, jobWake, OR_WANT_AGAIN } from '../jobs/jobs.ts';
-import { isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
-import type { PostState, Turn, TurnId, TurnLocation } from '../schema.ts';
+import { inThread, isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
+import type { PostState, ThreadKey, Turn, TurnId, TurnLocation } from '../schema.ts';
 import { END_PART, REMINDER_PART } from './posts.ts';
 
 /** What a turn waits for whose answer is a plan. Other waits have names of their own, by what the run had written. */
@@ -33,8 +33,10 @@ export const waitsForPerson = sql<boolean>`(
   and not exists (
     select from messages
     where ${sameThread('messages', 'turns')} and messages.thread_ts <> messages.ts and messages.ts <> turns.message_ts
-      and (messages.state in ('waiting', 'sending') and ${maySend}
-        or messages.state = 'sent' and messages.received_at > turns.waits_since)))`;
+      and messages.state in ('waiting', 'sending') and ${maySend})
+  and not exists (
+    select from turns as answers
+    where ${sameThread('answers', 'turns')} and answers.started_at > turns.waits_since and answers.user_message_id is not null))`;
 
 /** Turns that wait for a person, and the jobs that remind them. */
 export class PersonWaits extends Queries {
@@ -52,6 +54,15 @@ export class PersonWaits extends Queries {
         where ${isTurn(turn)} and waits_for is distinct from ${wait} and stop_requested_at is null
           and finished_at is null returning 1)
       ${jobInsert(job, Math.max(0, remindMs - quietMs), 0, isBegun)} ${OR_WANT_AGAIN}`);
+  }
+
+  /** Somebody says stop where a plan waits, if one does: it needs no reminder. */
+  async endPlans(thread: ThreadKey): Promise<void> {
+    await this.changes(sql`
+      with ended as (
+        update turns set waits_since = null
+        where ${inThread(thread)} and waits_for = ${PLAN_WAIT} and waits_since is not null returning 1)
+      ${jobWake(thread, [JOB_KIND.reminder])} and exists (select from ended)`);
   }
 
   /** The turn does not wait for this any more: it needs no reminder. */

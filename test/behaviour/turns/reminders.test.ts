@@ -111,6 +111,22 @@ describe.concurrent('a question of the agent', () => {
     }
   });
 
+  test('has its answer with a message that was on its way before', async () => {
+    const channel = patient.channel();
+    const root = patient.ask(channel, '/slow 250\n/ask Which one?\n/silent 90000');
+    await patient.until('it works', () => patient.shown(channel, root).includes('Second 1'));
+    const task = patient.agent.tasks.find(({ title }) => title.startsWith('/slow 250'));
+    const released = Promise.withResolvers<void>();
+    const call = 'POST /experimental/tasks/{task_id}/messages';
+    const hold = { kind: 'hold', until: released.promise } as const;
+    patient.agent.faults.add({ call, about: task?.id ?? '', fault: hold, times: 1 });
+    patient.reply(channel, root, 'the early one');
+    await patient.until('the run asks', async () => (await turnOf(root, patient))?.waits_for != null);
+    expect((await turnOf(root, patient))?.waits_since).not.toBeNull();
+    released.resolve();
+    await patient.until('it waits no more', async () => (await turnOf(root, patient))?.waits_since === null);
+  });
+
   test('takes its post back after a stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which way?');
@@ -187,6 +203,16 @@ describe.concurrent('a plan', () => {
     await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
     await jobIsOver(channel);
     expect(reminders(channel, root)).toEqual([]);
+  });
+
+  test('needs no answer any more once somebody has said stop', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '--plan weigh the mice');
+    await scene.until('ada is reminded', () => reminders(channel, root).length > 0);
+    scene.reply(channel, root, 'stop');
+    await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
+    await jobIsOver(channel);
+    expect((await turnOf(root))?.waits_since).toBeNull();
   });
 });
 

@@ -21,7 +21,7 @@ export interface ScriptedReply {
 export const RESULT_REQUEST = 'leave a file';
 
 /** Of a reply. */
-const QUESTION_CHANCE = 0.3;
+const QUESTION_CHANCE = 0.5;
 
 const LONG_REPLY_LINES = 130;
 const VOCABULARY =
@@ -51,7 +51,7 @@ export function scriptedReply(text: string, earlier: number): ScriptedReply {
     pauseMs: between(random, 500, 2_500) / pieces.length,
     results,
     toolCalls: random() < 0.25 ? between(random, 1, 4) : 0,
-    asksForMs: random() < QUESTION_CHANCE ? between(random, 4_000, 12_000) : undefined,
+    asksForMs: random() < QUESTION_CHANCE ? between(random, 6_000, 16_000) : undefined,
   };
 }
 

@@ -30,8 +30,10 @@ export interface ChaosRunStats {
   directMessages: number;
   /** Messages that began as streams. */
   streams: number;
-  /** Reminders of questions that nobody had answered. */
-  reminders: number;
+  /** Reminders of questions that nobody had answered, if the agent asked. */
+  reminders: number | undefined;
+  /** Kills at the posts and deletions of reminders. */
+  reminderKills: number;
   /** Of the steps of workflows, if they ran. */
   workflows?: WorkflowCounts | undefined;
   /** Of the questions that were asked again, if some were. */
@@ -41,16 +43,20 @@ export interface ChaosRunStats {
 /** Within this time (s) the work goes on once the database is back, and what waits is answered. */
 export const MAX_RECOVERY_SECONDS = 15;
 
-/** Whether a run found no damage and no slow recovery, and each process started and stopped as it should. */
+/** Whether a run found no damage and no slow recovery, each process started and stopped as it should, and who was asked was reminded. */
 export function hasPassed(
   damage: Damage,
-  stats: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds' | 'workflows' | 'again'>,
+  stats: Pick<
+    ChaosRunStats,
+    'failedStarts' | 'lateStops' | 'recoverySeconds' | 'reminders' | 'workflows' | 'again'
+  >,
 ): boolean {
-  const { failedStarts, lateStops, recoverySeconds, workflows, again } = stats;
+  const { failedStarts, lateStops, recoverySeconds, reminders, workflows, again } = stats;
   return (
     isUndamaged(damage) &&
     failedStarts === 0 &&
     lateStops === 0 &&
+    reminders !== 0 &&
     (workflows === undefined || workflows.completedOnce === workflows.executions) &&
     (again === undefined || again.linkedOnce === again.askedAgain) &&
     [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)

@@ -41,8 +41,8 @@ const INTERVENTION_CHANCE = 0.6;
 /** What replies in direct messages need to be streamed, and the probability that a thread is one. */
 const STREAM_SETTINGS = { DM_STREAMS: 'true', AGENT_SESSIONS: 'true' };
 const STREAMED_SHARE = 0.5;
-/** Where the agent asks: who asked is reminded as soon as a question counts as one. */
-const QUESTION_SETTINGS = { REMIND_SECONDS: '1' };
+/** Where the agent asks: who asked is reminded soon. */
+const QUESTION_SETTINGS = { SILENCE_SECONDS: '1', REMIND_SECONDS: '1.5' };
 const REMINDER = 'waits for your answer';
 /** In the question of a form that is asked again, or in the link to it. */
 const LINK = /\|(an earlier|a new) thread>/;
@@ -193,7 +193,10 @@ export async function runChaos(
     interventions: interventions.counts,
     directMessages: conversation.directMessages,
     streams: slack.calls.filter(({ method, ok }) => method === 'chat.startStream' && ok).length,
-    reminders: slack.calls.filter(({ args, ok }) => ok && String(args.text).includes(REMINDER)).length,
+    reminders: questions
+      ? slack.calls.filter(({ args, ok }) => ok && String(args.text).includes(REMINDER)).length
+      : undefined,
+    reminderKills: crashInjector.reminderKills,
     workflows: workflows?.counts(),
     again: askingAgain?.counts(),
   };

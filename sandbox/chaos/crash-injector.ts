@@ -6,7 +6,7 @@ import { type KillStep, killStepOf, type OpenTurn } from './kill-step.ts';
 import { between, shuffled } from './random-streams.ts';
 
 /** The call on whose arrival a process is killed; undefined means a random moment. */
-type KillTrigger = { target: FaultTarget; call: RegExp } | undefined;
+type KillTrigger = { target: FaultTarget; call: RegExp; timeoutMs?: number } | undefined;
 
 /** One for each step of a turn, so that kills hit rare steps too. */
 const KILL_TRIGGERS: readonly KillTrigger[] = [
@@ -34,11 +34,13 @@ const STREAM_KILL_TRIGGERS: readonly KillTrigger[] = [
 ];
 /** A call that posts a reminder, by a name of its own. */
 export const REMINDER_CALL = 'chat.postMessage of a reminder';
+/** A question has to wait for an answer first (ms). */
+const QUESTION_TIMEOUT_MS = 15_000;
 /** The same for reminders of questions, and what takes them back. */
 const QUESTION_KILL_TRIGGERS: readonly KillTrigger[] = [
-  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`) },
-  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`) },
-  { target: 'slack', call: /^chat\.delete$/ },
+  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`), timeoutMs: QUESTION_TIMEOUT_MS },
+  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`), timeoutMs: QUESTION_TIMEOUT_MS },
+  { target: 'slack', call: /^chat\.delete$/, timeoutMs: QUESTION_TIMEOUT_MS },
 ];
 /** A call that posts the question of a form, or the link to it, by a name of its own. */
 export const AGAIN_CALL = 'chat.postMessage of a question that is asked again';
@@ -72,6 +74,8 @@ export class CrashInjector {
   readonly killsByStep = new Map<KillStep, number>();
   kills = 0;
   freezes = 0;
+  /** Calls that post or delete a reminder at which a process was stopped. */
+  reminderKills = 0;
   readonly #deps: CrashInjectorDeps;
   readonly #replicas: number;
   readonly #triggers: readonly KillTrigger[];
@@ -150,7 +154,9 @@ export class CrashInjector {
       return;
     }
     const called = Promise.withResolvers<void>();
+    let isHit = false;
     const unsubscribe = callNotifier.onNext(trigger.target, trigger.call, () => {
+      isHit = true;
       if (delayMs > 0) return void setTimeout(called.resolve, delayMs);
       // At this moment the call has arrived, and the service has not handled it.
       freeze();
@@ -159,10 +165,11 @@ export class CrashInjector {
     const timeout = new AbortController();
     await Promise.race([
       called.promise,
-      sleep(TRIGGER_TIMEOUT_MS, undefined, timeout).catch(() => undefined),
+      sleep(trigger.timeoutMs ?? TRIGGER_TIMEOUT_MS, undefined, timeout).catch(() => undefined),
     ]);
     timeout.abort();
     unsubscribe();
+    if (isHit && QUESTION_KILL_TRIGGERS.includes(trigger)) this.reminderKills += 1;
     freeze();
   }
 

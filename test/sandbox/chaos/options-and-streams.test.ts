@@ -148,7 +148,8 @@ describe('the report', () => {
     interventions: { edits: 1, deletions: 0, stops: 0, presses: 0 },
     directMessages: 0,
     streams: 0,
-    reminders: 0,
+    reminders: undefined,
+    reminderKills: 0,
   };
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 
@@ -173,6 +174,7 @@ describe('the report', () => {
     expect(hasPassed({ ...none, stuck: ['a mark'] }, stats)).toBe(false);
     expect(hasPassed(none, { ...stats, failedStarts: 1 })).toBe(false);
     expect(hasPassed(none, { ...stats, lateStops: 1 })).toBe(false);
+    expect(hasPassed(none, { ...stats, reminders: 0 })).toBe(false);
     expect(hasPassed(none, { ...stats, recoverySeconds: new Map([['killed', 16]]) })).toBe(false);
     const workflows = { executions: 3, completedOnce: 2, leftOpen: 1 };
     expect(hasPassed(none, { ...stats, workflows })).toBe(false);

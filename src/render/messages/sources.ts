@@ -25,7 +25,7 @@ const MAX_PATH_LENGTH = 80;
 
 /** An id is no part of a name, a path, a file's name or an e-mail address; `_` may be the mark of emphasis. */
 const BEFORE = '(?:(?<=doi\\.org/)|(?<![A-Za-z\\d/.@-]|\\w_))';
-const AFTER = '(?![A-Za-z\\d/%@]|[_.]\\w)';
+const AFTER = '(?![A-Za-z\\d%@]|[_.]\\w|/(?!ID))';
 /** What stands between a word and its id in prose, Markdown, JSON and XML. */
 const MARKS = '["\'`*_:：#=>()（[ \\t\\u200e\\u200f-]{1,8}';
 /** What stands between the ids of a list. */
@@ -72,19 +72,28 @@ const ID_KINDS = [
     id: '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})',
     pages: ['www.uniprot.org/uniprotkb/', 'www.uniprot.org/uniprot/'],
   },
-].map(({ id, next = id, word, pages, isInTextOnly }) => ({
-  found: word === undefined ? new RegExp(`${BEFORE}${id}${AFTER}`, 'g') : undefined,
-  /** These ids mean something only after a word, alone or in a list. */
-  listed: word && {
-    word: new RegExp(`${BEFORE}${word}${MARKS}`, 'gi'),
-    id: new RegExp(`${id}${AFTER}`, 'y'),
-    next: new RegExp(`${next}${AFTER}`, 'y'),
-  },
-  whole: new RegExp(`^${id}$`),
-  page: `https://${pages[0]}`,
-  pages: pages.map(withoutWww),
-  isInTextOnly: isInTextOnly === true,
-}));
+].map(({ id, next = id, word, pages, isInTextOnly }) => {
+  // Two ids of one kind may share a slash.
+  const after = AFTER.replace('ID', () => id);
+  return {
+    found:
+      word === undefined ? new RegExp(`(?:${BEFORE}|(?<=(?<![\\w/])${id}/))${id}${after}`, 'g') : undefined,
+    /** These ids mean something only after a word, alone or in a list. */
+    listed:
+      word === undefined
+        ? undefined
+        : {
+            word: new RegExp(`${BEFORE}${word}${MARKS}`, 'gi'),
+            column: new RegExp(`^${word}$`, 'i'),
+            id: new RegExp(`${id}${after}`, 'y'),
+            next: new RegExp(`${next}${after}`, 'y'),
+          },
+    whole: new RegExp(`^${id}$`),
+    page: `https://${pages[0]}`,
+    pages: pages.map(withoutWww),
+    isInTextOnly: isInTextOnly === true,
+  };
+});
 
 type IdKind = (typeof ID_KINDS)[number];
 
@@ -151,9 +160,27 @@ function withoutCode(text: string): string {
     else if (mark.startsWith(fence) && info.trim() === '') fence = '';
     return isInside || mark !== '' ? '' : line;
   });
-  return lines
+  return withColumnWords(lines)
     .join('\n')
     .replace(/`[^`\n]+`/g, (code) => (code.includes('://') ? ' ' : ` ${code.slice(1, -1)} `));
+}
+
+/** The lines with the word of a table's column, such as "PDB ID", before each of its cells. */
+function withColumnWords(lines: readonly string[]): string[] {
+  let words: (string | undefined)[] = [];
+  return lines.map((line, at) => {
+    const cells = line.split('|');
+    if (cells.length === 1) words = [];
+    else if (/^[ \t>|:]*-[ \t|:-]*$/.test(lines[at + 1] ?? '')) words = cells.map(columnWord);
+    else if (words.some((word) => word !== undefined))
+      return cells.map((cell, column) => `${words[column] ?? ''} ${cell.trim()}`).join('|');
+    return line;
+  });
+}
+
+function columnWord(heading: string): string | undefined {
+  const word = heading.replace(/[*_`]/g, '').trim();
+  return ID_KINDS.some(({ listed }) => listed?.column.test(word) === true) ? word : undefined;
 }
 
 /** The pages that a text names, in their order; a tool's result names only those of ids. */
@@ -189,7 +216,7 @@ function idsIn(text: string, { found, listed }: IdKind): { at: number; id: strin
     if (id !== undefined && ids.length < MAX_FINDS) ids.push({ at, id });
   };
   if (found !== undefined) for (const { 0: raw, index } of text.matchAll(found)) add(index, raw);
-  if (!listed) return ids;
+  if (listed === undefined) return ids;
   for (const { 0: word, index } of text.matchAll(listed.word)) {
     let at = index + word.length;
     let id = matchAt(listed.id, text, at);

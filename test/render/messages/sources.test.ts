@@ -26,7 +26,7 @@ scanpy 1.9.1, v3.12.0-rc.1, CUDA 10.2, numpy==10.1234, build 10.2023/py39, R² =
 rs2, RS1234, RS-232, GSE1 and PMCH, NCT1, TP53, C9orf72, H3K27ac, P53, O95, HLA-B*57:01; wells A1, H12, P04, B10.
 10.1234/min, 10.5000/3, 10.2500/1.5e3, 10.1000/100km, 10.1234/0.05, 10.2500/mL, 192.10.1234/24, 10.0.0.0/8, 10.1038/…, 10.1234/1.7, 10/2023
 PMID, PMID 12, PMIDs: 20 found, 31978945, PMC12, PMC-123456, NCT1234567, NCT123456789, PMIDs 3 of 5
-GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, /NCT04280705/, rs429358_C, 10.1038/s41586-020.pdf
+GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, /NCT04280705/, /NCT04280705/NCT04280706, GSE12345/GSM1, PMID|31978945, rs429358_C, 10.1038/s41586-020.pdf
 PMC1234567@nih.gov, NCT04280705@example.org, @GSE12345, GSE12345@geo, BRCA1_rs429358, hsa_rs429358
 PDB files, PDB 2021 release, PDB 10th, PDB 100KB, PDB: 10GB, PDB ID list, PDB: 20mg, 1TUP, 6VXX.
 UniProt release 2024_01, UniProt P53_HUMAN, UniProt and TrEMBL, P04637, Q8N158
@@ -45,8 +45,8 @@ https://www.ebi.ac.uk/{id}/x https://www.ebi.ac.uk/$ID/x https://www.ebi.ac.uk/a
 https://nature.com@evil.org/x https://user:pw@evil.org/x
 `;
 
-/** Sources as people and models write them, each with the address that is listed for it. */
-const WRITTEN: readonly (readonly [string, string])[] = [
+/** Sources as people and models write them, each with the addresses that are listed for it. */
+const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   [
     'https://github.com/scverse/scanpy/blob/v1.9.1/GSE12345.md#L10',
     'github.com/scverse/scanpy/blob/v1.9.1/GSE12345.md',
@@ -89,7 +89,9 @@ const WRITTEN: readonly (readonly [string, string])[] = [
   ['https://www.ncbi.nlm.nih.gov/pmc/articles/PMC7054409/', 'pmc.ncbi.nlm.nih.gov/articles/PMC7054409'],
   ['NCT04280705', 'clinicaltrials.gov/study/NCT04280705'],
   ['`GSE147507`', 'www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE147507'],
-  ['rs429358-C', 'www.ncbi.nlm.nih.gov/snp/rs429358'],
+  ['rs4680-A', 'www.ncbi.nlm.nih.gov/snp/rs4680'],
+  ['rs429358/rs7412', 'www.ncbi.nlm.nih.gov/snp/rs429358', 'www.ncbi.nlm.nih.gov/snp/rs7412'],
+  ['PDB 7K3G/7K3N', 'www.rcsb.org/structure/7K3G', 'www.rcsb.org/structure/7K3N'],
   ['PDB structure 6VXX', 'www.rcsb.org/structure/6VXX'],
   ['PDB ID: `1tup`', 'www.rcsb.org/structure/1tup'],
   ['https://www.rcsb.org/structure/4HHB', 'www.rcsb.org/structure/4HHB'],
@@ -113,9 +115,11 @@ describe('the sources of an answer', () => {
       fc.property(written, between, fc.boolean(), (list, separator, isTwice) => {
         const parts = list.map(([one]) => one);
         const answer = `As shown: ${[...parts, ...(isTwice ? parts : [])].join(separator)}.`;
-        expect(labels(text(answer))).toEqual(list.map(([, label]) => label));
+        expect(labels(text(answer))).toEqual(list.flatMap(([, ...shown]) => shown));
         const apart = `${AWKWARD}\n\n`;
-        expect(labels(text(apart + parts.join(`\n\n${apart}`)))).toEqual(list.map(([, label]) => label));
+        expect(labels(text(apart + parts.join(`\n\n${apart}`)))).toEqual(
+          list.flatMap(([, ...shown]) => shown),
+        );
       }),
     );
   });
@@ -145,6 +149,29 @@ describe('the sources of an answer', () => {
       '2LYZ',
       'P04637',
       'Q8N158',
+    ]);
+  });
+
+  test('are read from the columns of tables that name the kind of their ids', () => {
+    const answer = [
+      'UniProt | Cells',
+      'P12345 | 31978945',
+      '',
+      '> | Protein | **UniProt ID** | PDB IDs | PMIDs |',
+      '> |---|:-:|---|---|',
+      '> | ACE2 P69905 | Q9BYF1 | 6VXX, `1R42` | 20 |',
+      '> | p53 4HHB | `P04637` | [1TUP](https://www.rcsb.org/structure/1TUP) | 8346443; 30617256 |',
+      '',
+      '1MBN | 31978945 | 2LYZ | 32015507',
+    ];
+    expect(labels(text(answer.join('\n'))).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
+      'Q9BYF1',
+      '6VXX',
+      '1R42',
+      'P04637',
+      '1TUP',
+      '8346443',
+      '30617256',
     ]);
   });
 

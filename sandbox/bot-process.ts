@@ -45,6 +45,7 @@ export async function startBotProcess(
 
 /** One process of the bot, started as an operator starts it. */
 export class BotProcess {
+  readonly logFile: string;
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
   readonly #log: WriteStream;
@@ -57,6 +58,7 @@ export class BotProcess {
     const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, LOG_LEVEL: 'info', ...settings };
     this.#child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#ended = once(this.#child, 'exit');
+    this.logFile = logFile;
     this.#log = createWriteStream(logFile, { flags: 'a' });
     this.#log.write(`--- process ${this.#child.pid} started\n`);
     for (const stream of [this.#child.stdout, this.#child.stderr]) {

@@ -73,11 +73,12 @@ export class ConnectionPool {
   /** Runs one statement, or several without values in one text. */
   async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>> {
     try {
-      return await this.#pool.query<Row>(
-        this.options.isPooled === true ? { text, values: values ?? [] } : prepared(text, values, true),
+      return await withCurrentPlan(() =>
+        this.#pool.query<Row>(
+          this.options.isPooled === true ? { text, values: values ?? [] } : prepared(text, values, true),
+        ),
       );
     } catch (error) {
-      forgetOutdatedPlans(error);
       if (isConnectionUseless(error)) this.options.onUseless?.();
       throw error;
     }
@@ -113,7 +114,7 @@ class PooledConnection implements PostgresPoolClient {
   query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
   query(text: unknown, values: readonly unknown[] = []): unknown {
     if (typeof text !== 'string') throw new Error('There are no cursors.');
-    return this.#run(
+    return this.#run(() =>
       this.#options.isPooled === true ? { text, values: [...values] } : prepared(text, values),
     );
   }
@@ -122,11 +123,10 @@ class PooledConnection implements PostgresPoolClient {
     this.#client.release(destroy === true || this.#isUseless);
   }
 
-  async #run(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+  async #run(statement: () => pg.QueryConfig): Promise<pg.QueryResult> {
     try {
-      return await this.#client.query(statement);
+      return await withCurrentPlan(() => this.#client.query(statement()));
     } catch (error) {
-      forgetOutdatedPlans(error);
       this.#isUseless ||= isConnectionUseless(error);
       if (this.#isUseless) this.#options.onUseless?.();
       throw toStoreError(error);
@@ -141,6 +141,9 @@ function serverProcessOf(client: object): unknown {
 
 /** A statement with more values than this has a text of its own each time: a list of rows. */
 const MAX_VALUES = 40;
+
+/** The SQLSTATE of a statement in a transaction that an error has ended. */
+const IN_FAILED_TRANSACTION = '25P02';
 
 /** Part of the names: a change of the tables needs statements under new names. */
 let generation = 0;
@@ -162,7 +165,18 @@ export function prepared(text: string, values: readonly unknown[] = [], always =
   return { ...statement, name: `${generation}-${names.memo(text)}` };
 }
 
-/** A newer release may have changed a table: after this error, its statements are prepared again. */
-export function forgetOutdatedPlans(error: unknown): void {
-  if (error instanceof Error && OUTDATED_PLAN_MESSAGE.test(error.message)) generation += 1;
+/**
+ * Runs a statement, and once more under a new name if a newer release has changed its table meanwhile. In a transaction,
+ * which PostgreSQL has ended then, it throws the error: the next transaction uses new names.
+ */
+async function withCurrentPlan<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Error && OUTDATED_PLAN_MESSAGE.test(error.message))) throw error;
+    generation += 1;
+    return run().catch((again: unknown) => {
+      throw again instanceof pg.DatabaseError && again.code === IN_FAILED_TRANSACTION ? error : again;
+    });
+  }
 }

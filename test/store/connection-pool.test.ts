@@ -11,11 +11,19 @@ test('a statement has one name, and those that cannot be prepared have none', ()
   expect(prepared('select 1', [], true).name).toBeDefined();
 });
 
-test('a column that a newer release adds fails one statement, which can be repeated', async () => {
-  const { kysely } = await freshDatabase();
-  const read = () => kysely.selectFrom('settings').selectAll().where('workspace', '=', 'T1').execute();
+test('a column that a newer release adds fails no statement, and a transaction once', async () => {
+  // One connection for all: it has each statement prepared.
+  const { kysely, pool } = await freshDatabase({ maxConnections: 5 });
+  const read = (db = kysely) => db.selectFrom('settings').selectAll().where('workspace', '=', 'T1').execute();
+  const readByPool = () => pool.query('select * from settings where workspace = $1', ['T1']);
+  const inTransaction = () => kysely.transaction().execute(async (transaction) => read(transaction));
   await read();
+  await readByPool();
   await sql`alter table settings add column new_one text`.execute(kysely);
-  await expect(read()).rejects.toMatchObject({ code: 'unavailable' });
   expect(await read()).toEqual([]);
+  await sql`alter table settings add column new_two text`.execute(kysely);
+  expect((await readByPool()).fields.map(({ name }) => name)).toContain('new_two');
+  await sql`alter table settings add column new_three text`.execute(kysely);
+  await expect(inTransaction()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await inTransaction()).toEqual([]);
 });

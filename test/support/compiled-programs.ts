@@ -20,6 +20,9 @@ export function brokenBotProgram(bot: BrokenBot): string {
   return path.join(folder, `${bot}.js`);
 }
 
+/** The program of a next release: this one with one migration more. */
+export const NEXT_RELEASE = path.join(folder, 'next-release.js');
+
 /** The environment of a program that is to use what is compiled already. */
 export function compileCache(): { NODE_COMPILE_CACHE: string } {
   return { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
@@ -45,7 +48,11 @@ async function bundle(): Promise<void> {
   const { build } = await import('rolldown');
   const broken = BROKEN_BOTS.map((bot) => [bot, `${root}test/sandbox/chaos/broken/${bot}.ts`]);
   await build({
-    input: { main: `${root}src/main.ts`, ...Object.fromEntries(broken) },
+    input: {
+      main: `${root}src/main.ts`,
+      'next-release': `${root}test/support/next-release.ts`,
+      ...Object.fromEntries(broken),
+    },
     platform: 'node',
     logLevel: 'silent',
     output: { dir: folder, format: 'esm', cleanDir: true },

@@ -11,6 +11,7 @@ const LONGEST_FIRST = [
   'sandbox/demo',
   'behaviour/inbox/deaf-connections',
   'behaviour/processes/restart',
+  'behaviour/processes/two-releases',
   'behaviour/processes/jobs',
   'behaviour/operate/lost-database',
   'relay/turns/dispatcher',

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../../sandbox/bot-process.ts';
@@ -39,6 +40,8 @@ export class ProcessScene {
   readonly #channels: Channel[];
   readonly #whenDone: WhenDone;
   readonly #finish: () => void;
+  readonly #connectionOf: () => Promise<DatabaseConnection>;
+  #spawned = 0;
 
   constructor(deps: {
     slack: SlackWorkspace;
@@ -57,15 +60,17 @@ export class ProcessScene {
     this.#logs = deps.logs;
     this.#finish = deps.finish;
     this.#whenDone = deps.whenDone;
+    this.#connectionOf = deps.connectionOf;
     this.observer = new DatabaseObserver(deps.connectionOf);
     this.#ada = this.slack.createPerson({ name: 'ada' });
     // Several, because Slack takes one post a second and channel.
     this.#channels = ['east', 'west', 'north', 'south'].map((name) => this.slack.createChannel({ name }));
   }
 
-  /** Another process of the bot, which may not take events yet. */
-  spawn(): BotProcess {
-    const bot = new BotProcess(this.#settings, join(this.#logs, 'bot.log'));
+  /** Another process of the bot, which may not take events yet; `program` is run in its place. */
+  spawn(program?: string): BotProcess {
+    this.#spawned += 1;
+    const bot = new BotProcess(this.#settings, join(this.#logs, `bot-${this.#spawned}.log`), program);
     this.#whenDone(async () => {
       if (bot.alive) await bot.kill();
     });
@@ -73,8 +78,8 @@ export class ProcessScene {
   }
 
   /** Another process of the bot; resolves when it takes events. */
-  async start(): Promise<BotProcess> {
-    const bot = this.spawn();
+  async start(program?: string): Promise<BotProcess> {
+    const bot = this.spawn(program);
     if (!(await bot.ready())) throw new Error(`The bot did not start; its log is in ${this.#logs}.`);
     return bot;
   }
@@ -103,6 +108,11 @@ export class ProcessScene {
   replies(root: Message): Message[] {
     const thread = this.slack.thread(this.#channelOf(root).id, root.ts);
     return thread.filter(({ user }) => user === this.slack.bot.userId);
+  }
+
+  /** How many characters of ours a thread shows. */
+  length(root: Message): number {
+    return this.replies(root).reduce((sum, message) => sum + this.slack.visibleText(message).length, 0);
   }
 
   /** Whether a thread shows some of its first reply, and goes on. */
@@ -150,6 +160,17 @@ export class ProcessScene {
     const damage = findDamage(findings);
     const found = DAMAGE_KINDS.filter((kind) => damage[kind].length > 0);
     return Object.fromEntries(found.map((kind) => [kind, damage[kind]]));
+  }
+
+  /** The rows that a statement finds in the database. */
+  async query(text: string): Promise<pg.QueryResultRow[]> {
+    const client = new pg.Client(await this.#connectionOf());
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   #say(text: string, root: Message | undefined): Message {

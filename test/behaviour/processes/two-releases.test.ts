@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { NEXT_RELEASE } from '../../support/compiled-programs.ts';
+import { openProcessScene } from '../../support/process-scene.ts';
+
+test('the next release migrates the database while this one works: both go on, and this one starts again on it', async ({
+  onTestFinished,
+}) => {
+  const crew = await openProcessScene(onTestFinished);
+  const before = await crew.start();
+  await crew.observer.start();
+  const live = ['this', 'that'].map((text) => crew.askWithoutEnd(text));
+  await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
+
+  const after = await crew.start(NEXT_RELEASE);
+  const applied = await crew.query('select name from kysely_migration order by name');
+  expect(applied.at(-1)).toEqual({ name: '0002-next-release' });
+
+  const lengths = live.map((root) => crew.length(root));
+  await crew.until('the replies of the older release grow', () =>
+    live.every((root, index) => crew.length(root) > (lengths[index] ?? 0)),
+  );
+  const tasksAt = (log: string) => log.split('"msg":"task started"').length - 1;
+  const already = tasksAt(await readFile(before.logFile, 'utf8'));
+  for (let asked = 0; ; asked += 1) {
+    const [older, newer] = await Promise.all(
+      [before, after].map(async ({ logFile }) => tasksAt(await readFile(logFile, 'utf8'))),
+    );
+    if ((older ?? 0) > already && (newer ?? 0) > 0) break;
+    if (asked === 60) throw new Error(`Of 60 questions, ${older} and ${newer} were taken.`);
+    const root = crew.ask(`question ${asked}`);
+    await crew.until('it is answered', () => crew.length(root) > 0);
+  }
+  const noted = await crew.query(
+    'select (select count(*)::int from next_release_notes) + 2 as noted, count(*)::int as turns from turns',
+  );
+  expect(noted[0]?.noted).toBe(noted[0]?.turns);
+
+  // The rollback: the older release starts on the newer tables, and the newer one stops.
+  const again = await crew.start();
+  await after.stop();
+  await before.stop();
+  crew.reply(crew.ask('one after the rollback'), 'and one more');
+  crew.finishReplies();
+  expect(await crew.damage()).toEqual({});
+  const log = await readFile(again.logFile, 'utf8');
+  expect(log).toMatch(/"migrations":\["0002-next-release"\].*its tables are left as they are/);
+  const left = await crew.query('select name from kysely_migration order by name');
+  expect(left).toEqual(applied);
+  const logs = await Promise.all([before, after, again].map(({ logFile }) => readFile(logFile, 'utf8')));
+  expect(logs.join('').match(/.*"level":"(?:error|fatal)".*/g)).toBeNull();
+});

@@ -46,8 +46,8 @@ const VISIBLE = /[^\s\p{C}\p{Z}]/u;
 const EMPTY_PART_MARK = '…';
 
 /**
- * Splits a growing answer into parts of one message each. Its state is only a cache: the parts depend on the text alone,
- * so every process gets the same ones.
+ * Splits a growing answer into parts of one message each. Its state is only a cache: the parts depend on the text
+ * and the options alone, so every process gets the same ones.
  */
 export class AnswerSplitter {
   readonly parsed: ParseCounter = { characters: 0 };

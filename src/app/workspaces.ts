@@ -8,7 +8,7 @@ import { isAcceptedPost } from '../slack/posting.ts';
 import type { TokenIdentity } from '../slack/tokens.ts';
 import { SharedRateLimits } from '../store/slack/shared-rate-limits.ts';
 import type { Store } from '../store/store.ts';
-import { Keyring } from '../store/workspaces/keyring.ts';
+import type { Keyring } from '../store/workspaces/keyring.ts';
 import type { AppContext, Storage } from './storage.ts';
 
 /** The settings that hold the credentials of the app itself. */
@@ -19,12 +19,11 @@ export type Workspaces = Awaited<ReturnType<typeof openWorkspaces>>;
 /** Opens Slack and the agent service for each workspace; `cleanup` closes them. Throws a StoreError. */
 export async function openWorkspaces(
   context: AppContext,
-  { store, database }: Storage,
+  { store, database, keyring }: Storage,
   identity: TokenIdentity | undefined,
   cleanup: AsyncDisposableStack,
 ) {
   const { config, log, telemetry, overrides } = context;
-  const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const redactSecret = overrides.onSecret ?? (() => () => undefined);
   const ownPosts = new Set<(workspace: string) => void>();
   const { registry: installations, oauthInstallations: oauth } = await openRegistry({

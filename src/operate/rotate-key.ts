@@ -4,18 +4,18 @@ import { DecryptionError, encryptionContext, Keyring } from '../store/workspaces
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
 const USAGE = `${commandLine('rotate-key')}, with SECRET_KEY=<new>,<old>`;
-const HELP = `Encrypts all tokens and keys again with the first key.\n\nUsage: ${USAGE}`;
+const HELP = `Encrypts all tokens, keys and instructions again with the first key.\n\nUsage: ${USAGE}`;
 
 /** The command reports its progress each time it has looked at this many rows. */
 const PROGRESS_ROWS = 1_000;
 
 /**
- * Encrypts all tokens and keys again with the first key of SECRET_KEY. Safe while the app runs with the same keys, and
+ * Encrypts all tokens, keys and instructions again with the first key of SECRET_KEY. Safe while the app runs with the same keys, and
  * after a failure. Returns how many rows were encrypted again, how many changed meanwhile, and a message for each row
  * that no key can decrypt.
  */
 export async function rotateKey(
-  store: Pick<Store, 'installations' | 'accounts'>,
+  store: Pick<Store, 'installations' | 'accounts' | 'settings'>,
   keyring: Keyring,
   print: (line: string) => void,
 ): Promise<{ reencrypted: number; changed: number; unreadable: string[] }> {
@@ -44,7 +44,7 @@ export async function rotateKey(
     // A token was renewed meanwhile, perhaps with the old key.
     else result.changed += 1;
   };
-  const { installations, accounts } = store;
+  const { installations, accounts, settings } = store;
   for (const { workspace, encrypted } of await installations.allEncrypted()) {
     const context = encryptionContext.installation(workspace);
     await reencrypt(`the tokens of ${workspace}`, encrypted, context, (text) =>
@@ -55,6 +55,12 @@ export async function rotateKey(
     const what = `the key of the account ${key.account_id} of ${key.workspace}`;
     await reencrypt(what, encrypted, encryptionContext.account(key), (text) =>
       accounts.replaceEncrypted(key, encrypted, text),
+    );
+  }
+  for (const { encrypted, ...key } of await settings.allEncrypted()) {
+    const what = `the instructions of ${key.channel} in ${key.workspace}`;
+    await reencrypt(what, encrypted, encryptionContext.setting(key.workspace), (text) =>
+      settings.replaceEncrypted(key, encrypted, text),
     );
   }
   return result;

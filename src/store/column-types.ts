@@ -25,8 +25,16 @@ interface JsonColumns {
   part_headers: Readonly<Record<string, string>>;
   /** The ETags of the parts that the storage has, by number. */
   part_etags: Record<string, string>;
+  signed_text: EncryptedText;
   /** Numbers and ids; never people's text, names or file names. */
   audit_details: Record<string, unknown>;
+}
+
+/** A text that a person has set, encrypted under `SECRET_KEY`; `set_at` is an ISO time. */
+export interface EncryptedText {
+  encrypted: string;
+  set_by: string;
+  set_at: string;
 }
 
 /** How a task is created, and how its first message is sent; what is left out has the usual value. */

@@ -68,7 +68,8 @@ async function readInstallations(
   const encrypted = await client.query<{ encrypted: string }>(`
     select min(encrypted) as encrypted from (
       select encrypted_tokens as encrypted from installations
-      union all select encrypted_api_key from accounts) as texts
+      union all select encrypted_api_key from accounts
+      union all select instructions ->> 'encrypted' from settings) as texts
     where encrypted is not null group by split_part(encrypted, '.', 2)`);
   const installations = await client.query<SchemaCheck['installations'][number]>(
     'select workspace, enterprise_id from installations where uninstalled_at is null order by workspace',

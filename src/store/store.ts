@@ -28,6 +28,7 @@ import { TurnUsage } from './threads/turn-usage.ts';
 import { Turns } from './threads/turns.ts';
 import { Accounts } from './workspaces/accounts.ts';
 import { Installations } from './workspaces/installations.ts';
+import type { Keyring } from './workspaces/keyring.ts';
 import { SettingsStore } from './workspaces/settings-store.ts';
 import { Workspaces } from './workspaces/workspaces.ts';
 
@@ -50,7 +51,7 @@ export class Store extends Queries {
   readonly personWaits = new PersonWaits(this.db);
   readonly posts = new Posts(this.db);
   readonly projects = new Projects(this.db);
-  readonly settings = new SettingsStore(this.db);
+  readonly settings: SettingsStore;
   readonly socketLeases = new SocketLeases(this.db);
   readonly results = new PostedResults(this.db);
   readonly retention = new Retention(this.db);
@@ -67,12 +68,15 @@ export class Store extends Queries {
   readonly workspaces = new Workspaces(this.db);
   readonly inbox = new InboxWriter(this.db);
   readonly #onStep: OnStep | undefined;
+  readonly #keyring: Keyring | undefined;
 
-  /** `onStep` is called for every recorded step of a turn, for logs and metrics. */
-  constructor(db: Kysely<Tables>, onStep?: OnStep) {
+  /** `onStep` is called for every recorded step of a turn, for logs and metrics; `keyring` encrypts the texts of settings. */
+  constructor(db: Kysely<Tables>, onStep?: OnStep, keyring?: Keyring) {
     super(db);
     this.turns = new Turns(db, onStep);
+    this.settings = new SettingsStore(db, keyring);
     this.#onStep = onStep;
+    this.#keyring = keyring;
   }
 
   /** Runs `work` in one transaction, which an error rolls back. */
@@ -82,6 +86,6 @@ export class Store extends Queries {
 
   /** The same queries inside a transaction. */
   protected within(trx: Transaction<Tables>): Store {
-    return new Store(trx, this.#onStep);
+    return new Store(trx, this.#onStep, this.#keyring);
   }
 }

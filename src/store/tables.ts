@@ -186,6 +186,7 @@ export interface Tables {
     allowed_users: AllowedUsers | null;
     allowed_bots: string[] | null;
     task_control: TaskControl | null;
+    instructions: Json<'signed_text'> | null;
     show_steps: Defaulted<boolean>;
     show_sources: Defaulted<boolean>;
     send_reminders: Defaulted<boolean>;
@@ -260,6 +261,8 @@ export interface Tables {
     prompt: string | null;
     quoted_ids: Defaulted<string[]>;
     quotation_length: Defaulted<number>;
+    instructions_set_by: string | null;
+    instructions_set_at: Timestamp | null;
     attached_file_ids: Json<'attached_ids'> | null;
     file_notes: Json<'file_notes'> | null;
     has_text: Defaulted<boolean>;

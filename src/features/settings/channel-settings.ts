@@ -78,7 +78,7 @@ export class ChannelSettings {
       return { channel_model: strings.modalUnavailable };
     }
     const { channel } = snapshot;
-    const { settings, errors } = changesSince(snapshot, scopeOf(channel), input);
+    const { settings, errors } = changesSince(snapshot, scopeOf(channel), form);
     if (Object.keys(errors).length > 0) return errors;
     const actor = { workspace, channel, person };
     const timeout = AbortSignal.timeout(SAVE_TIMEOUT_MS);

@@ -55,14 +55,14 @@ export function isChanged({ shown }: Snapshot, field: string, text: string): boo
 export function changesSince(
   snapshot: Snapshot,
   scope: Scope,
-  input: FormInput,
+  { person, input }: { person: string; input: FormInput },
 ): { settings: Partial<Settings>; errors: FormErrors } {
   const settings: Partial<Settings> = {};
   const errors: Record<string, string> = {};
   for (const key of keysIn(scope)) {
     const typed = typedText(scope, key, input);
     if (typed === undefined) continue;
-    const value = SETTINGS[key].parse(typed, scope);
+    const value = SETTINGS[key].parse(typed, scope, person);
     if (value === undefined) errors[inputId(scope, key)] = SETTINGS[key].invalid ?? strings.modalUnavailable;
     else if (isChanged(snapshot, key, SETTINGS[key].format(value))) Object.assign(settings, { [key]: value });
   }
@@ -82,7 +82,7 @@ export function inputId(scope: Scope, field: string): string {
 
 /** The inputs of a form with all settings of its scope. */
 export function settingInputs(scope: Scope, set: SettingsInPlace, operator: OperatorSettings): ViewBlock[] {
-  const keys = keysIn(scope);
+  const keys = keysIn(scope).filter((key) => SETTINGS[key].isOffered?.(operator) !== false);
   const settings = set.channel ?? set.workspace;
   const inputs = keys.flatMap((key) => {
     const setting = SETTINGS[key];

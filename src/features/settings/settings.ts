@@ -2,13 +2,16 @@ import type { RelaySettings } from '../../relay/runtime/deps.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { choiceInput, formOption, textInput } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Settings } from '../../store/workspaces/settings-store.ts';
+import type { Settings, SignedText } from '../../store/workspaces/settings-store.ts';
 
 /** Where a setting can be set: in a channel, in a direct conversation, for a whole workspace. */
 export type Scope = 'channel' | 'direct' | 'workspace';
 
 /** What the operator has set, for where neither the channel nor the workspace has. */
-export type OperatorSettings = Pick<RelaySettings, 'listenMode' | 'admits' | 'admitsBots' | 'controlsBy'>;
+export type OperatorSettings = Pick<
+  RelaySettings,
+  'listenMode' | 'admits' | 'admitsBots' | 'controlsBy' | 'quotesInstructions'
+>;
 
 /**
  * All that is known of one setting of channels and workspaces. A new one is an entry of `SETTINGS`, its words in
@@ -19,6 +22,8 @@ interface Setting<Value> extends SettingKind<Value> {
   readonly scopes: readonly Scope[];
   /** What holds where neither the channel nor the workspace has set anything; left out if the column has a default. */
   usual?(operator: OperatorSettings): { value: Value; from: 'operator' | 'service' };
+  /** Whether the form has its input; left out if it always has. */
+  isOffered?(operator: OperatorSettings): boolean;
   /** For a setting of which the channel is told when it is turned on or off. */
   readonly notice?: { isOn(value: Value): boolean; text(who: string, isOn: boolean): string };
 }
@@ -27,8 +32,8 @@ interface Setting<Value> extends SettingKind<Value> {
 interface SettingKind<Value> {
   /** A value as a form holds it: '' or `DEFAULT_CHOICE` if it is not set. */
   format(value: Value): string;
-  /** Reads what a form holds; undefined for what it did not offer. */
-  parse(text: string, scope: Scope): Value | undefined;
+  /** Reads what a form of a person holds; undefined for what it did not offer. */
+  parse(text: string, scope: Scope, person: string): Value | undefined;
   /** What the form says below the input then. */
   readonly invalid?: string;
   /** A value as people read it. */
@@ -88,6 +93,11 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     ...choiceSetting(strings.settings.task_control),
     scopes: ['channel'],
     usual: ({ controlsBy: value }) => ({ value, from: 'operator' }),
+  },
+  instructions: {
+    ...signedTextSetting(strings.settings.instructions, { maxLength: 2_000 }),
+    scopes: ['channel'],
+    isOffered: ({ quotesInstructions }) => quotesInstructions,
   },
   show_steps: { ...switchSetting(strings.settings.show_steps), scopes: ['channel', 'direct'] },
   show_sources: { ...switchSetting(strings.settings.show_sources), scopes: ['channel', 'direct'] },
@@ -151,6 +161,23 @@ function textSetting(
       const hint = `${words.hint} ${inForce}`.trim();
       return textInput(id, { label, hint, optional: true }, { initial, maxLength, multiline });
     },
+  };
+}
+
+/** A text of several lines, with who has set it and when. */
+function signedTextSetting(words: { label: string; hint: string }, { maxLength }: { maxLength: number }) {
+  const { parse, audited, input } = textSetting(words, { maxLength, multiline: true });
+  const textOf = (value: SignedText | null) => value?.text ?? '';
+  return {
+    words,
+    format: textOf,
+    parse: (text: string, _scope: Scope, person: string) => {
+      const signed = parse(text);
+      return signed === null ? null : { text: signed, set_by: person, set_at: new Date() };
+    },
+    nameOf: textOf,
+    audited: (value: SignedText | null) => audited(textOf(value)),
+    input,
   };
 }
 

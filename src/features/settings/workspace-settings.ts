@@ -73,7 +73,7 @@ export class WorkspaceSettings {
   /** Saves what an admin has changed in the form. Throws a StoreError. */
   async #save(form: WorkspaceActor & { metadata: string; input: FormInput }): Promise<FormErrors> {
     const { store, log } = this.#deps;
-    const { workspace, person, metadata, input } = form;
+    const { workspace, person, metadata } = form;
     const timeout = AbortSignal.timeout(ADMIN_CHECK_TIMEOUT_MS);
     if (!(await isAdminFor(this.#deps, form, 'workspace_settings', timeout))) {
       const { unknown } = strings.channelSettingsRefused;
@@ -81,7 +81,7 @@ export class WorkspaceSettings {
     }
     const snapshot = parseSnapshot(metadata);
     if (snapshot === undefined) return { workspace_allowed_users: strings.modalUnavailable };
-    const { settings, errors } = changesSince(snapshot, 'workspace', input);
+    const { settings, errors } = changesSince(snapshot, 'workspace', form);
     if (Object.keys({ ...settings, ...errors }).length === 0 || Object.keys(errors).length > 0) return errors;
     const details = { setting: 'workspace', ...auditedSettings(settings) };
     await store.transaction(async (within) => {

@@ -11,11 +11,12 @@ import {
   textInput,
   type ViewBlock,
 } from '../../render/blocks/modal.ts';
-import { contextLineBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import { contextLineBlock, mrkdwnContextBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/shorten.ts';
 import type { TaskChoices } from '../../store/schema.ts';
+import type { SignedText } from '../../store/workspaces/settings-store.ts';
 
 export const START_CALLBACK = 'start';
 /** Most characters in a text input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
@@ -35,6 +36,8 @@ export interface StartFormContent {
   /** Asks for a channel, with this one chosen; left out if the channel is fixed. */
   channel?: { chosen: string | undefined };
   note?: string | undefined;
+  /** The channel's standing instructions, which the task begins with. */
+  instructions?: (SignedText & { channel: string }) | undefined;
   /** The message that the question is about. */
   quote?: string | undefined;
   /** The question; `long` if it is longer than an input, and so cannot be edited. */
@@ -82,9 +85,13 @@ export function startNoticeView(sentence: string): Modal {
   return noticeModal(form.heading, sentence);
 }
 
-function headerBlocks({ note, quote, files }: StartFormContent): ViewBlock[] {
+function headerBlocks({ note, instructions, quote, files }: StartFormContent): ViewBlock[] {
   const blocks: ViewBlock[] = [];
   if (note !== undefined) blocks.push(textSection(note));
+  if (instructions !== undefined) {
+    const { channel, text, set_by, set_at } = instructions;
+    blocks.push(mrkdwnContextBlock(strings.instructionsSetBy(channel, set_by, set_at)), textSection(text));
+  }
   if (quote !== undefined && /\S/.test(quote))
     blocks.push(contextLineBlock(`${form.about} “${shorten(quote.trim(), MAX_QUOTE_CHARACTERS)}”`));
   if (files.length > 0) blocks.push(contextLineBlock(shorten(form.filesAlong(files), 900)));

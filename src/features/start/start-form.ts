@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { certainDenialFor } from '../../relay/access/access-policy.ts';
+import { accessDenialFor, certainDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
@@ -60,7 +60,11 @@ export class StartForm {
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
       const asked = isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } };
       const text = shorten(question, MAX_QUESTION_CHARACTERS);
-      return this.#renderView(workspace, { metadata, ...asked, question: { text, optional: false } });
+      return this.#renderView(workspace, request.person, {
+        metadata,
+        ...asked,
+        question: { text, optional: false },
+      });
     });
   }
 
@@ -84,7 +88,7 @@ export class StartForm {
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
       await this.#deps.store.taskStarts.saveDraft({ ...draft, ...location });
       const metadata = { id, channel: isElsewhere ? undefined : channel, drafted: true };
-      return this.#renderView(workspace, {
+      return this.#renderView(workspace, request.person, {
         metadata,
         ...(isElsewhere && { channel: { chosen: undefined } }),
         note: isTaken ? strings.startForm.threadTaken : undefined,
@@ -171,7 +175,7 @@ export class StartForm {
     const question = parseFlags(text, supportedTaskOptions).text;
     const quoted =
       source.about === undefined ? undefined : await readableMessage({ workspace, channel }, source.about);
-    return this.#renderView(workspace, {
+    return this.#renderView(workspace, draft.user_id, {
       metadata: { id, channel, reply, drafted: true },
       question:
         question.length > MAX_QUESTION_CHARACTERS
@@ -199,19 +203,38 @@ export class StartForm {
   }
 
   async #renderView(
-    { id: workspace }: WorkspaceClient,
+    workspace: WorkspaceClient,
+    person: string,
     content: Partial<StartFormContent> & Pick<StartFormContent, 'metadata'>,
   ): Promise<Modal> {
     const { settings, store } = this.#deps;
+    const channel = content.metadata.channel ?? content.channel?.chosen;
+    const isNewTask = channel !== undefined && content.isTaskStarted !== true;
     return startFormView({
+      instructions: isNewTask ? await this.#instructionsFor(workspace, channel, person) : undefined,
       question: { text: '', optional: false },
       isTaskStarted: false,
       chosen: {},
       files: [],
       offers: settings.supportedTaskOptions,
-      usedSkills: await store.turnUsage.recentSkills(workspace, MAX_USED_SKILLS),
+      usedSkills: await store.turnUsage.recentSkills(workspace.id, MAX_USED_SKILLS),
       ...content,
     });
+  }
+
+  /** A channel's standing instructions, for people of whom Slack says now that they may use the agent there. */
+  async #instructionsFor({ id: workspace, people }: WorkspaceClient, channel: string, person: string) {
+    const { store, settings, log } = this.#deps;
+    const { instructions } = await store.settings.get(workspace, channel);
+    if (!settings.quotesInstructions || instructions === null || instructions.text === '') return undefined;
+    const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    try {
+      const why = await accessDenialFor(this.#deps, people, { workspace, channel, person }, timeout);
+      return why === undefined ? { ...instructions, channel } : undefined;
+    } catch (error) {
+      log.info({ workspace, channel, person, err: error }, 'could not learn who opens a start form');
+      return undefined;
+    }
   }
 }
 

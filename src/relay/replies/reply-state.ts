@@ -67,6 +67,8 @@ interface ReplyKnowledge
   uploadLines: readonly string[];
   /** Says whose questions the reply answers, where several people ask. */
   askers: string;
+  /** Names the channel's instructions that the message quotes. */
+  instructions: string;
   /** The task was begun with a plan: people may approve it with a button, unless somebody has. */
   plansFirst: boolean;
   /** Says who answered the plan with a button, and how. */
@@ -121,6 +123,7 @@ export class ReplyState {
       forwardedFileNotes: undefined,
       uploadLines: [],
       askers: '',
+      instructions: '',
       plansFirst: false,
       buttonUse: undefined,
       hideSteps: false,
@@ -252,7 +255,7 @@ export class ReplyState {
   }
 
   #toShownReply(): DisplayedReply {
-    const { waitCause, stopSentence, askers, notes, buttonUse, isOver, ...known } = this.#known;
+    const { waitCause, stopSentence, askers, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const urgent = [stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');
@@ -262,7 +265,7 @@ export class ReplyState {
       phase: stopSentence === undefined ? phase : 'stopping',
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
-      notes: [askers, ...this.#fileLines(), ...notes, buttonUse ?? ''],
+      notes: [askers, instructions, ...this.#fileLines(), ...notes, buttonUse ?? ''],
       asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),
       sentence: urgent === '' ? known.sentence : urgent,
       newBlocks: this.#settings.newBlocks,

@@ -2,6 +2,7 @@ import { v7 as nextTurnId } from 'uuid';
 import { AgentBusyError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
+import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -152,7 +153,7 @@ export class MidRunForwarding {
     };
     return {
       // The task exists.
-      channelModel: null,
+      channelSettings: DEFAULT_SETTINGS,
       stopSignal: wake,
       recordTaskIntent: (intent) => deps.store.threads.intendTask(turn, intent),
       withRetry: (step) => withRetry(lease, () => step().catch(rethrowAsNotAccepting), onWait, { wake }),

@@ -3,6 +3,7 @@ import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
@@ -21,8 +22,8 @@ import { ensureThreadTask, newTaskOptions } from './thread-task.ts';
 export interface SenderOptions {
   /** The thread as it was when the turn began here. */
   thread?: Thread | undefined;
-  /** The channel's model for new tasks. */
-  channelModel: string | null;
+  /** What new tasks of the channel begin with. */
+  channelSettings: Pick<Settings, 'model' | 'instructions'>;
   onUploadProgress?: UploadProgressListener;
   onFileNotes?: (notes: readonly FileNote[]) => void;
   onStep?: (step: 'uploading' | 'working') => void;
@@ -155,7 +156,8 @@ export class Sender {
         // Delivery reads it again where it cannot be read now.
         const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId);
         const last = startedTaskId === null ? await read().catch(() => undefined) : '';
-        const frozen = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId };
+        const hasInstructions = this.#options.channelSettings.instructions !== null;
+        const frozen = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId, hasInstructions };
         return recordSentContent(this.#work, thread, this.#turn, frozen);
       });
       this.#turn = turn;
@@ -172,7 +174,7 @@ export class Sender {
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new RestartSending();
-    const options = newTaskOptions(await this.#read(thread), this.#options.channelModel);
+    const options = newTaskOptions(await this.#read(thread), this.#options.channelSettings.model);
     // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
     const { lease, deps } = this.#work;
     const record = (intent: TaskIntent) =>

@@ -12,6 +12,7 @@ import { withFormerTasks } from './earlier-messages.ts';
 import { isEmptyMessage } from './empty-message.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './left-out-files.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
+import { withStandingInstructions } from './standing-instructions.ts';
 
 /** What is frozen with a message, beside its content. */
 export interface Freeze {
@@ -23,6 +24,8 @@ export interface Freeze {
   taskId: string;
   /** The same, if the thread's row does not have it yet. */
   startedTaskId: string | null;
+  /** The channel had standing instructions when the turn began. */
+  hasInstructions: boolean;
 }
 
 /**
@@ -35,14 +38,16 @@ export async function recordSentContent(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,
-  { outgoing, attachments, lastMessageId, taskId, startedTaskId }: Freeze,
+  { outgoing, attachments, lastMessageId, taskId, startedTaskId, hasInstructions }: Freeze,
 ): Promise<Turn> {
   const { store, settings } = work.deps;
   const { message } = outgoing;
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   if (message.state !== 'waiting') return frozenBefore(store, turn);
   const own = await contentToSend(work, thread, turn, outgoing, attachments);
-  const content = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
+  const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
+  const instructions = hasInstructions && (await withStandingInstructions(work, turn, taskId, quoting));
+  const content = { ...quoting, ...instructions };
   const intent = lastMessageId !== undefined && {
     skill: content.skill ?? settings.skill ?? null,
     sent_after_message_id: lastMessageId,
@@ -84,7 +89,7 @@ async function contentToSend(
   turn: Turn,
   { message, resent, ...outgoing }: OutgoingMessage,
   attachments: Attachments,
-): Promise<TurnUpdate & Pick<Turn, 'quoted_ids'> & { prompt: string }> {
+): Promise<TurnUpdate & Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string }> {
   if (resent !== undefined) {
     const { content: prompt, attached_file_ids, skill, quoted_ids, notes } = resent;
     return { prompt, attached_file_ids, skill, quoted_ids, ...(notes.length > 0 && { file_notes: notes }) };

@@ -1,7 +1,9 @@
 import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { sendStop } from '../controls/stop-control.ts';
+import { actorName } from '../reading/display-names.ts';
 import { findReply, SETTLED_TASK_SHORT_MS } from '../replies/reply-finder.ts';
 import { sleepWithLease } from '../runtime/outage-waits.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -85,10 +87,11 @@ async function takeSteps(context: TurnContext): Promise<void> {
   if (context.turn.user_message_id === null) {
     await context.withRetry(() => postSharedChannelNotice(context));
     await context.withRetry(() => postNewTaskNotice(context));
-    const sender = createSender(context, channelSettings.model);
+    const sender = createSender(context, channelSettings);
     await endTurnIfFilesOnly(context, context.turn, message, sender);
     reply = await sendMessage(context, sender, reply);
   }
+  await showInstructions(context);
   state.setFileNotes(context.turn.file_notes ?? []);
   state.update({ phase: 'working', sentence: undefined });
   const isTaskWorking = await followReply(context, reply);
@@ -112,11 +115,19 @@ async function findReplyToForwarded(context: TurnContext): Promise<string | unde
   return (await context.withRetry(() => findReply(message, settledMs))) ?? null;
 }
 
-function createSender(context: TurnContext, channelModel: string | null): Sender {
+/** Names the channel's instructions that the turn's message quotes, with who set them and when. */
+async function showInstructions({ deps, turn, state }: TurnContext): Promise<void> {
+  const { workspace, instructions_set_by: person, instructions_set_at: setAt } = turn;
+  if (setAt === null) return;
+  const name = await actorName(deps, { workspace, person: person ?? '' });
+  state.update({ instructions: strings.withInstructions(name, setAt) });
+}
+
+function createSender(context: TurnContext, channelSettings: Settings): Sender {
   const { turn, state, stopSignal, run } = context;
   return new Sender(context, turn, {
     thread: run.begun?.thread,
-    channelModel,
+    channelSettings,
     onStep: (phase) => state.update({ phase, sentence: undefined }),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),

@@ -47,6 +47,10 @@ export const settings = {
       admins: ['Workspace admins'],
     },
   },
+  instructions: {
+    label: 'Standing instructions',
+    hint: 'The agent reads them before the first message of each new task here, as the words of the channel. Messages with a skill go without them.',
+  },
   show_steps: { label: 'Show what the agent does while it works' },
   show_sources: { label: 'List the sources below an answer that names several' },
   send_reminders: {
@@ -59,6 +63,22 @@ export const settings = {
     description: 'Slack names no workflow: this lets in every workflow of the workspace',
   },
 } as const;
+
+/** Above a channel's standing instructions in the start form, in mrkdwn; `person` is '' if that person was forgotten. */
+export function instructionsSetBy(channel: string, person: string, setAt: Date): string {
+  const who = person === '' ? '' : ` by <@${person}>`;
+  return `The agent also reads the standing instructions of <#${channel}>, set${who} on ${dateOf(setAt)}, unless you choose a skill:`;
+}
+
+/** Below the reply to the first message of a task; `name` is '' if it is unknown. */
+export function withInstructions(name: string, setAt: Date): string {
+  const who = name === '' ? '' : ` by ${name}`;
+  return `With this channel's standing instructions, set${who} on ${dateOf(setAt)}.`;
+}
+
+function dateOf(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
 
 /** The option that leaves a setting to whoever has set it elsewhere. */
 export const settingDefault = 'Default';

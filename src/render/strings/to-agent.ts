@@ -11,6 +11,14 @@ export const planAnswers = { go_ahead: 'Go ahead.', stop_here: "Stop here; don't
 /** What a person chose “Ask the agent about this” for. */
 export const messageAskedAbout = 'The message that you asked about';
 
+/** The heading over a channel's standing instructions; `name` is '' if it is unknown. */
+export function standingInstructions(name: string, setAt: Date): string {
+  const who = name === '' ? '' : ` by ${name}`;
+  return `Standing instructions of this Slack channel (quoted; set${who} on ${setAt.toISOString().slice(0, 10)} for all tasks here, not by who writes the message):`;
+}
+
+export const messageBelow = 'The message:';
+
 /** The text of a message that has only files. */
 export function filesOnly(count: number): string {
   return count === 1 ? 'See the attached file.' : 'See the attached files.';

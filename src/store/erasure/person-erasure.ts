@@ -5,6 +5,7 @@ import { countChanges, Queries } from '../queries.ts';
 /** Columns that hold nothing but a person's id. */
 const PERSON_COLUMNS = [
   ['turns', 'stop_requested_by'],
+  ['turns', 'instructions_set_by'],
   ['settings', 'changed_by'],
   ['jobs', 'person'],
   ['accounts', 'set_by'],
@@ -28,6 +29,8 @@ export class PersonErasure extends Queries {
         union all select from jobs where workspace = ${workspace} and person = ${person}
         union all select from feedback where workspace = ${workspace} and user_id = ${person}
         union all select from accounts where workspace = ${workspace} and set_by = ${person}
+        union all select from settings where workspace = ${workspace}
+          and ${person} in (changed_by, instructions ->> 'set_by')
         union all select from audit_events where workspace = ${workspace} and user_id = ${person}) as found`);
     return row?.found === true;
   }
@@ -78,6 +81,7 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
         update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,
     ),
     sql`delete from feedback where ${here} and user_id = ${person}`,
+    sql`update settings set instructions = null where ${here} and instructions ->> 'set_by' = ${person}`,
     sql`
       update threads set
         task_title = case

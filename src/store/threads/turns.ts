@@ -298,6 +298,12 @@ export class Turns extends Queries {
     return this.exists(bound);
   }
 
+  /** Whether a message of the thread was sent to the task. */
+  async isTaskBegun(thread: ThreadKey, taskId: string): Promise<boolean> {
+    return this.exists(sql`
+      select from turns where ${inThread(thread)} and task_id = ${taskId} and user_message_id is not null limit 1`);
+  }
+
   async #one(statement: RawBuilder<unknown>): Promise<Turn> {
     const turn = await this.first(sql<Turn>`${statement}`);
     if (turn === undefined) throw new Error('The turn is gone.');

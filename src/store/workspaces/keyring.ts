@@ -30,7 +30,7 @@ interface Key {
 }
 
 /**
- * Encrypts the tokens and API keys in the database with AES-256-GCM. Each key has an id derived from it, so that the old
+ * Encrypts the tokens, API keys and signed texts in the database with AES-256-GCM. Each key has an id derived from it, so that the old
  * and the new key can be used side by side during a change.
  */
 export class Keyring {
@@ -95,10 +95,11 @@ export class Keyring {
   }
 }
 
-/** The row that an encrypted text belongs to: it cannot be decrypted as another row's. */
+/** The row that an encrypted text belongs to: it cannot be decrypted as another row's. A channel may get another id. */
 export const encryptionContext = {
   installation: (workspace: string) => ['installations', workspace],
   account: (key: AccountKey) => ['accounts', key.workspace, key.account_id],
+  setting: (workspace: string) => ['settings', workspace],
 } as const;
 
 function deriveKey(secret: string): Key {

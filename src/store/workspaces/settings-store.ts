@@ -1,9 +1,21 @@
-import { sql } from 'kysely';
-import { Queries } from '../queries.ts';
-import type { SettingsRow } from '../schema.ts';
+import { type Kysely, sql } from 'kysely';
+import type { EncryptedText } from '../column-types.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type { SettingsRow, Tables } from '../schema.ts';
+import { DecryptionError, encryptionContext, type Keyring } from './keyring.ts';
+
+/** A text that a person has set: encrypted in the database, and erased with that person. */
+export interface SignedText {
+  /** '' if no key of SECRET_KEY decrypts it. */
+  readonly text: string;
+  readonly set_by: string;
+  readonly set_at: Date;
+}
+
+type SettingColumns = Omit<SettingsRow, 'workspace' | 'channel' | 'changed_by' | 'changed_at'>;
 
 /** The settings of a channel, or of a whole workspace. */
-export type Settings = Omit<SettingsRow, 'workspace' | 'channel' | 'changed_by' | 'changed_at'>;
+export type Settings = Omit<SettingColumns, 'instructions'> & { instructions: SignedText | null };
 
 /** In place of a channel: what holds in the channels of the workspace that set nothing else. */
 export const WHOLE_WORKSPACE = '';
@@ -15,6 +27,7 @@ export const DEFAULT_SETTINGS: Settings = {
   allowed_users: null,
   allowed_bots: null,
   task_control: null,
+  instructions: null,
   show_steps: true,
   show_sources: true,
   send_reminders: true,
@@ -22,8 +35,19 @@ export const DEFAULT_SETTINGS: Settings = {
   allow_workflow_steps: false,
 };
 
+/** Where a setting is. */
+type SettingsKey = Pick<SettingsRow, 'workspace' | 'channel'>;
+
 /** The settings of channels and workspaces. */
 export class SettingsStore extends Queries {
+  readonly #keyring: Keyring | undefined;
+
+  /** Without a keyring, no text can be set or read. */
+  constructor(db: Kysely<Tables>, keyring?: Keyring) {
+    super(db);
+    this.#keyring = keyring;
+  }
+
   /** What is set for the channel itself, or the defaults. */
   async get(workspace: string, channel: string): Promise<Settings> {
     return (await this.#ofChannels(workspace, [channel]))[0] ?? DEFAULT_SETTINGS;
@@ -38,7 +62,10 @@ export class SettingsStore extends Queries {
 
   /** Sets the given values; the others stay. */
   async set(workspace: string, channel: string, person: string, change: Partial<Settings>): Promise<void> {
-    const set = { ...change, changed_by: person, changed_at: new Date() };
+    const { instructions, ...values } = change;
+    const text = instructions && this.#encrypt(workspace, instructions);
+    const signed = text === undefined ? {} : { instructions: text };
+    const set = { ...values, ...signed, changed_by: person, changed_at: new Date() };
     await this.db
       .insertInto('settings')
       .values({ workspace, channel, ...set })
@@ -46,11 +73,56 @@ export class SettingsStore extends Queries {
       .execute();
   }
 
+  /** Deletes the settings of a channel that is gone; false if it had none. */
+  async delete(workspace: string, channel: string): Promise<boolean> {
+    return this.changes(sql`delete from settings where (workspace, channel) = (${workspace}, ${channel})`);
+  }
+
+  /** The encrypted texts of all channels. */
+  async allEncrypted(): Promise<(SettingsKey & { encrypted: string })[]> {
+    return this.rows(sql<SettingsKey & { encrypted: string }>`
+      select workspace, channel, instructions ->> 'encrypted' as encrypted from settings
+      where instructions is not null`);
+  }
+
+  /** Replaces the encrypted text of a channel; false if it has changed meanwhile. */
+  async replaceEncrypted(
+    { workspace, channel }: SettingsKey,
+    before: string,
+    sealed: string,
+  ): Promise<boolean> {
+    return this.changes(sql`
+      update settings set instructions = jsonb_set(instructions, '{encrypted}', to_jsonb(${sealed}::text))
+      where (workspace, channel) = (${workspace}, ${channel}) and instructions ->> 'encrypted' = ${before}`);
+  }
+
   /** What is set for some channels, the whole workspace first. */
   async #ofChannels(workspace: string, channels: readonly string[]): Promise<Settings[]> {
     const columns = sql.join(Object.keys(DEFAULT_SETTINGS).map((column) => sql.ref(column)));
-    return this.rows(sql<Settings>`
+    const rows = await this.rows(sql<SettingColumns>`
       select ${columns} from settings
       where workspace = ${workspace} and channel = any(${channels}::text[]) order by channel`);
+    return rows.map(({ instructions, ...others }) => ({
+      ...others,
+      instructions: instructions && this.#decrypt(workspace, instructions),
+    }));
+  }
+
+  /** Throws without a keyring. */
+  #encrypt(workspace: string, { text, set_by, set_at }: SignedText): string {
+    if (this.#keyring === undefined) throw new TypeError('A text needs SECRET_KEY.');
+    const encrypted = this.#keyring.encrypt(text, encryptionContext.setting(workspace));
+    return toPostgresJson({ encrypted, set_by, set_at: set_at.toISOString() } satisfies EncryptedText);
+  }
+
+  #decrypt(workspace: string, { encrypted, set_by, set_at }: EncryptedText): SignedText {
+    const signed = { set_by, set_at: new Date(set_at) };
+    try {
+      const text = this.#keyring?.decrypt(encrypted, encryptionContext.setting(workspace)) ?? '';
+      return { ...signed, text };
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      return { ...signed, text: '' };
+    }
   }
 }

@@ -10,6 +10,7 @@ export const WORKSPACE_TABLES = `
   create domain audit_kind as text
     check (value in ('turn', 'stop', 'approval', 'withdrawal', 'deletion', 'refusal', 'forget', 'setting'));
   create domain audit_details as jsonb;
+  create domain signed_text as jsonb;
   -- shared: another organisation can read the channel; introduction: answers come from an automated system;
   -- new_task_in_dm: each message at the top of a direct channel starts a task.
   create domain one_time_notice as text check (value in ('shared', 'introduction', 'new_task_in_dm'));
@@ -96,6 +97,7 @@ export const WORKSPACE_TABLES = `
     allowed_users allowed_users,
     allowed_bots text[], -- Other bots and workflows (B…) that may use the agent.
     task_control task_control,
+    instructions signed_text, -- Quoted before the first message of each new task.
     show_steps boolean not null default true,
     show_sources boolean not null default true, -- A finished answer ends with a list of the sources that it names.
     send_reminders boolean not null default true, -- Who asked is reminded when the agent waits for them.

@@ -9,13 +9,16 @@ import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
 import { type Envelope, isMessageEvent } from './envelope.ts';
 
 const channelRenameSchema = z.looseObject({ channel: z.looseObject({ id: slackId }) });
+const channelSchema = z.looseObject({ channel: slackId });
 
 /** The fields that are read of an event about a message or a channel. */
 export const eventSchema = z.discriminatedUnion('type', [
   channelRenameSchema.extend({ type: z.literal('channel_rename') }),
   channelRenameSchema.extend({ type: z.literal('group_rename') }),
   z.looseObject({ type: z.literal('channel_id_changed'), old_channel_id: slackId, new_channel_id: slackId }),
-  z.looseObject({ type: z.literal('member_joined_channel'), user: slackId, channel: slackId }),
+  channelSchema.extend({ type: z.literal('channel_deleted') }),
+  channelSchema.extend({ type: z.literal('group_deleted') }),
+  channelSchema.extend({ type: z.literal('member_joined_channel'), user: slackId }),
   messageSchema.extend({ type: z.literal('app_mention'), channel: slackId }),
   messageSchema.extend({
     type: z.literal('message'),
@@ -75,6 +78,8 @@ export function toInboxEvent(
   if (event.type === 'channel_id_changed')
     return { kind: 'move', workspace, from: event.old_channel_id, channel: event.new_channel_id };
   const location = { workspace, channel: event.channel };
+  if (event.type === 'channel_deleted' || event.type === 'group_deleted')
+    return { kind: 'channel_deletion', ...location };
   if (event.type === 'member_joined_channel')
     return event.user === bot.userId ? { kind: 'joining', ...location } : ignored('somebody else joined');
   if (event.type === 'message' && event.subtype === 'message_changed')

@@ -59,6 +59,12 @@ export class Inbox {
         const follows = await this.#deps.store.projects.wantNames(event.workspace, event.channel);
         return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
       }
+      case 'channel_deletion': {
+        const deleted = await this.#deps.store.settings.delete(event.workspace, event.channel);
+        return deleted
+          ? { kind: 'settings_deleted' }
+          : { kind: 'ignored', why: 'a channel without settings' };
+      }
       case 'move':
         await moveChannel(this.#deps.store, event);
         return { kind: 'moved' };

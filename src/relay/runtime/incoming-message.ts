@@ -33,6 +33,8 @@ export type InboxEvent =
   | { kind: 'renaming'; workspace: string; channel: string }
   /** Slack has given a channel another id. */
   | { kind: 'move'; workspace: string; from: string; channel: string }
+  /** Slack has deleted a channel. */
+  | { kind: 'channel_deletion'; workspace: string; channel: string }
   /** The bot has joined a channel. */
   | { kind: 'joining'; workspace: string; channel: string }
   /** Nothing for the inbox; `why` is for the log. */
@@ -56,6 +58,8 @@ export type InboxOutcome =
   | { kind: 'too_late'; change: 'edit' | 'deletion' }
   /** A channel's new name is recorded for its project. */
   | { kind: 'renamed' }
+  /** The settings of a deleted channel are deleted. */
+  | { kind: 'settings_deleted' }
   /** What is stored of a channel has its new id. */
   | { kind: 'moved' }
   /** The channel is read for mentions from just before the bot joined. */

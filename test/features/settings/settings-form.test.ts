@@ -21,6 +21,7 @@ const operator = {
   admits: 'members',
   admitsBots: [],
   controlsBy: 'admins',
+  quotesInstructions: true,
 } as const;
 const settings = { ...DEFAULT_SETTINGS, sync_project_name: false };
 
@@ -39,6 +40,7 @@ const untouched = {
   channel_allowed_users: 'usual',
   channel_allowed_bots: '',
   channel_task_control: 'usual',
+  channel_instructions: '',
   channel_switches: ['show_steps', 'show_sources', 'send_reminders'],
 };
 
@@ -50,7 +52,7 @@ function change(
 ) {
   const snapshot = parseSnapshot(encodeSnapshot(scope, 'C1', from));
   if (snapshot === undefined) throw new Error('The form cannot be read.');
-  return changesSince(snapshot, scope, filled(values));
+  return changesSince(snapshot, scope, { person: 'U1', input: filled(values) });
 }
 
 describe('a submitted form with settings', () => {
@@ -74,6 +76,16 @@ describe('a submitted form with settings', () => {
     const named = { ...settings, allowed_bots: ['B012', 'B034'] };
     expect(bots('B012 B034', named).settings).toEqual({});
     expect(bots('', named).settings).toEqual({ allowed_bots: null });
+  });
+
+  test('signs a text that was changed, and keeps the signature of any other', () => {
+    const set = { ...settings, instructions: { text: 'mouse', set_by: 'U2', set_at: new Date(0) } };
+    const typed = (text: string) => change({ ...untouched, channel_instructions: text }, set).settings;
+    expect(typed(' mouse\n')).toEqual({});
+    const signed = { text: 'mouse, GRCm39', set_by: 'U1', set_at: expect.any(Date) };
+    expect(typed('mouse, GRCm39')).toEqual({ instructions: signed });
+    expect(typed(' ')).toEqual({ instructions: null });
+    expect(auditedSettings(typed('mouse, GRCm39'))).toEqual({ instructions: { characters: 13 } });
   });
 
   test('is rejected with a value that it did not offer', () => {
@@ -105,6 +117,7 @@ const setting = fc.record<Settings>({
   allowed_users: fc.constantFrom(null, 'members', 'guests', 'everyone'),
   allowed_bots: fc.constantFrom(null, [], ['B012', 'B034']),
   task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
+  instructions: fc.constantFrom(null, { text: 'x'.repeat(2_000), set_by: 'U2', set_at: new Date() }),
   show_steps: fc.boolean(),
   show_sources: fc.boolean(),
   send_reminders: fc.boolean(),
@@ -120,7 +133,7 @@ describe('the form with settings', () => {
         const set = scope === 'workspace' ? { workspace } : { channel, workspace };
         const blocks = settingInputs(scope, set, operator);
         checkBlocks(createModal('Settings', blocks).blocks, 'modal');
-        expect(blocks).toHaveLength({ channel: 6, direct: 2, workspace: 3 }[scope]);
+        expect(blocks).toHaveLength({ channel: 7, direct: 2, workspace: 3 }[scope]);
         expect(encodeSnapshot(scope, 'C0123456789', workspace).length).toBeLessThan(1_000);
       }),
       { numRuns: 60 },

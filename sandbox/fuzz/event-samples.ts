@@ -131,6 +131,7 @@ export function silentEvent(
       event_ts: ts,
     },
     { type: 'channel_rename', channel: { id: channel, name: 'new', created: 1 }, event_ts: ts },
+    { type: 'channel_deleted', channel: 'C0GONE', actor_id: 'U0GONE', event_ts: ts },
     { type: 'channel_id_changed', old_channel_id: 'C0GONE', new_channel_id: channel, event_ts: ts },
     {
       type: 'function_executed',

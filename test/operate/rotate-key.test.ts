@@ -35,12 +35,16 @@ test('after a change of SECRET_KEY everything is encrypted with the new key, and
     set_by: 'U9',
     encrypted_api_key: sealed,
   });
-  expect(await rotate()).toEqual({ reencrypted: 2, changed: 0, unreadable: [] });
+  const instructions = { text: 'cite PMIDs', set_by: 'U1', set_at: new Date() };
+  await new Store(kysely, undefined, before).settings.set('T1', 'C1', 'U1', { instructions });
+  expect(await rotate()).toEqual({ reencrypted: 3, changed: 0, unreadable: [] });
   const alone = new Keyring([fresh]);
   const row = await store.installations.get('T1');
   expect(alone.decrypt(row?.encrypted_tokens ?? '', encryptionContext.installation('T1'))).toBe('the tokens');
   const account = await store.accounts.get(key);
   expect(alone.decrypt(account?.encrypted_api_key ?? '', encryptionContext.account(key))).toBe('an api key');
+  const { settings } = new Store(kysely, undefined, alone);
+  expect((await settings.get('T1', 'C1')).instructions).toEqual(instructions);
   expect(await rotate()).toEqual({ reencrypted: 0, changed: 0, unreadable: [] });
 });
 

@@ -50,6 +50,7 @@ describe("the form of a channel's settings", () => {
       allowed_users: 'guests',
       allowed_bots: ['B012', 'B034'],
       task_control: null,
+      instructions: null,
       show_steps: false,
       show_sources: true,
       send_reminders: true,

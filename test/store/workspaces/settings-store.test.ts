@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
+import { Keyring } from '../../../src/store/workspaces/keyring.ts';
 import {
   DEFAULT_SETTINGS,
   type Settings,
@@ -8,7 +9,7 @@ import {
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
-const { settings } = new Store(kysely);
+const { settings } = new Store(kysely, undefined, new Keyring(['k'.repeat(32)]));
 
 type UserAccess = Pick<Settings, 'allowed_users' | 'allowed_bots'>;
 
@@ -86,6 +87,23 @@ test('setting one value leaves the others unchanged', async () => {
     listen_mode: 'everything',
   });
   expect(await settings.get('T2', 'C2')).toEqual(DEFAULT_SETTINGS);
+});
+
+test('a text comes back with its signature, and empty where no key decrypts it', async () => {
+  const instructions = { text: 'Cite PMIDs.', set_by: 'U1', set_at: new Date(0) };
+  await settings.set('T1', 'C3', 'U1', { instructions });
+  expect(await settings.get('T1', 'C3')).toEqual({ ...DEFAULT_SETTINGS, instructions });
+  for (const keyring of [undefined, new Keyring(['n'.repeat(32)])]) {
+    const other = new Store(kysely, undefined, keyring).settings;
+    expect((await other.get('T1', 'C3')).instructions).toEqual({ ...instructions, text: '' });
+  }
+  await expect(new Store(kysely).settings.set('T1', 'C3', 'U1', { instructions })).rejects.toThrow(
+    'SECRET_KEY',
+  );
+  await settings.set('T1', 'C3', 'U2', { model: 'fast' });
+  expect((await settings.get('T1', 'C3')).instructions).toEqual(instructions);
+  await settings.set('T1', 'C3', 'U2', { instructions: null });
+  expect((await settings.get('T1', 'C3')).instructions).toBeNull();
 });
 
 test('only a channel can have every message answered', async () => {

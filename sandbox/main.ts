@@ -38,7 +38,8 @@ const opening = startSandbox({
   slack: { retryScale: 1 / speed },
   bot,
   ...(databaseUrl === undefined ? {} : { databaseUrl }),
-  settings: { LOG_LEVEL },
+  // Encrypts what people keep in settings.
+  settings: { LOG_LEVEL, SECRET_KEY: 'sandbox-'.repeat(4) },
 });
 
 let stopping = false;

@@ -11,8 +11,9 @@ const starting = await openStartFormScene({
 });
 const { scene } = starting;
 const { slack } = scene;
-const { store } = scene.sandbox.bot;
 const workspace = slack.team.id;
+/** That of the bot that runs now. */
+const store = () => scene.sandbox.bot.store;
 
 const INSTRUCTIONS = 'Mouse, GRCm39.\nCite PMIDs.';
 
@@ -26,7 +27,7 @@ async function instructedChannel(text = INSTRUCTIONS): Promise<{ channel: Channe
 
 /** What stands below a reply whose message quotes the instructions. */
 async function line({ channel, person }: { channel: Channel; person: Person }): Promise<string> {
-  const { instructions } = await store.settings.get(workspace, channel.id);
+  const { instructions } = await store().settings.get(workspace, channel.id);
   return strings.withInstructions(person.name, instructions?.set_at ?? new Date(0));
 }
 
@@ -39,7 +40,7 @@ async function ask(channel: Channel, text: string): Promise<Message> {
 
 function turnsIn({ id }: Channel) {
   const columns = ['prompt', 'instructions_set_by', 'instructions_set_at'] as const;
-  return store.db.selectFrom('turns').select(columns).where('channel', '=', id).execute();
+  return store().db.selectFrom('turns').select(columns).where('channel', '=', id).execute();
 }
 
 describe.concurrent("a channel's standing instructions", () => {
@@ -60,12 +61,12 @@ describe.concurrent("a channel's standing instructions", () => {
 
   test('are encrypted, and the audit trail tells who set them and how long they are', async () => {
     const { channel, person } = await instructedChannel();
-    const row = store.db.selectFrom('settings').selectAll().where('channel', '=', channel.id);
+    const row = store().db.selectFrom('settings').selectAll().where('channel', '=', channel.id);
     expect(JSON.stringify(await row.execute())).not.toMatch(/GRCm39|PMID/);
     const again = await openChannelSettings(scene, scene.grace, channel);
     expect(again.shown).toContain('GRCm39');
     expect(await again.save({ channel_instructions: INSTRUCTIONS, channel_model: 'max' })).toBeUndefined();
-    expect((await store.settings.get(workspace, channel.id)).instructions?.set_by).toBe(person.id);
+    expect((await store().settings.get(workspace, channel.id)).instructions?.set_by).toBe(person.id);
     expect(await auditRows(scene, channel, 'setting')).toEqual([
       { user_id: person.id, details: { instructions: { characters: INSTRUCTIONS.length } } },
       { user_id: scene.grace.id, details: { model: 'max' } },
@@ -81,22 +82,9 @@ describe.concurrent("a channel's standing instructions", () => {
     expect(scene.shown(channel, root)).not.toContain('standing instructions');
   });
 
-  test('stay below a reply that another process finishes', async () => {
-    const set = await instructedChannel();
-    const { channel } = set;
-    const root = scene.ask(channel, 'count slowly');
-    await scene.until('they are named', async () => scene.shown(channel, root).includes(await line(set)));
-    await scene.messageWithButton(channel, root, 'stop');
-    const { id } = (await store.turns.ofMessage({ workspace, channel: channel.id, ts: root.ts })) ?? {};
-    expect(id).toBeDefined();
-    await starting.press(scene.ada, channel, root, 'stop');
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain(await line(set));
-  });
-
   test('stand in the start form, but not before people of whom Slack does not say who they are', async () => {
     const { channel, person } = await instructedChannel();
-    const { instructions } = await store.settings.get(workspace, channel.id);
+    const { instructions } = await store().settings.get(workspace, channel.id);
     await starting.command(person, channel, 'new');
     await starting.form(person);
     expect(starting.modalText(person)).toContain('Cite PMIDs.');
@@ -111,6 +99,10 @@ describe.concurrent("a channel's standing instructions", () => {
     await starting.command(stranger, channel, 'new');
     await starting.command(unknown, channel, 'new');
     await starting.form(unknown);
+    await scene.until('the stranger is refused', () => {
+      const shown = starting.modalText(stranger);
+      return shown !== '[]' && !shown.includes(strings.loading);
+    });
     expect(starting.modalText(unknown)).toContain('"question"');
     for (const one of [stranger, unknown]) expect(starting.modalText(one)).not.toContain('PMIDs');
   });
@@ -118,10 +110,10 @@ describe.concurrent("a channel's standing instructions", () => {
   test('are gone once the person who set them is forgotten, with the prompts that quote them', async () => {
     const { channel, person } = await instructedChannel();
     await ask(channel, 'which strain?');
-    expect(await store.personErasure.knowsPerson(workspace, person.id)).toBe(true);
-    await store.personErasure.eraseUser(workspace, person.id);
-    expect(await store.personErasure.knowsPerson(workspace, person.id)).toBe(false);
-    expect((await store.settings.get(workspace, channel.id)).instructions).toBeNull();
+    expect(await store().personErasure.knowsPerson(workspace, person.id)).toBe(true);
+    await store().personErasure.eraseUser(workspace, person.id);
+    expect(await store().personErasure.knowsPerson(workspace, person.id)).toBe(false);
+    expect((await store().settings.get(workspace, channel.id)).instructions).toBeNull();
     expect(await turnsIn(channel)).toEqual([
       { prompt: null, instructions_set_by: '', instructions_set_at: expect.any(Date) },
     ]);
@@ -137,7 +129,7 @@ describe.concurrent("a channel's standing instructions", () => {
     expect(scene.sentToAgent('which buffer').texts[0]).toContain('> Cite PMIDs.');
     slack.deleteChannel(channel);
     await slack.settled();
-    const rows = store.db.selectFrom('settings').select('channel').where('channel', '=', channel.id);
+    const rows = store().db.selectFrom('settings').select('channel').where('channel', '=', channel.id);
     await scene.until('they are gone', async () => (await rows.execute()).length === 0);
   });
 });
@@ -154,4 +146,16 @@ test('a message that is tried again leaves out the instructions that its task ha
     return texts.length === 2 && texts;
   });
   expect(again).toBe('count slowly, again');
+});
+
+test('the reply names the instructions also after a restart', async () => {
+  const set = await instructedChannel();
+  const { channel } = set;
+  const named = await line(set);
+  const root = scene.ask(channel, 'count slowly');
+  await scene.until('they are named', () => scene.shown(channel, root).includes(named));
+  await scene.sandbox.restartBot();
+  await starting.press(scene.ada, channel, root, 'stop');
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain(named);
 });

@@ -224,17 +224,12 @@ export class StartForm {
 
   /** A channel's standing instructions, for people of whom Slack says now that they may use the agent there. */
   async #instructionsFor({ id: workspace, people }: WorkspaceClient, channel: string, person: string) {
-    const { store, settings, log } = this.#deps;
+    const { store, settings } = this.#deps;
     const { instructions } = await store.settings.get(workspace, channel);
     if (!settings.quotesInstructions || instructions === null || instructions.text === '') return undefined;
-    const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-    try {
-      const why = await accessDenialFor(this.#deps, people, { workspace, channel, person }, timeout);
-      return why === undefined ? { ...instructions, channel } : undefined;
-    } catch (error) {
-      log.info({ workspace, channel, person, err: error }, 'could not learn who opens a start form');
-      return undefined;
-    }
+    const asker = { workspace, channel, person };
+    const denial = accessDenialFor(this.#deps, people, asker, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+    return (await denial.catch(() => 'unknown')) === undefined ? { ...instructions, channel } : undefined;
   }
 }
 

@@ -260,6 +260,7 @@ export interface Tables {
     forwarded_by_turn_id: string | null;
     prompt: string | null;
     quoted_ids: Defaulted<string[]>;
+    instructions_length: Defaulted<number>;
     quotation_length: Defaulted<number>;
     instructions_set_by: string | null;
     instructions_set_at: Timestamp | null;

@@ -130,6 +130,8 @@ const otherTexts = {
     'restOfReview',
     'ownServicePage.title',
     'asksAbout',
+    'instructionsSetBy',
+    'withInstructions',
     'projectOfChannel',
   ],
   'parts of a sentence': ['newTaskInDm.there', 'messagesPaused.since', 'quotaReached.when'],

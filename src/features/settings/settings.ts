@@ -176,7 +176,7 @@ function signedTextSetting(words: { label: string; hint: string }, { maxLength }
       return signed === null ? null : { text: signed, set_by: person, set_at: new Date() };
     },
     nameOf: textOf,
-    audited: (value: SignedText | null) => audited(textOf(value)),
+    audited: (value: SignedText | null) => audited(value?.text ?? null),
     input,
   };
 }

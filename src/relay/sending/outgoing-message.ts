@@ -213,7 +213,7 @@ export async function findResentMessage(
   if (turn === undefined || turn.prompt === null) return undefined;
   const { prompt, attached_file_ids, file_notes: notes, skill, quoted_ids, task_id: taskId } = turn;
   return {
-    content: prompt.slice(turn.quotation_length),
+    content: prompt.slice(turn.instructions_length + turn.quotation_length),
     attached_file_ids: attached_file_ids ?? [],
     notes: (notes ?? []).filter(isNoteResent),
     skill,

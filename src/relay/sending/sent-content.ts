@@ -12,7 +12,7 @@ import { withFormerTasks } from './earlier-messages.ts';
 import { isEmptyMessage } from './empty-message.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './left-out-files.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
-import { withStandingInstructions } from './standing-instructions.ts';
+import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
 
 /** What is frozen with a message, beside its content. */
 export interface Freeze {
@@ -46,8 +46,10 @@ export async function recordSentContent(
   if (message.state !== 'waiting') return frozenBefore(store, turn);
   const own = await contentToSend(work, thread, turn, outgoing, attachments);
   const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
-  const instructions = hasInstructions && (await withStandingInstructions(work, turn, taskId, quoting));
-  const content = { ...quoting, ...instructions };
+  const content = {
+    ...quoting,
+    ...(hasInstructions ? await withStandingInstructions(work, turn, taskId, quoting) : NO_INSTRUCTIONS),
+  };
   const intent = lastMessageId !== undefined && {
     skill: content.skill ?? settings.skill ?? null,
     sent_after_message_id: lastMessageId,

@@ -23,7 +23,7 @@ export class PersonErasure extends Queries {
         union all select from threads where workspace = ${workspace}
           and (started_by = ${person} or ${person} = any(participant_ids))
         union all select from turns where workspace = ${workspace}
-          and (${person} in (asked_by, stop_requested_by) or ${person} = any(quoted_ids))
+          and (${person} in (asked_by, stop_requested_by, instructions_set_by) or ${person} = any(quoted_ids))
         union all select from task_starts where workspace = ${workspace}
           and (user_id = ${person} or ${quotes('source_content', person)} or ${quotes('content', person)})
         union all select from jobs where workspace = ${workspace} and person = ${person}
@@ -42,6 +42,10 @@ export class PersonErasure extends Queries {
   async eraseUser(workspace: string, person: string): Promise<number> {
     return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'forget');
+      // First: a message that quotes them is not frozen from now on, and one that was frozen before is erased below.
+      await sql`
+        update settings set instructions = null
+        where workspace = ${workspace} and instructions ->> 'set_by' = ${person}`.execute(trx);
       await eraseRepeats(workspace, person).execute(trx);
       for (const statement of quoteErasures(workspace, person)) await statement.execute(trx);
       const isWaiting = sql`workspace = ${workspace} and user_id = ${person} and state = 'waiting'`;
@@ -81,7 +85,6 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
         update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,
     ),
     sql`delete from feedback where ${here} and user_id = ${person}`,
-    sql`update settings set instructions = null where ${here} and instructions ->> 'set_by' = ${person}`,
     sql`
       update threads set
         task_title = case

@@ -172,7 +172,8 @@ export class Turns extends Queries {
 
   /**
    * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
-   * where the turn was stopped, the message is held or has changed since it was read, or another one than `earlierTs` waits before it.
+   * where the turn was stopped, the message is held or has changed since it was read, who set the instructions that it quotes
+   * was forgotten meanwhile, or another one than `earlierTs` waits before it.
    * Who sends a message again is no new participant. `startedTaskId` becomes the thread's task, unless it has one.
    */
   async freeze(
@@ -184,11 +185,18 @@ export class Turns extends Queries {
       startedTaskId = null,
     }: { earlierTs?: SlackTs | undefined; startedTaskId?: string | null } = {},
   ): Promise<Turn | undefined> {
-    // A stop locks the turn's row, too: one of both comes first. An edit has the message's row.
+    const { instructions_set_by: signer = null } = content;
+    // A stop locks the turn's row, too: one of both comes first. An edit has the message's row, and erasing a person that of
+    // the settings.
     const steps = sql`
+      signed as (
+        select from settings
+        where (workspace, channel) = (${turn.workspace}, ${turn.channel}) and instructions ->> 'set_by' = ${signer}
+        for share),
       locked as (
         select id from turns
         where ${isTurn(turn)} and message_ts = ${turn.message_ts} and prompt is null and stop_requested_at is null
+          and (${signer}::text is null or exists (select from signed))
         for update),
       frozen as (
         update messages set state = 'sending'
@@ -298,10 +306,17 @@ export class Turns extends Queries {
     return this.exists(bound);
   }
 
-  /** Whether a message of the thread was sent to the task. */
-  async isTaskBegun(thread: ThreadKey, taskId: string): Promise<boolean> {
+  /**
+   * Whether another message of the turn's thread was sent to the task. Turns are kept for a day at least: where no other is
+   * left of an older task, it was.
+   */
+  async isTaskBegun(turn: Turn, taskId: string): Promise<boolean> {
+    const others = sql`select from turns where ${inThread(turn)} and id <> ${turn.id}`;
     return this.exists(sql`
-      select from turns where ${inThread(thread)} and task_id = ${taskId} and user_message_id is not null limit 1`);
+      select where exists (${others} and task_id = ${taskId} and user_message_id is not null)
+        or not exists (${others}) and exists (
+          select from threads
+          where ${inThread(turn)} and task_id = ${taskId} and task_started_at < now() - interval '1 day')`);
   }
 
   async #one(statement: RawBuilder<unknown>): Promise<Turn> {

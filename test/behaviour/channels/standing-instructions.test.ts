@@ -52,6 +52,7 @@ describe.concurrent("a channel's standing instructions", () => {
     const quoted = `${heading}\n\n> Mouse, GRCm39.\n> Cite PMIDs.\n\n---\n\n${strings.messageBelow}\n\n`;
     expect(scene.sentToAgent('which genome').texts).toEqual([`${quoted}which genome?`]);
     expect(scene.shown(channel, root)).toContain(await line(set));
+    expect(scene.shown(channel, root)).not.toContain(strings.conversationQuoted);
     await scene.finished(channel, scene.reply(channel, root, 'and of rats?'));
     expect(scene.sentToAgent('which genome').texts[1]).toBe('and of rats?');
     expect(scene.shown(channel, root).split(await line(set))).toHaveLength(2);
@@ -67,9 +68,12 @@ describe.concurrent("a channel's standing instructions", () => {
     expect(again.shown).toContain('GRCm39');
     expect(await again.save({ channel_instructions: INSTRUCTIONS, channel_model: 'max' })).toBeUndefined();
     expect((await store().settings.get(workspace, channel.id)).instructions?.set_by).toBe(person.id);
+    const last = await openChannelSettings(scene, scene.grace, channel);
+    expect(await last.save({ channel_instructions: ' ' })).toBeUndefined();
     expect(await auditRows(scene, channel, 'setting')).toEqual([
       { user_id: person.id, details: { instructions: { characters: INSTRUCTIONS.length } } },
       { user_id: scene.grace.id, details: { model: 'max' } },
+      { user_id: scene.grace.id, details: { instructions: null } },
     ]);
   });
 

@@ -108,6 +108,58 @@ test.each([
   expect((await stateOf(turn))[0]).toBe('waiting');
 });
 
+test('freezing waits while somebody is erased whose instructions it quotes, and then writes nothing', async () => {
+  const { turn, message } = await begun();
+  const instructions = JSON.stringify({ encrypted: 'secret', set_by: 'U3', set_at: '2026-01-01T00:00:00Z' });
+  await kysely
+    .insertInto('settings')
+    .values({ ...place, instructions, changed_by: 'U3' })
+    .execute();
+  const quoting = { ...content, instructions_set_by: 'U3', quoted_ids: ['U3'] };
+  const [erasing, freezing] = await store.transaction(async (_, trx) => {
+    const waiters = async () => {
+      await sql`select pg_stat_clear_snapshot()`.execute(trx);
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+        where datname = current_database() and not granted`.execute(trx);
+      return rows[0]?.count;
+    };
+    await sql`lock table feedback in exclusive mode`.execute(trx);
+    const erased = store.personErasure.eraseUser('T1', 'U3');
+    await expect.poll(waiters).toBe(1);
+    const frozen = store.turns.freeze(turn, message, quoting);
+    await Promise.race([frozen, expect.poll(waiters).toBe(2)]);
+    return [() => erased, () => frozen];
+  });
+  await erasing();
+  expect(await freezing()).toBeUndefined();
+  expect(await stateOf(turn)).toEqual(['waiting', [], null]);
+});
+
+test('a task has begun once a message was sent to it, also where retention has deleted its turns', async () => {
+  const { turn, message } = await begun();
+  await store.threads.bindTask(turn, 'tsk_begun');
+  expect(await store.turns.isTaskBegun(turn, 'tsk_begun')).toBe(false);
+  await store.turns.freeze(turn, message, content);
+  await store.turns.recordSent(turn, { user_message_id: 'msg_1', task_id: 'tsk_begun' });
+  const next = await store.turns.begin(
+    nextId(),
+    await waiting(turn.thread_ts, `${seconds + 1}.000000`),
+    turn.id,
+  );
+  expect(await store.turns.isTaskBegun(next, 'tsk_begun')).toBe(true);
+  expect(await store.turns.isTaskBegun(next, 'tsk_2')).toBe(false);
+  await kysely.deleteFrom('turns').where('id', '=', turn.id).execute();
+  expect(await store.turns.isTaskBegun(next, 'tsk_begun')).toBe(false);
+  const daysAgo = sql<Date>`now() - interval '2 days'`;
+  await kysely
+    .updateTable('threads')
+    .set({ task_started_at: daysAgo })
+    .where('task_id', '=', 'tsk_begun')
+    .execute();
+  expect(await store.turns.isTaskBegun(next, 'tsk_begun')).toBe(true);
+});
+
 test('the end records what the reply shows, its edits and when to look again, once', async () => {
   const { turn } = await begun();
   await store.posts.intend(turn, 'reply:0', 'key');

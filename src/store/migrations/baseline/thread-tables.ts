@@ -127,10 +127,11 @@ export const THREAD_TABLES = `
     prompt text, -- The prompt, frozen with the message; a retry sends the same.
     -- Whose words the prompt quotes, beside the asker's: erasing one of them erases it.
     quoted_ids text[] not null default '{}',
-    -- How many characters of the prompt's beginning quote the channel's instructions and the thread's former tasks: a retry
-    -- leaves them out.
+    -- How many characters of the prompt's beginning quote the channel's instructions, and how many after them the thread's
+    -- former tasks: a retry leaves both out.
+    instructions_length integer not null default 0,
     quotation_length integer not null default 0,
-    -- Who set the channel's instructions that the prompt quotes, and when; '': that person was forgotten.
+    -- Who set these instructions, and when; '': that person was forgotten.
     instructions_set_by text,
     instructions_set_at timestamptz,
     attached_file_ids attached_ids, -- The service's ids of the attached files.

@@ -113,7 +113,7 @@ test('freezing waits while somebody is erased whose instructions it quotes, and 
   const instructions = JSON.stringify({ encrypted: 'secret', set_by: 'U3', set_at: '2026-01-01T00:00:00Z' });
   await kysely
     .insertInto('settings')
-    .values({ ...place, instructions, changed_by: 'U3' })
+    .values({ ...place, instructions, changed_by: 'U1' })
     .execute();
   const quoting = { ...content, instructions_set_by: 'U3', quoted_ids: ['U3'] };
   const [erasing, freezing] = await store.transaction(async (_, trx) => {

@@ -128,8 +128,12 @@ test('freezing waits while somebody is erased whose instructions it quotes, and 
     const erased = store.personErasure.eraseUser('T1', 'U3');
     await expect.poll(waiters).toBe(1);
     const frozen = store.turns.freeze(turn, message, quoting);
-    await Promise.race([frozen, expect.poll(waiters).toBe(2)]);
-    return [() => erased, () => frozen];
+    let isOver = false;
+    const over = frozen.finally(() => {
+      isOver = true;
+    });
+    await expect.poll(async () => isOver || (await waiters()) === 2).toBe(true);
+    return [() => erased, () => over];
   });
   await erasing();
   expect(await freezing()).toBeUndefined();

@@ -25,7 +25,7 @@ export async function withStandingInstructions(
   { prompt, quoted_ids, skill }: Unquoted,
 ): Promise<TurnUpdate> {
   if ((skill ?? settings.skill) !== undefined) return NO_INSTRUCTIONS;
-  if (await store.turns.isTaskBegun(turn, taskId)) return NO_INSTRUCTIONS;
+  if (await store.threads.isTaskBegun(turn, taskId)) return NO_INSTRUCTIONS;
   // Since the turn began, somebody may have changed them, or been forgotten.
   const { instructions } = await store.settings.get(turn.workspace, turn.channel);
   if (instructions === null) return NO_INSTRUCTIONS;

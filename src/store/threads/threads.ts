@@ -154,6 +154,19 @@ export class Threads extends Queries {
     await this.#update(key, change, sql`task_id = ${taskId}`);
   }
 
+  /**
+   * Whether another message of the turn's thread was sent to the task. Turns are kept for a day at least: where no other is
+   * left of an older task, it was.
+   */
+  async isTaskBegun(turn: TurnLocation, taskId: string): Promise<boolean> {
+    const others = sql`select from turns where ${inThread(turn)} and id <> ${turn.id}`;
+    return this.exists(sql`
+      select where exists (${others} and task_id = ${taskId} and user_message_id is not null)
+        or not exists (${others}) and exists (
+          select from threads
+          where ${inThread(turn)} and task_id = ${taskId} and task_started_at < now() - interval '1 day')`);
+  }
+
   /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
   async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
     const rivals = sql`

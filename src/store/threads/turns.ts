@@ -306,19 +306,6 @@ export class Turns extends Queries {
     return this.exists(bound);
   }
 
-  /**
-   * Whether another message of the turn's thread was sent to the task. Turns are kept for a day at least: where no other is
-   * left of an older task, it was.
-   */
-  async isTaskBegun(turn: Turn, taskId: string): Promise<boolean> {
-    const others = sql`select from turns where ${inThread(turn)} and id <> ${turn.id}`;
-    return this.exists(sql`
-      select where exists (${others} and task_id = ${taskId} and user_message_id is not null)
-        or not exists (${others}) and exists (
-          select from threads
-          where ${inThread(turn)} and task_id = ${taskId} and task_started_at < now() - interval '1 day')`);
-  }
-
   async #one(statement: RawBuilder<unknown>): Promise<Turn> {
     const turn = await this.first(sql<Turn>`${statement}`);
     if (turn === undefined) throw new Error('The turn is gone.');

@@ -125,6 +125,8 @@ const otherTexts = {
     'resultsHeading',
     'laterResults',
     'resultInAnswer',
+    'sourcesInSteps',
+    'firstSourcesOnly',
     'reviewHeading',
     'restOfAnswer',
     'restOfReview',

@@ -95,6 +95,7 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
   'src/render/messages/review-message.ts': ['src/relay/replies/review-posts.ts'],
   'src/render/messages/data-table.ts': ['src/render/messages/reply-message.ts'],
   'src/render/messages/shown-tables.ts': ['src/relay/replies/result-posts.ts'],
+  'src/render/messages/source-ids.ts': ['src/render/messages/sources.ts'],
   'src/render/messages/sources.ts': [
     'src/render/messages/reply-message.ts',
     'src/features/steps-and-fresh-links.ts',

@@ -145,6 +145,9 @@ export class HomeTab {
     const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
     const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
     const waiting = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
+    const waitingTasks = waiting.map((row) => ({ ...taskSummary(row), state: 'asking' }));
+    const asShownAbove = (task: TaskSummary) =>
+      waitingTasks.find(({ channel, root }) => channel === task.channel && root === task.root) ?? task;
     const theirs =
       channel === undefined || refusal !== undefined
         ? undefined
@@ -154,8 +157,8 @@ export class HomeTab {
       hasAccess:
         (await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS)) === undefined,
       state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
-      waitingTasks: waiting.map((row) => ({ ...taskSummary(row), state: 'asking' })),
-      ownTasks: own,
+      waitingTasks,
+      ownTasks: { ...own, tasks: own.tasks.map(asShownAbove) },
       channelTasks: refusal === undefined ? theirs : { refusal },
       sections: await this.#loadSections({ workspace: workspace.id, person }),
       rows: [...waiting, ...own.rows, ...(theirs?.rows ?? [])],

@@ -1,19 +1,31 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import { analyst } from '../../../sandbox/agent/analyst.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 import { saveChannelSettings } from '../../support/channel-settings-scene.ts';
 
+/** What the agent gets without a word after the answer to its question. */
+const MUTE = 'and say no more';
 const settings = {
   AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
   REMIND_SECONDS: '0.5',
   SILENCE_SECONDS: '3600',
   WAITING_SECONDS: '3600',
 };
+const analyse = analyst();
+const script: AgentScript = async (turn) => {
+  if (!turn.text.includes(MUTE)) return analyse(turn);
+  turn.write('I read it first. ');
+  await turn.sleep(100_000);
+  await turn.ask('Which one?');
+  await turn.sleep(90_000_000);
+};
 const options = {
-  agent: { behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
+  agent: { script, behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
   settings,
   limits: { settledTaskMs: 2_000 },
 } as const;
@@ -113,9 +125,9 @@ describe.concurrent('a question of the agent', () => {
 
   test('has its answer with a message that was on its way before', async () => {
     const channel = patient.channel();
-    const root = patient.ask(channel, '/slow 250\n/ask Which one?\n/silent 90000');
-    await patient.until('it works', () => patient.shown(channel, root).includes('Second 1'));
-    const task = patient.agent.tasks.find(({ title }) => title.startsWith('/slow 250'));
+    const root = patient.ask(channel, `ask ${MUTE}`);
+    await patient.until('it works', () => patient.shown(channel, root).includes('I read it first.'));
+    const task = patient.agent.tasks.find(({ title }) => title.includes(MUTE));
     const released = Promise.withResolvers<void>();
     const call = 'POST /experimental/tasks/{task_id}/messages';
     const hold = { kind: 'hold', until: released.promise } as const;
@@ -235,7 +247,9 @@ test.concurrent('what waits for a person stands first in their Home tab and in t
     const text = JSON.stringify(patient.slack.home(person)?.blocks ?? []);
     return text.includes(strings.home.yourTasks) && text;
   });
-  const waiting = home.slice(0, home.indexOf(strings.home.yourTasks));
+  const [waiting = '', ...below] = home.split(strings.home.yourTasks);
+  expect(below.join().split(strings.tasks.states.asking)).toHaveLength(3);
+  expect(below.join()).not.toContain(`\n${strings.tasks.states.completed}`);
   expect(waiting).toContain(strings.home.waiting);
   expect(waiting).toContain('Which lane?');
   expect(waiting).toContain('read the gel');

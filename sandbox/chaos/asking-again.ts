@@ -20,6 +20,13 @@ export interface AgainCounts {
   linkedOnce: number;
 }
 
+interface Menu {
+  channel: string;
+  root: string;
+  ts: string;
+  value: string;
+}
+
 interface Run {
   first: { channel: string; root: string };
   /** In the question and nowhere else. */
@@ -50,31 +57,31 @@ export class AskingAgain {
     if (this.#random() >= AGAIN_CHANCE) return;
     const menus = [...new Set(this.#said.map(({ thread }) => thread))].flatMap((thread) => {
       const [channel = '', root = ''] = thread.split('/');
-      const menu = channel.startsWith('C') ? this.#menuIn(channel, root) : undefined;
-      return menu === undefined ? [] : [{ channel, root, ...menu }];
+      return channel.startsWith('C') ? this.#menusIn(channel, root) : [];
     });
     if (menus.length === 0) return;
     const run = this.#askAgain(oneOf(this.#random, menus)).finally(() => this.#open.delete(run));
     this.#open.add(run);
   }
 
-  #menuIn(channel: string, root: string): { ts: string; value: string } | undefined {
-    const menus = this.#slack.thread(channel, root).flatMap(({ ts, blocks }) => {
+  #menusIn(channel: string, root: string): Menu[] {
+    return this.#slack.thread(channel, root).flatMap(({ ts, blocks }) => {
       const value = /"(ask_again\/[^"]+)"/.exec(JSON.stringify(blocks ?? []))?.[1];
-      return value === undefined ? [] : [{ ts, value }];
+      return value === undefined ? [] : [{ channel, root, ts, value }];
     });
-    return menus.length === 0 ? undefined : oneOf(this.#random, menus);
   }
 
-  async #askAgain(menu: { channel: string; root: string; ts: string; value: string }): Promise<void> {
-    const { channel, root, ts, value } = menu;
+  async #askAgain({ channel, root, value }: Menu): Promise<void> {
     const name = `asker${this.names.length + 1}`;
     const person = this.#slack.createPerson({ name, realName: name });
     this.names.push(name);
     this.#slack.invite(channel, person);
     let question: string | undefined;
     for (let tries = 0; question === undefined && tries < MAX_TRIES; tries += 1) {
-      await this.#slack.click({ person, channel, ts, actionId: 'menu', value });
+      // A reply that is read again may move its end to another message.
+      const menu = this.#menusIn(channel, root).find((one) => one.value === value);
+      if (menu === undefined) return;
+      await this.#slack.click({ person, channel, ts: menu.ts, actionId: 'menu', value });
       question = await this.#filledQuestion(person);
     }
     if (question === undefined) return;

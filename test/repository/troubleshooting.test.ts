@@ -22,6 +22,7 @@ const otherTexts = {
   'labels, headings and hints of forms': [
     'models',
     'startForm.channelHint',
+    'startForm.asksAgain',
     'startForm.question',
     'startForm.optionalQuestion',
     'startForm.titleHint',

@@ -156,7 +156,11 @@ export class StartForm {
       if (question === undefined) return strings.startForm.questionGone;
       const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
       const draft = { ...place, user_id: press.person, source_content: question.content };
-      return this.#renderDraft(workspace, draft, { reply: undefined, isTaskStarted: false });
+      return this.#renderDraft(workspace, draft, {
+        reply: undefined,
+        isTaskStarted: false,
+        note: strings.startForm.asksAgain,
+      });
     });
   }
 
@@ -164,7 +168,7 @@ export class StartForm {
   async #renderDraft(
     workspace: WorkspaceClient,
     draft: Omit<TaskStartDraft, 'workspace' | 'id' | 'source_content'> & { source_content: MessageContent },
-    { reply, isTaskStarted }: { reply: string | undefined; isTaskStarted: boolean },
+    { reply, ...shown }: { reply: string | undefined; isTaskStarted: boolean; note?: string },
   ): Promise<Modal> {
     const { supportedTaskOptions } = this.#deps.settings;
     const { channel, source_content: source } = draft;
@@ -182,7 +186,7 @@ export class StartForm {
           ? 'long'
           : { text: question, optional: source.about !== undefined || question === '' },
       quote: quoted,
-      isTaskStarted,
+      ...shown,
       chosen: flagsOf(source, workspace.bot.userId, supportedTaskOptions).choices,
       files: sharedNamesOf(asking),
     });

@@ -124,6 +124,8 @@ export const startForm = {
   contentForgotten:
     "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
   unknown: "Slack can't tell me right now whether you're in that channel. Press Start again in a moment.",
+  asksAgain:
+    'Start asks this again in a new thread here. Choose another model or skill to compare the answers.',
   threadTaken:
     'This thread already has a task, so your question starts a new thread in the channel, with the message quoted. To continue the existing task, write in its thread, and mention me there if the thread began without me.',
   slow: "Slack is slow right now. Your question is safe, and I'll post it as soon as I can; you can close this.",

@@ -26,6 +26,7 @@ describe.concurrent('Ask again', () => {
     await starting.choose(other, channel, root, 'ask_again');
     await starting.form(other);
     expect(starting.modalText(other)).toContain('again.csv');
+    expect(starting.modalText(other)).toContain(strings.startForm.asksAgain);
     expect(starting.filled(other)).toMatchObject({ question: 'what is again?', title: 'Again' });
     const send = () => starting.send(other, { ...starting.filled(other), model: 'max', skill: 'summary' });
     await Promise.all([send(), send()]);

@@ -10,7 +10,7 @@ const MAX_TRIES = 5;
 const SETTLE_TIMEOUT_MS = 180_000;
 const POLL_INTERVAL_MS = 200;
 /** Of a message that somebody writes. */
-const AGAIN_CHANCE = 0.35;
+const AGAIN_CHANCE = 0.6;
 
 /** The outcome for the report. */
 export interface AgainCounts {
@@ -73,6 +73,7 @@ export class AskingAgain {
 
   async #askAgain({ channel, root, value }: Menu): Promise<void> {
     const name = `asker${this.names.length + 1}`;
+    const mark = `(again by ${name})`;
     const person = this.#slack.createPerson({ name, realName: name });
     this.names.push(name);
     this.#slack.invite(channel, person);
@@ -85,7 +86,6 @@ export class AskingAgain {
       question = await this.#filledQuestion(person);
     }
     if (question === undefined) return;
-    const mark = `(again ${this.names.length})`;
     const text = `${question} ${mark}`;
     const shown = JSON.stringify(this.#slack.modal(person)?.blocks);
     const all = this.#said.flatMap(({ files }) => files);

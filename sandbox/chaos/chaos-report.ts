@@ -37,7 +37,7 @@ export interface ChaosRunStats {
   /** Of the steps of workflows, if they ran. */
   workflows?: WorkflowCounts | undefined;
   /** Of the questions that were asked again, if some were. */
-  again?: AgainCounts | undefined;
+  again?: (AgainCounts & { linkKills: number }) | undefined;
 }
 
 /** Within this time (s) the work goes on once the database is back, and what waits is answered. */

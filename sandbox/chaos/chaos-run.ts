@@ -198,7 +198,7 @@ export async function runChaos(
       : undefined,
     reminderKills: crashInjector.reminderKills,
     workflows: workflows?.counts(),
-    again: askingAgain?.counts(),
+    again: askingAgain && { ...askingAgain.counts(), linkKills: crashInjector.linkKills },
   };
   return { findings, turns, damage, stats };
 }

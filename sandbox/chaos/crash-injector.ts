@@ -34,21 +34,21 @@ const STREAM_KILL_TRIGGERS: readonly KillTrigger[] = [
 ];
 /** A call that posts a reminder, by a name of its own. */
 export const REMINDER_CALL = 'chat.postMessage of a reminder';
-/** A question has to wait for an answer first (ms). */
-const QUESTION_TIMEOUT_MS = 15_000;
+/** A question has to wait for an answer first, or a form has to be filled and sent (ms). */
+const SLOW_TRIGGER_TIMEOUT_MS = 15_000;
 /** The same for reminders of questions, and what takes them back. */
 const QUESTION_KILL_TRIGGERS: readonly KillTrigger[] = [
-  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`), timeoutMs: QUESTION_TIMEOUT_MS },
-  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`), timeoutMs: QUESTION_TIMEOUT_MS },
-  { target: 'slack', call: /^chat\.delete$/, timeoutMs: QUESTION_TIMEOUT_MS },
+  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+  { target: 'slack', call: new RegExp(`^${REMINDER_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+  { target: 'slack', call: /^chat\.delete$/, timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
 ];
 /** A call that posts the question of a form, or the link to it, by a name of its own. */
 export const AGAIN_CALL = 'chat.postMessage of a question that is asked again';
 /** The same for questions that are asked again: the links, and the posts with them. */
 const AGAIN_KILL_TRIGGERS: readonly KillTrigger[] = [
   { target: 'slack', call: /^chat\.getPermalink$/ },
-  { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`) },
-  { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`) },
+  { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+  { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
 ];
 /** A bot that has just been started again takes a second or two before it makes calls for its turns. */
 const TRIGGER_TIMEOUT_MS = 4_000;
@@ -76,6 +76,8 @@ export class CrashInjector {
   freezes = 0;
   /** Calls that post or delete a reminder at which a process was stopped. */
   reminderKills = 0;
+  /** Calls that post a question that is asked again, or a link to it, at which a process was stopped. */
+  linkKills = 0;
   readonly #deps: CrashInjectorDeps;
   readonly #replicas: number;
   readonly #triggers: readonly KillTrigger[];
@@ -170,6 +172,7 @@ export class CrashInjector {
     timeout.abort();
     unsubscribe();
     if (isHit && QUESTION_KILL_TRIGGERS.includes(trigger)) this.reminderKills += 1;
+    if (isHit && AGAIN_KILL_TRIGGERS.includes(trigger)) this.linkKills += 1;
     freeze();
   }
 

@@ -179,7 +179,7 @@ describe('the report', () => {
     const workflows = { executions: 3, completedOnce: 2, leftOpen: 1 };
     expect(hasPassed(none, { ...stats, workflows })).toBe(false);
     expect(JSON.parse(reportLine(none, { ...stats, workflows }))).toMatchObject(workflows);
-    const again = { askedAgain: 3, linkedOnce: 2 };
+    const again = { askedAgain: 3, linkedOnce: 2, linkKills: 1 };
     expect(hasPassed(none, { ...stats, again })).toBe(false);
     expect(JSON.parse(reportLine(none, { ...stats, again }))).toMatchObject(again);
   });

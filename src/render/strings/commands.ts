@@ -120,7 +120,7 @@ export const startForm = {
   planModeHint: 'Show a plan, and wait for your approval',
   alreadyAskedAgain: 'This has already been asked again; look further down in the thread.',
   gone: 'I no longer know this message. Please write your question again.',
-  questionGone: "Slack no longer has this question. Write it again, and I'll start a new thread.",
+  questionGone: "I can't find this question in Slack, so I can't repeat it. Write it again with /agent new.",
   contentForgotten:
     "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
   unknown: "Slack can't tell me right now whether you're in that channel. Press Start again in a moment.",

@@ -75,14 +75,14 @@ describe.concurrent('Ask again', () => {
     const last = starting.newPerson();
     slack.invite(channel, last);
     await starting.choose(last, channel, reply, 'ask_again');
-    const isGone = () => starting.modalText(last).includes('Slack no longer has this question');
+    const isGone = () => starting.modalText(last).includes('find this question in Slack');
     await scene.until('the window says so', isGone);
     await scene.sandbox.bot.store.personErasure.eraseUser(slack.team.id, person.id);
     const next = starting.newPerson();
     slack.invite(channel, next);
     await starting.choose(next, channel, root, 'ask_again', 'first');
     await scene.until('the window says so', () =>
-      starting.modalText(next).includes('Slack no longer has this question'),
+      starting.modalText(next).includes('find this question in Slack'),
     );
     // What others were about to ask again is forgotten, too.
     const late = await starting.send(other, { ...starting.filled(other) });

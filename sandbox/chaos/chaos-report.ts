@@ -58,7 +58,7 @@ export function hasPassed(
     lateStops === 0 &&
     reminders !== 0 &&
     (workflows === undefined || workflows.completedOnce === workflows.executions) &&
-    (again === undefined || again.linkedOnce === again.askedAgain) &&
+    (again === undefined || (again.askedAgain > 0 && again.linkedOnce === again.askedAgain)) &&
     [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)
   );
 }

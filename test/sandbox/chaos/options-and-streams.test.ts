@@ -181,6 +181,8 @@ describe('the report', () => {
     expect(JSON.parse(reportLine(none, { ...stats, workflows }))).toMatchObject(workflows);
     const again = { askedAgain: 3, linkedOnce: 2, linkKills: 1 };
     expect(hasPassed(none, { ...stats, again })).toBe(false);
+    expect(hasPassed(none, { ...stats, again: { ...again, linkedOnce: 3 } })).toBe(true);
+    expect(hasPassed(none, { ...stats, again: { ...again, askedAgain: 0, linkedOnce: 0 } })).toBe(false);
     expect(JSON.parse(reportLine(none, { ...stats, again }))).toMatchObject(again);
   });
 });

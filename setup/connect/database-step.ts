@@ -1,11 +1,25 @@
+import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config.ts';
 import { errorMessage } from '../../src/operate/checks/check-result.ts';
 import { checkDatabase } from '../../src/operate/checks/database-checks.ts';
 import { type Session, SILENT_LOG } from './session.ts';
 
-/** Chooses the database and opens it once: the embedded one, or a PostgreSQL of the operator's. */
+/** Chooses the database, opens it once and saves it with a key that encrypts secrets there. */
 export async function connectDatabase(session: Session): Promise<void> {
-  const { questions, settings, secretPlace, say } = session;
+  const { settings, secretPlace, say } = session;
+  const url = await chooseDatabase(session);
+  const isKeyNew = settings.get('SECRET_KEY') === undefined;
+  const key = isKeyNew ? { SECRET_KEY: randomBytes(32).toString('hex') } : {};
+  await settings.save({ DATABASE_URL: url, ...key }, secretPlace);
+  if (isKeyNew)
+    say(
+      'Made SECRET_KEY, which encrypts secrets in the database: every process on it needs the same. Keep a copy, but not with its backups.',
+    );
+}
+
+/** Asks until one opens: the address of a PostgreSQL of the operator's, or undefined for the embedded one. */
+async function chooseDatabase(session: Session): Promise<string | undefined> {
+  const { questions, settings, say } = session;
   const embedded = 'embedded';
   for (;;) {
     const database = await questions.choose({
@@ -26,7 +40,7 @@ export async function connectDatabase(session: Session): Promise<void> {
       default: settings.get('DATABASE_URL') === undefined ? embedded : 'own',
     });
     if (database === 'own') {
-      const url = await questions.ask({
+      return questions.ask({
         key: 'database_url',
         message: 'Its address',
         where: 'It looks like postgres://user:password@host/name.',
@@ -34,15 +48,10 @@ export async function connectDatabase(session: Session): Promise<void> {
         secret: true,
         check: (answer) => databaseUrlProblem(session, answer),
       });
-      await settings.save({ DATABASE_URL: url }, secretPlace);
-      return;
     }
     say('Starting the embedded database once…');
     const problem = await databaseProblem(session, undefined);
-    if (problem === undefined) {
-      await settings.save({ DATABASE_URL: undefined }, secretPlace);
-      return;
-    }
+    if (problem === undefined) return undefined;
     questions.reject('database', problem);
   }
 }

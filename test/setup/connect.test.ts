@@ -137,7 +137,15 @@ test('a person with a configuration token gets from nothing to an answer, and ev
   await connect.see(/The bot has stopped\. Start it with npm start/);
   expect(await connect.ended).toBe(0);
   expect(await modeOf('.env')).toBe(0o600);
-  for (const secret of [slack.botToken, slack.appToken, agent.apiKey, slack.app.configuration.token])
+  const [, secretKey = ''] = /^SECRET_KEY=([0-9a-f]{64})$/m.exec(await settings()) ?? [];
+  expect(secretKey).not.toBe('');
+  for (const secret of [
+    slack.botToken,
+    slack.appToken,
+    agent.apiKey,
+    slack.app.configuration.token,
+    secretKey,
+  ])
     expect(connect.text).not.toContain(secret);
   expect(await settings()).not.toContain('xoxe');
 
@@ -161,6 +169,8 @@ test('a person with a configuration token gets from nothing to an answer, and ev
   await again.see(/Start the bot now\?/);
   again.enter('n');
   expect(await again.ended).toBe(0);
+  expect(await settings()).toContain(`SECRET_KEY=${secretKey}\n`);
+  expect(again.text).not.toContain('Made SECRET_KEY');
 });
 
 test('a person who creates the app by the link chooses HTTP and files of secrets, and stops half-way', async () => {

@@ -54,7 +54,7 @@ export function relaySettings(
     feedbackChannel: config.FEEDBACK_CHANNEL,
     controlsBy: config.CONTROLS_BY,
     admits: config.ADMITS,
-    quotesInstructions: config.SECRET_KEY !== undefined && config.AGENT_SKILL === undefined,
+    noInstructions: whyNoInstructions(config),
     listenMode: config.LISTENS_TO,
     admitsBots: config.ADMITS_BOTS,
     quotas: {
@@ -64,6 +64,11 @@ export function relaySettings(
       atOnceWorkspace: config.TURNS_AT_ONCE_WORKSPACE,
     },
   };
+}
+
+function whyNoInstructions({ SECRET_KEY, AGENT_SKILL }: Config): 'key' | 'skill' | undefined {
+  if (AGENT_SKILL !== undefined) return 'skill';
+  return SECRET_KEY === undefined ? 'key' : undefined;
 }
 
 /** Messages an hour: workspaces that install the app themselves must not use up the operator's key. */

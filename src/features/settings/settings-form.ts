@@ -4,6 +4,7 @@ import { parseJson } from '../../calls/json.ts';
 import type { FormSubmission } from '../../relay/runtime/control-request.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { checkboxesInput, formOption } from '../../render/blocks/modal.ts';
+import { contextLineBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { FormErrors } from '../modals.ts';
@@ -82,11 +83,13 @@ export function inputId(scope: Scope, field: string): string {
 
 /** The inputs of a form with all settings of its scope. */
 export function settingInputs(scope: Scope, set: SettingsInPlace, operator: OperatorSettings): ViewBlock[] {
-  const keys = keysIn(scope).filter((key) => SETTINGS[key].isOffered?.(operator) !== false);
+  const keys = keysIn(scope);
   const settings = set.channel ?? set.workspace;
   const inputs = keys.flatMap((key) => {
     const setting = SETTINGS[key];
     const { words, scopes } = setting;
+    const missing = setting.missing?.(operator);
+    if (missing !== undefined) return contextLineBlock(missing);
     const now = inForce(key, set, operator);
     const isWorkspaces = scope !== 'workspace' && scopes.includes('workspace');
     const shown = {

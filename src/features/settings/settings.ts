@@ -10,7 +10,7 @@ export type Scope = 'channel' | 'direct' | 'workspace';
 /** What the operator has set, for where neither the channel nor the workspace has. */
 export type OperatorSettings = Pick<
   RelaySettings,
-  'listenMode' | 'admits' | 'admitsBots' | 'controlsBy' | 'quotesInstructions'
+  'listenMode' | 'admits' | 'admitsBots' | 'controlsBy' | 'noInstructions'
 >;
 
 /**
@@ -22,8 +22,8 @@ interface Setting<Value> extends SettingKind<Value> {
   readonly scopes: readonly Scope[];
   /** What holds where neither the channel nor the workspace has set anything; left out if the column has a default. */
   usual?(operator: OperatorSettings): { value: Value; from: 'operator' | 'service' };
-  /** Whether the form has its input; left out if it always has. */
-  isOffered?(operator: OperatorSettings): boolean;
+  /** What the form says in place of its input, where the operator has what rules it out. */
+  missing?(operator: OperatorSettings): string | undefined;
   /** For a setting of which the channel is told when it is turned on or off. */
   readonly notice?: { isOn(value: Value): boolean; text(who: string, isOn: boolean): string };
 }
@@ -97,7 +97,7 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
   instructions: {
     ...signedTextSetting(strings.settings.instructions, { maxLength: 2_000 }),
     scopes: ['channel'],
-    isOffered: ({ quotesInstructions }) => quotesInstructions,
+    missing: ({ noInstructions: why }) => why && strings.noInstructions[why],
   },
   show_steps: { ...switchSetting(strings.settings.show_steps), scopes: ['channel', 'direct'] },
   show_sources: { ...switchSetting(strings.settings.show_sources), scopes: ['channel', 'direct'] },

@@ -230,7 +230,7 @@ export class StartForm {
   async #instructionsFor({ id: workspace, people }: WorkspaceClient, channel: string, person: string) {
     const { store, settings } = this.#deps;
     const { instructions } = await store.settings.get(workspace, channel);
-    if (!settings.quotesInstructions || instructions === null || instructions.text === '') return undefined;
+    if (settings.noInstructions !== undefined || !instructions?.text) return undefined;
     const asker = { workspace, channel, person };
     const denial = accessDenialFor(this.#deps, people, asker, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
     return (await denial.catch(() => 'unknown')) === undefined ? { ...instructions, channel } : undefined;

@@ -88,8 +88,8 @@ export interface RelaySettings extends RelayLimits {
   newBlocks: readonly NewBlock[];
   /** Whose messages are accepted, unless a channel has its own setting. */
   admits: AllowedUsers;
-  /** Channels may have standing instructions: a key encrypts them, and no skill runs every message. */
-  quotesInstructions: boolean;
+  /** Why no channel has standing instructions: no key encrypts them, or each message runs a skill; undefined if they may. */
+  noInstructions: 'key' | 'skill' | undefined;
   /** Which replies in threads that people began are for the agent, unless a workspace or channel says so. */
   listenMode: ListenMode;
   /** The ids (B…) of other bots whose messages are accepted. */

@@ -64,10 +64,16 @@ export const settings = {
   },
 } as const;
 
-/** Above a channel's standing instructions in the start form, in mrkdwn; `person` is '' if that person was forgotten. */
+/** In a channel's settings, in place of its standing instructions. */
+export const noInstructions = {
+  key: 'This channel can have no standing instructions: your operator has not set SECRET_KEY, which encrypts them.',
+  skill:
+    'This channel can have no standing instructions: by AGENT_SKILL, your operator has every message run a skill.',
+} as const;
+
+/** Above a channel's standing instructions in the start form, in mrkdwn. */
 export function instructionsSetBy(channel: string, person: string, setAt: Date): string {
-  const who = person === '' ? '' : ` by <@${person}>`;
-  return `The agent also reads the standing instructions of <#${channel}>, set${who} on ${dateOf(setAt)}, unless you choose a skill:`;
+  return `Tasks in <#${channel}> begin with these standing instructions, set by <@${person}> on ${dateOf(setAt)}, unless you choose a skill:`;
 }
 
 /** Below the reply to the first message of a task; `name` is '' if it is unknown. */

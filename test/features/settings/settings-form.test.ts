@@ -21,7 +21,7 @@ const operator = {
   admits: 'members',
   admitsBots: [],
   controlsBy: 'admins',
-  quotesInstructions: true,
+  noInstructions: undefined,
 } as const;
 const settings = { ...DEFAULT_SETTINGS, sync_project_name: false };
 
@@ -157,6 +157,19 @@ describe('the form with settings', () => {
     expect(workspaceSummary(workspace, operator)).toBe(
       "Replies in people's threads: Replies meant for me (the operator's setting). People: Members and guests (set for this workspace). Bots and workflows: none (set for this workspace). A channel's own settings override this.",
     );
+  });
+
+  test('says why a channel can have no standing instructions, and then changes none', () => {
+    const set = { channel: settings, workspace: settings };
+    for (const why of ['key', 'skill'] as const) {
+      const blocks = settingInputs('channel', set, { ...operator, noInstructions: why });
+      expect(checkBlocks(createModal('Settings', blocks).blocks, 'modal')).toHaveLength(7);
+      expect(JSON.stringify(blocks)).toContain(strings.noInstructions[why]);
+      expect(JSON.stringify(blocks)).not.toContain('channel_instructions');
+    }
+    const from = { ...settings, instructions: { text: 'Cite PMIDs.', set_by: 'U2', set_at: new Date() } };
+    const { channel_instructions: _, ...others } = untouched;
+    expect(change(others, from).settings).toEqual({});
   });
 
   test('is replaced by a notice for every refusal', () => {

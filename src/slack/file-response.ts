@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { parseRetryAfter } from '../calls/retry.ts';
 import { SlackRateLimitError } from './errors.ts';
@@ -112,6 +113,19 @@ function looksLikeHtml(bytes: Uint8Array): boolean {
     'latin1',
   );
   return /^(\u00ef\u00bb\u00bf)?\s*(<!doctype html|<html[\s>])/i.test(start);
+}
+
+/** Yields the bytes; once all have passed, `onEnd` gets their SHA-256 in hexadecimal digits. */
+export async function* withDigest(
+  bytes: AsyncIterable<Uint8Array>,
+  onEnd: (sha256: string) => unknown,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const chunk of bytes) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  await onEnd(hash.digest('hex'));
 }
 
 /** Yields the bytes. Throws if their number is not the size that Slack was told. */

@@ -140,6 +140,7 @@ export interface Tables {
     result_id: string;
     turn_id: string;
     batch: Defaulted<string>;
+    sha256: string | null;
     posted_at: Timestamp | null;
   };
   posts: {
@@ -304,6 +305,7 @@ export interface Tables {
     project_id: string;
     file_id: string | null;
     size_bytes: number;
+    sha256: string | null;
     created_at: Defaulted<Timestamp>;
   };
   uploads: {

@@ -186,7 +186,7 @@ describe('erasure', () => {
     for (const { turn, key } of [gone, kept]) {
       const name = `${turn.asked_by} results.csv`;
       const upload = { workspace: 'T1', slack_file_id: `F${Number(key.ts) | 0}`, project_id: 'p' };
-      await store.uploads.finish(upload, { file_id: `file of ${turn.id}`, size_bytes: 1 });
+      await store.uploads.finish(upload, { file_id: `file of ${turn.id}`, size_bytes: 1, sha256: null });
       await store.turns.record(turn, {
         prompt: `words of ${turn.asked_by}`,
         attached_file_ids: [`file of ${turn.id}`],

@@ -6,7 +6,7 @@ import { anySignal } from '../../calls/waits.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
 import { showWholeTable, TableFinder } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
-import { withExactSize } from '../../slack/file-response.ts';
+import { withDigest, withExactSize } from '../../slack/file-response.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
@@ -236,13 +236,15 @@ function isOfType({ name, mimeType }: ResultFile, kinds: Readonly<Record<string,
 }
 
 function toFileToShare(context: SettledTurnContext, result: SizedResult): FileToShare {
+  const { deps, turn } = context;
   const { id, name, sizeBytes } = result;
+  const record = (sha256: string) => deps.store.results.recordDigest(turn, id, sha256);
   return {
     part: `result:${id}`,
     name,
     altText: name.slice(0, 1_000),
     sizeBytes,
-    bytes: () => resultBytes(context, result),
+    bytes: () => withDigest(resultBytes(context, result), record),
   };
 }
 

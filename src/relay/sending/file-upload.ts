@@ -2,6 +2,7 @@ import type { ResumableUpload } from '../../agent/request-bodies.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
 import { anySignal } from '../../calls/waits.ts';
 import { toOneLine } from '../../render/text/shorten.ts';
+import { withDigest } from '../../slack/file-response.ts';
 import type { Thread, Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/outage-waits.ts';
@@ -106,12 +107,17 @@ async function upload(
   const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
   const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
   let sentBytes = 0;
+  let sha256: string | null = null;
   const uploaded = await uploadFile(deps.agent(thread.account_id), {
     projectId,
     filename: name,
     sizeBytes,
     mimeType: /^[\w.+-]+\/[\w.+-]+/.exec(mime)?.[0] ?? 'application/octet-stream',
-    open: (offset) => source.open(offset, signal),
+    open: async (offset) => {
+      const bytes = await source.open(offset, signal);
+      // Where an upload goes on, the file's beginning is not seen.
+      return offset > 0 ? bytes : withDigest(bytes, (digest) => (sha256 = digest));
+    },
     resume,
     signal,
     onStart: ({ fileId, uploadId, partBytes, headers }) =>
@@ -129,7 +135,7 @@ async function upload(
       onProgress(doneBytes);
     },
   });
-  await uploads.finish(key, { file_id: uploaded.id, size_bytes: sizeBytes });
+  await uploads.finish(key, { file_id: uploaded.id, size_bytes: sizeBytes, sha256 });
   return { fileId: uploaded.id, sentBytes };
 }
 

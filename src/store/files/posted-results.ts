@@ -10,7 +10,7 @@ import type {
 } from '../schema.ts';
 
 /** The post that claimed a result or a review. */
-export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch'> {
+export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch' | 'sha256'> {
   shown: boolean;
 }
 
@@ -19,7 +19,7 @@ export class PostedResults extends Queries {
   /** The claims of the thread's results, by result id. */
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.rows(sql<ClaimedResult & { result_id: string }>`
-      select result_id, turn_id, batch, posted_at is not null as shown from posted_results where ${inThread(thread)}`);
+      select result_id, turn_id, batch, posted_at is not null as shown, sha256 from posted_results where ${inThread(thread)}`);
     return new Map(rows.map(({ result_id, ...claimed }) => [result_id, claimed]));
   }
 
@@ -30,6 +30,13 @@ export class PostedResults extends Queries {
       insert into posted_results (workspace, channel, thread_ts, result_id, turn_id, batch)
       select ${workspace}, ${channel}, ${thread_ts}, result_id, ${id}, ${batch} from unnest(${[...resultIds]}::text[]) as given (result_id)
       on conflict do nothing`);
+  }
+
+  /** Records the SHA-256 of a result whose bytes went into the thread, in hexadecimal digits. */
+  async recordDigest(thread: ThreadKey, resultId: string, sha256: string): Promise<void> {
+    await this.changes(
+      sql`update posted_results set sha256 = ${sha256} where ${inThread(thread)} and result_id = ${resultId}`,
+    );
   }
 
   /** The post is in the thread. */

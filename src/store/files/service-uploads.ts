@@ -90,14 +90,25 @@ export class ServiceUploads extends Queries {
   }
 
   /** The file is at the service. */
-  async finish(key: UploadKey, file: { file_id: string; size_bytes: number }): Promise<void> {
+  async finish(
+    key: UploadKey,
+    file: { file_id: string; size_bytes: number; sha256: string | null },
+  ): Promise<void> {
     const { workspace, slack_file_id, project_id } = key;
     await this.changes(sql`
       with over as (delete from uploads where ${ofUpload(key)})
-      insert into uploaded_files (workspace, slack_file_id, project_id, file_id, size_bytes)
-      values (${workspace}, ${slack_file_id}, ${project_id}, ${file.file_id}, ${file.size_bytes})
+      insert into uploaded_files (workspace, slack_file_id, project_id, file_id, size_bytes, sha256)
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${file.file_id}, ${file.size_bytes}, ${file.sha256})
       on conflict (workspace, slack_file_id, project_id) do update
-        set file_id = excluded.file_id, size_bytes = excluded.size_bytes`);
+        set file_id = excluded.file_id, size_bytes = excluded.size_bytes, sha256 = excluded.sha256`);
+  }
+
+  /** The SHA-256 of these files of the service, in hexadecimal digits, of those whose bytes we sent. */
+  async digests(workspace: string, fileIds: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.rows(sql<{ file_id: string; sha256: string }>`
+      select file_id, sha256 from uploaded_files
+      where workspace = ${workspace} and file_id = any(${[...fileIds]}::text[]) and sha256 is not null`);
+    return new Map(rows.map(({ file_id, sha256 }) => [file_id, sha256]));
   }
 }
 

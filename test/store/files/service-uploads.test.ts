@@ -13,7 +13,7 @@ test('an upload that another turn finishes while it is claimed is not made again
   const { promise: finished, resolve: hasFinished } = Promise.withResolvers<void>();
   const { promise: waited, resolve: hasWaited } = Promise.withResolvers<void>();
   const finish = kysely.transaction().execute(async (trx) => {
-    await new ServiceUploads(trx).finish(key, { file_id: 'file_1', size_bytes: 7 });
+    await new ServiceUploads(trx).finish(key, { file_id: 'file_1', size_bytes: 7, sha256: null });
     hasFinished();
     await waited;
   });

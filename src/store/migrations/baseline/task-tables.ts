@@ -53,6 +53,7 @@ export const TASK_TABLES = `
     project_id text not null,
     file_id text,
     size_bytes bigint not null,
+    sha256 text, -- In hexadecimal digits; null where no process sent all of its bytes.
     created_at timestamptz not null default now(),
     primary key (workspace, slack_file_id, project_id)
   );
@@ -96,6 +97,7 @@ export const TASK_TABLES = `
     turn_id uuid not null,
     -- '' for the results at the turn's end, else the name of a later group; of a review, the same as 'result_id'.
     batch text not null default '',
+    sha256 text, -- Of a result that the thread shows itself, in hexadecimal digits.
     posted_at timestamptz, -- When it was in the thread; for the turn's own results, 'results_posted_at' of the turn records it.
     primary key (workspace, channel, thread_ts, result_id)
   );

@@ -12,6 +12,7 @@ import { listRunningTasks } from '../features/task-commands.ts';
 import { TaskDeleter } from '../features/task-details/task-deletion.ts';
 import { TaskFileDelivery } from '../features/task-details/task-file-delivery.ts';
 import { TaskModal, taskButtons } from '../features/task-details/task-modal.ts';
+import { TaskRecorder } from '../features/task-details/task-record.ts';
 import { UsageReport } from '../features/usage-report.ts';
 import { WorkflowStepHandler } from '../features/workflow-step.ts';
 import { WorkspaceAccount } from '../features/workspace-account.ts';
@@ -67,8 +68,9 @@ export function createFeatures(
   const questionPoster = new QuestionPoster(deps, jobs);
   const workflowStep = new WorkflowStepHandler(deps, () => jobs.runDue());
   const taskDeleter = new TaskDeleter(deps, jobs);
-  const otherJobs = [channelNoticeJobs(deps), askedAgainJobs(deps)];
-  for (const kind of [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs, ...otherJobs]) jobs.add(kind);
+  const taskRecorder = new TaskRecorder(deps, () => jobs.runDue());
+  const kinds = [questionPoster, workflowStep, taskDeleter, taskRecorder].map((feature) => feature.jobs);
+  for (const kind of [...kinds, channelNoticeJobs(deps), askedAgainJobs(deps)]) jobs.add(kind);
   const onMessageAdded = pausedMessages.onWaitingChanged.bind(pausedMessages);
   return {
     home,
@@ -79,6 +81,7 @@ export function createFeatures(
     usageReport,
     workflowStep,
     taskDeleter,
+    taskRecorder,
     taskModal,
     taskFiles: new TaskFileDelivery(deps),
     startForm: new StartForm(deps),

@@ -28,9 +28,10 @@ export class ChannelMembership {
     this.#client = client;
   }
 
-  /** Whether a person is in a channel. Throws a SlackError if Slack is unavailable. */
-  async statusOf(channel: string, person: string): Promise<MembershipStatus> {
-    return await this.#cache.forceFetch(`${channel}/${person}`, { context: { channel, person } });
+  /** Whether a person is in a channel; with `isNow` by no cached answer. Throws a SlackError if Slack is unavailable. */
+  async statusOf(channel: string, person: string, isNow = false): Promise<MembershipStatus> {
+    const options = { context: { channel, person }, forceRefresh: isNow };
+    return await this.#cache.forceFetch(`${channel}/${person}`, options);
   }
 
   /** Whether all members of a channel are among these people; false if Slack does not say. Throws a SlackError if Slack is unavailable. */

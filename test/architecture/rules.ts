@@ -82,7 +82,10 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/splitting/open-part.ts',
     'src/render/messages/data-table.ts',
     'src/render/messages/shown-tables.ts',
+    'src/render/markdown/markdown-to-html.ts',
   ],
+  'src/render/markdown/markdown-to-html.ts': ['src/render/record/record-page.ts'],
+  'src/render/record/record-page.ts': ['src/features/task-details/task-record.ts'],
   'src/render/splitting/answer-splitter.ts': [
     'src/render/messages/reply-message.ts',
     'src/render/messages/review-message.ts',
@@ -98,7 +101,9 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
   'src/render/messages/source-ids.ts': ['src/render/messages/sources.ts'],
   'src/render/messages/sources.ts': [
     'src/render/messages/reply-message.ts',
+    'src/render/record/record-page.ts',
     'src/features/steps-and-fresh-links.ts',
+    'src/features/task-details/task-record.ts',
   ],
 };
 

@@ -14,12 +14,17 @@ const findings = z.object({
 
 /** What axe-core finds serious or critical on the page as it is. */
 export async function seriousFindings(page: Page): Promise<string[]> {
+  return allFindings(page, ['serious', 'critical']);
+}
+
+/** What axe-core finds on the page as it is, of any impact or of these. */
+export async function allFindings(page: Page, impacts?: readonly string[]): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = findings.parse(
     await page.evaluate('axe.run(document, { resultTypes: ["violations"] })'),
   );
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => impacts?.includes(impact ?? '') !== false)
     .flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
     );

@@ -30,6 +30,7 @@ const LONGEST_FIRST = [
   'sandbox/chaos/broken-bots',
   'sandbox/chaos/poison-run',
   'behaviour/tasks/task-details',
+  'behaviour/tasks/task-record',
   'sandbox/fuzz/',
   'behaviour/controls/stop',
   'behaviour/direct-messages/interrupted-streams',

@@ -16,6 +16,7 @@ import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';
 import type { TaskDeleter } from './task-deletion.ts';
 import type { TaskFileDelivery } from './task-file-delivery.ts';
+import type { TaskRecorder } from './task-record.ts';
 import { FILES_PER_PAGE, parseTaskMetadata, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 
 export interface TaskModalRequest extends ChannelActor {
@@ -136,17 +137,24 @@ async function readFiles(
   return { files, page: shown, count, isComplete };
 }
 
-type TaskButton = 'task_files_back' | 'task_files_more' | 'task_files_look' | 'task_file' | 'task_delete';
+type TaskButton =
+  | 'task_files_back'
+  | 'task_files_more'
+  | 'task_files_look'
+  | 'task_file'
+  | 'task_record'
+  | 'task_delete';
 
 interface TaskParts {
   taskModal: TaskModal;
   taskFiles: TaskFileDelivery;
   taskDeleter: TaskDeleter;
+  taskRecorder: TaskRecorder;
 }
 
 /** Handles the buttons in a task's details: the modal shows the outcome; `showHome` shows it in the Home tab behind. */
 export function taskButtons(
-  { taskModal: modal, taskFiles: files, taskDeleter: deleter }: TaskParts,
+  { taskModal: modal, taskFiles: files, taskDeleter: deleter, taskRecorder: recorder }: TaskParts,
   showHome: (request: WorkspaceActor & { state: HomeTabState }) => Promise<void>,
 ): ButtonHandlers<TaskButton> {
   const showFiles = async (press: ViewPress, note?: string) => {
@@ -164,6 +172,12 @@ export function taskButtons(
       if (request === undefined) return;
       const show = (note: string) => modal.update(press.view.id, { ...request, note });
       await files.deliver({ ...request, fileId: press.value }, show);
+    },
+    task_record: async (press) => {
+      const { request, task } = shownTask(press) ?? {};
+      if (request === undefined || task === undefined) return;
+      const show = (note: string) => modal.update(press.view.id, { ...request, note });
+      await recorder.save({ ...request, task }, show);
     },
     task_delete: async (press) => {
       const shown = shownTask(press);

@@ -111,7 +111,12 @@ export function taskView(details: TaskDetails): Modal {
     mrkdwnSection(formatTitle(task.title)),
     mrkdwnContextBlock(facts.filter((fact) => fact !== '').join(' · ')),
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
-    actionsBlock([...openButton(task.url), ...lookButton(details), deleteButton(details.id)]),
+    actionsBlock([
+      ...openButton(task.url),
+      ...lookButton(details),
+      buttonElement('task_record', details.id),
+      deleteButton(details.id),
+    ]),
     { type: 'divider' },
     ...(files === undefined ? [plainSection(strings.tasks.filesUnavailable)] : fileBlocks(details, files)),
   ];

@@ -67,6 +67,12 @@ export function toReplyBlock(block: ContentBlock): ReplyBlock {
   }
 }
 
+/** A block of the service with the whole texts of its tool call. */
+export function toWholeBlock(block: ContentBlock): ReplyBlock {
+  if (block.type === 'tool_use') return { ...block, kind: 'tool_use' };
+  return block.type === 'tool_result' ? { ...block, kind: 'tool_result' } : toReplyBlock(block);
+}
+
 /** The beginning of a JSON value, in its shape; `room` counts the characters left. */
 function truncateInput(value: unknown, room: { left: number }): unknown {
   room.left -= typeof value === 'string' ? Math.min(value.length, MAX_TOOL_TEXT_LENGTH) : 10;

@@ -12,11 +12,12 @@ export async function membershipIn(
   { membership, posting }: Pick<WorkspaceClient, 'membership' | 'posting'>,
   channel: string,
   person: string,
+  isNow = false,
 ): Promise<'member' | 'outsider' | 'hidden' | 'unknown'> {
   try {
     // With our scopes Slack does not list the members of a direct conversation.
     if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? 'member' : 'outsider';
-    const status = await membership.statusOf(channel, person);
+    const status = await membership.statusOf(channel, person, isNow);
     return status === 'unknown' ? 'hidden' : status;
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
@@ -36,16 +37,17 @@ export async function channelTasksRefusal(
 
 /**
  * The sentence for a person who may not see a task; undefined if they may. The members of its channel may, and where
- * Slack does not list members (group direct messages), the person who started it.
+ * Slack does not list members (group direct messages), the person who started it. `isNow`: by no cached answer.
  */
 export async function taskRefusal(
   workspace: Pick<WorkspaceClient, 'membership' | 'posting'>,
   row: Pick<TaskRow, 'channel' | 'started_by'>,
   person: string,
+  isNow = false,
 ): Promise<string | undefined> {
   const isStarter = row.started_by === person;
   if (isDirectChannel(row.channel)) return isStarter ? undefined : strings.tasks.outsider;
-  const status = await membershipIn(workspace, row.channel, person);
+  const status = await membershipIn(workspace, row.channel, person, isNow);
   if (status === 'unknown') return strings.tasks.membershipUnknown;
   return status === 'member' || (status === 'hidden' && isStarter) ? undefined : strings.tasks.outsider;
 }

@@ -10,7 +10,7 @@ import { WORD_JOINER } from './pings.ts';
 
 // Slack reads HTML, footnotes and link definitions as text. Definitions would also let the end of an answer change how
 // its beginning reads.
-const UNSUPPORTED_SYNTAX = {
+export const UNSUPPORTED_SYNTAX = {
   disable: {
     null: [
       'htmlFlow',

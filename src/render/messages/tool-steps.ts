@@ -116,7 +116,7 @@ function firstLine(text: string): string {
 }
 
 /** An input in readable form: a single text verbatim. */
-function inputText(input: unknown): string {
+export function inputText(input: unknown): string {
   const [only, ...more] = typeof input === 'object' && input !== null ? Object.values(input) : [];
   return more.length === 0 && typeof only === 'string' && !Array.isArray(input) ? only : readableValue(input);
 }

@@ -40,6 +40,7 @@ export const buttons = {
   task_files_more: { label: 'More', about: 'view' },
   task_files_look: { label: 'Look for new files', about: 'view' },
   task_file: { label: 'Send to me', about: 'view' },
+  task_record: { label: 'Save record', about: 'view' },
   task_delete: { label: 'Delete task', about: 'view' },
   account_set: { label: 'Set account', about: 'view' },
   account_remove: { label: 'Remove account', about: 'view' },

@@ -33,6 +33,31 @@ export function pageShown(from: number, to: number, count: number): string {
   return from === to ? `${from} of ${count}` : `${from} to ${to} of ${count}`;
 }
 
+/** What the modal of a task and a direct message say about saving its record. */
+export const taskRecord = {
+  begun: "I'm collecting the record of this task. It comes as a file in your direct messages with me.",
+  progress: (turns: number) =>
+    `I'm collecting the record of this task: ${turns === 1 ? '1 question' : `${turns} questions`} so far. It comes as a file in your direct messages with me.`,
+  uploading: "The record is complete, and I'm sending it to your direct messages with me.",
+  done: 'The record of this task is in your direct messages with me.',
+  gone: "I can't save the record, because the agent service no longer has this task.",
+  tooLarge:
+    "I can't save the record of this task, because it's too large for me. Ask your app admin for more space for temporary files.",
+  failed:
+    "I couldn't save the record of a task that you asked for. Open the task's details and press Save record again.",
+} as const;
+
+/** What a record says in place of an answer, a model or turns. */
+export const recordNotes = {
+  leftOut: (count: number) =>
+    `Questions left out with their answers, because their words were deleted: ${count}.`,
+  none: 'This turn has no answer of its own.',
+  notFound: 'The agent service no longer has this.',
+  tooLarge: 'This is too large to be read.',
+  deleted: 'This answer was deleted from the thread.',
+  defaultModel: "the agent service's default",
+} as const;
+
 export const tasks = {
   automatic: 'a bot or workflow',
   untitled: 'Untitled task',

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { allowAuditChange } from '../audit-trail.ts';
+import { JOB_KIND } from '../jobs/jobs.ts';
 import { countChanges, Queries } from '../queries.ts';
 
 /** Columns that hold nothing but a person's id. */
@@ -80,6 +81,7 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
       update turns set prompt = null, quoted_ids = '{}', file_notes = null, asked_by = '',
         skill = case when user_message_id is not null then skill end
       where ${here} and asked_by = ${person}`,
+    sql`delete from jobs where ${here} and kind = ${JOB_KIND.taskRecord} and key = ${person}`,
     ...PERSON_COLUMNS.map(
       ([table, column]) => sql`
         update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,

@@ -23,6 +23,8 @@ export const JOB_KIND = {
    * somebody has asked for it, and the service can still do it.
    */
   taskDeletion: 'task_deletion',
+  /** Sends a person the record of a task; the key is the person. */
+  taskRecord: 'task_record',
   /** Posts the question of a form into its channel; the key is the start's id. */
   taskStart: 'task_start',
   /** Completes a step of a workflow, once its turn has ended; the key is Slack's id of the run. */
@@ -122,10 +124,13 @@ export class Jobs extends Queries {
     await this.changes(sql`update jobs set claim_id = null, claimed_until = null where claim_id is not null`);
   }
 
-  /** What cannot be repeated is about to happen; false if the claim has expired: another process may do it. */
-  async intend({ claim_id }: Job): Promise<boolean> {
+  /**
+   * What cannot be repeated is about to happen, and `known` of it; false if the claim has expired: another process may do it.
+   */
+  async intend({ claim_id }: Job, known: Job['payload'] = {}): Promise<boolean> {
     return this.changes(sql`
-      update jobs set intended_at = coalesce(intended_at, clock_timestamp())
+      update jobs set intended_at = coalesce(intended_at, clock_timestamp()),
+        payload = payload || ${toPostgresJson(known)}::jsonb
       where claim_id = ${claim_id} and claimed_until > clock_timestamp()`);
   }
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, Jobs, jobWake } from '../jobs/jobs.ts';
 import { inThread, Queries, sameThread } from '../queries.ts';
-import type { Job, Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
+import type { Job, SlackTs, Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
 import { waitsForPerson } from '../threads/person-waits.ts';
 import { BACKGROUND_PART } from '../threads/posts.ts';
 
@@ -26,6 +26,16 @@ export interface CheckedTurn extends Turn {
   has_later_message: boolean;
   /** The thread's turns of which it says that their task still works. */
   background_turn_ids: string[];
+}
+
+/** A turn whose message the service has. */
+export interface SentTurn extends Omit<Turn, 'prompt'> {
+  /** The messages of its reply. */
+  reply_ts: SlackTs[];
+  /** A button made its message, which is not in Slack. */
+  is_press: boolean;
+  /** It sent words of a person who was erased since. */
+  is_erased: boolean;
 }
 
 /** A page of tasks, newest first. */
@@ -100,6 +110,19 @@ export class TaskRecords extends Queries {
         group by file) as found
       order by place`);
     return rows.map(({ file }) => file);
+  }
+
+  /** The turns that sent a message to a thread's task, oldest first. */
+  async sentTurns({ task_id, ...thread }: TaskKey): Promise<SentTurn[]> {
+    return this.rows(sql<SentTurn>`
+      select turns.*, null as prompt, prompt is null and has_text as is_erased,
+        array(select ts::text from posts where (posts.workspace, turn_id) = (turns.workspace, turns.id)
+          and part like 'reply:%' and state = 'posted' and ts is not null order by ts) as reply_ts,
+        exists (select from turns as pressed where ${sameThread('pressed', 'turns')}
+          and pressed.button_message_ts = turns.message_ts) as is_press
+      from turns
+      where ${inThread(thread)} and user_message_id is not null and coalesce(task_id, ${task_id}) = ${task_id}
+      order by id`);
   }
 
   /** Records the state of a task at the service, unless the thread now has another task. */

@@ -46,7 +46,7 @@ interface Kind {
   calls: [FaultRule['call'], FaultRule['call']?];
   /** What the call is about, beside the channel. */
   about?: (place: Place) => string;
-  /** What a call to Slack says, where others are made in the channel. */
+  /** What a call to Slack says, where others are made in the channel, or it is made elsewhere. */
   says?: (place: Place) => string;
   ask: (place: Place, root: Message | undefined) => Promise<unknown>;
   /** What one may see of it in Slack or at the service; its number counts. */
@@ -132,6 +132,27 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove'>, Kind> = {
       await store.taskDeletions.request(thread, taskOf(place)?.id ?? '', person.id, 0);
     },
     seen: (place) => countOf(textsIn(place), 'has forgotten this conversation'),
+  },
+  taskRecord: {
+    before: answered,
+    calls: ['GET /experimental/tasks/{task_id}/results', 'files.completeUploadExternal'],
+    about: (place) => taskOf(place)?.id ?? '',
+    ask: async (place, root) => {
+      const { on, channel, person } = place;
+      const thread = { workspace: channel.teamId, channel: channel.id, thread_ts: root?.ts ?? '' };
+      const wanted = { ...thread, kind: JOB_KIND.taskRecord, key: person.id, person: person.id };
+      await on.scene.sandbox.bot.store.jobs.add({ ...wanted, payload: { task: taskOf(place)?.id } });
+    },
+    // A shared file shows a moment later.
+    seen: ({ on: { scene }, person }) =>
+      scene.slack.calls.filter(
+        ({ method, ok, args }) =>
+          ok &&
+          method === 'files.completeUploadExternal' &&
+          args.channel_id === scene.slack.openDm(person).id,
+      ).length,
+    says: ({ on: { scene }, person }) => scene.slack.openDm(person).id,
+    endsWithPerson: true,
   },
   taskStart: {
     calls: ['chat.postMessage', 'chat.postMessage'],

@@ -1,0 +1,224 @@
+import { z } from 'zod';
+import { AgentNotFoundError } from '../../agent/errors.ts';
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
+import type { Lease } from '../../relay/runtime/lease.ts';
+import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
+import {
+  postJobNotice,
+  SLACK_CALL_LIFETIME_MS,
+  waitUntilCallEnded,
+} from '../../relay/runtime/unknown-outcome.ts';
+import { taskRefusal } from '../../relay/tasks/task-access.ts';
+import { sourcesOf } from '../../render/messages/sources.ts';
+import {
+  type CrateContent,
+  crateMetadata,
+  METADATA_NAME,
+  PAGE_NAME,
+} from '../../render/record/crate-metadata.ts';
+import { pageEnd, pageStart, turnHtml } from '../../render/record/record-page.ts';
+import * as strings from '../../render/strings/index.ts';
+import { MessageGoneError, SlackError } from '../../slack/errors.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
+import type { Job, ThreadKey } from '../../store/schema.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
+import { type Archive, ArchiveTooLarge, withArchive } from './record-archive.ts';
+import { type RecordWork, readReviews, readTask, readTurns } from './record-reader.ts';
+
+/** How often the modal shows how far a record is (ms). */
+const PROGRESS_INTERVAL_MS = 4_000;
+
+/** The file's id is recorded with the job's intent, just before the file is shared. */
+const payloadSchema = z.object({ task: z.string(), file_id: z.string().optional() });
+
+/** Shows a sentence in the modal; false once it is closed. */
+type ShowInModal = (sentence: string) => Promise<boolean>;
+
+/** Sends people the record of a task as one ZIP archive, in their direct messages. */
+export class TaskRecorder {
+  readonly #deps: RelayDeps;
+  readonly #runDue: () => void;
+  /** The open modals from which records were asked for, by person and thread. */
+  readonly #modals = new Map<string, ShowInModal>();
+  readonly jobs: JobKind = {
+    kind: JOB_KIND.taskRecord,
+    // Its share of the disk, too.
+    share: 1,
+    timeoutMs: 30 * 60_000,
+    giveUpAfterMs: 2 * 60 * 60_000,
+    perform: (job, lease) => this.#perform(job, lease),
+    onGivenUp: (job, lease) => this.#tell(job, strings.taskRecord.failed, lease),
+  };
+
+  constructor(deps: RelayDeps, runDue: () => void) {
+    this.#deps = deps;
+    this.#runDue = runDue;
+  }
+
+  /** Asks for the record of a thread's task with this id, and shows how far it is. Throws a StoreError. */
+  async save(
+    { task, person, ...thread }: ThreadKey & { task: string; person: string },
+    show: ShowInModal,
+  ): Promise<void> {
+    const found = await this.#visibleTask({ ...thread, person }, task);
+    if (typeof found === 'string') return void (await show(found));
+    await show(strings.taskRecord.begun);
+    const job = { ...thread, kind: JOB_KIND.taskRecord, key: person, person };
+    this.#modals.set(modalKey(job), show);
+    await this.#deps.store.jobs.add({ ...job, payload: { task } });
+    this.#runDue();
+  }
+
+  /** The task, or a sentence why the person may not have it. `isNow`: by no cached answer. */
+  async #visibleTask(
+    asked: ThreadKey & Pick<Job, 'person'>,
+    task: string,
+    isNow = false,
+  ): Promise<TaskRow | string> {
+    const workspace = this.#deps.workspace(asked.workspace);
+    const row = await this.#deps.store.tasks.get(asked);
+    if (workspace === undefined || row?.task_id !== task) return strings.tasks.notFound;
+    return (await taskRefusal(workspace, row, asked.person, isNow)) ?? row;
+  }
+
+  async #perform(job: Job, lease: Lease): Promise<JobOutcome> {
+    const workspace = this.#deps.workspace(job.workspace);
+    if (workspace === undefined) return 'later';
+    const { task, file_id } = payloadSchema.parse(job.payload);
+    const dm = await workspace.posting.openDm(job.person, lease);
+    if (job.intended_at !== null && file_id !== undefined) {
+      await waitUntilCallEnded(job.intended_at, SLACK_CALL_LIFETIME_MS, lease);
+      if ((await workspace.uploads.shareStatus(file_id, { channel: dm }, lease)) !== 'absent') return 'done';
+      await this.#deps.store.jobs.forgetIntent(job);
+    }
+    let failure: string | undefined;
+    try {
+      const row = await this.#visibleTask(job, task);
+      failure = typeof row === 'string' ? row : await this.#send(job, workspace, row, dm, lease);
+    } catch (error) {
+      failure = failureOf(error);
+      if (failure === undefined) throw error;
+      this.#deps.log.warn({ err: error, task }, 'could not save the record of a task');
+    }
+    await this.#tell(job, failure, lease);
+    return 'done';
+  }
+
+  /** Collects the record, uploads and shares it; a sentence if the person may no longer see the task. */
+  async #send(
+    job: Job,
+    workspace: WorkspaceClient,
+    row: TaskRow,
+    dm: string,
+    lease: Lease,
+  ): Promise<string | undefined> {
+    const { task_id: taskId } = row;
+    const agent = this.#deps.agent(row.account_id);
+    const work = { deps: this.#deps, workspace, agent, taskId, row, lease };
+    const crate = {
+      task: await readTask(work, job.person),
+      turns: [],
+      sources: new Set<string>(),
+      leftOut: 0,
+    };
+    const texts = { [PAGE_NAME]: this.#page(job, work, crate), [METADATA_NAME]: metadataOf(crate) };
+    return withArchive(texts, lease.signal, async (archive) => {
+      await this.#show(job, strings.taskRecord.uploading);
+      return this.#share(job, workspace, archive, dm, lease);
+    });
+  }
+
+  /** The page, turn by turn; `crate` gets what the metadata hold. */
+  async *#page(job: Job, work: RecordWork, crate: Collected): AsyncGenerator<string> {
+    yield pageStart(crate.task);
+    let shownAt = Date.now();
+    for await (const turn of readTurns(work)) {
+      work.lease.signal.throwIfAborted();
+      if (turn === undefined) {
+        crate.leftOut += 1;
+        continue;
+      }
+      yield* this.#inSlices(work, turnHtml(turn));
+      const { answer, ...asked } = turn;
+      crate.turns.push(asked);
+      if (typeof answer === 'object') for (const { url } of sourcesOf(answer)) crate.sources.add(url);
+      if (Date.now() - shownAt < PROGRESS_INTERVAL_MS) continue;
+      shownAt = Date.now();
+      await this.#show(job, strings.taskRecord.progress(turn.number));
+    }
+    yield* this.#inSlices(work, pageEnd(await readReviews(work), crate.leftOut));
+  }
+
+  /** Each piece is one slice of a share that is not that of replies. */
+  async *#inSlices({ workspace, lease }: RecordWork, pieces: Generator<string>): AsyncGenerator<string> {
+    for (;;) {
+      const share = `${workspace.id}/record`;
+      const { value, done } = await this.#deps.rendering.run(share, () => pieces.next(), lease.signal);
+      if (done === true) return;
+      yield value;
+    }
+  }
+
+  /** Shares the archive once; a sentence if the person may no longer see the task. */
+  async #share(
+    job: Job,
+    { uploads }: WorkspaceClient,
+    archive: Archive,
+    dm: string,
+    lease: Lease,
+  ): Promise<string | undefined> {
+    const { jobs } = this.#deps.store;
+    const name = `task-record-${new Date().toISOString().slice(0, 10)}.zip`;
+    // Nobody sees the bytes before the file is shared, so the id is recorded then.
+    const onFileId = async () => undefined;
+    const { fileId } = await uploads.stage({ name, ...archive, onFileId, guard: lease });
+    const { task } = payloadSchema.parse(job.payload);
+    const now = await this.#visibleTask(job, task, true);
+    if (typeof now === 'string') return now;
+    if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();
+    try {
+      await uploads.share({ channel: dm, files: [{ id: fileId, title: name }], guard: lease });
+    } catch (error) {
+      if (error instanceof SlackError && error.outcome === 'none') await jobs.forgetIntent(job);
+      throw error;
+    }
+    return undefined;
+  }
+
+  /** Shows a sentence in the modal; false once that is closed. */
+  async #show(job: Job, sentence: string): Promise<boolean> {
+    const show = this.#modals.get(modalKey(job));
+    const isOpen = (await show?.(sentence).catch(() => false)) === true;
+    if (!isOpen) this.#modals.delete(modalKey(job));
+    return isOpen;
+  }
+
+  /** Shows the end in the modal. A failure is told by direct message where that is closed; the file tells of itself. */
+  async #tell(job: Job, failure: string | undefined, lease: Lease): Promise<void> {
+    const isSeen = await this.#show(job, failure ?? strings.taskRecord.done);
+    this.#modals.delete(modalKey(job));
+    if (isSeen || failure === undefined) return;
+    const key = `record/${job.created_at.getTime()}/${job.thread_ts}`;
+    await postJobNotice(this.#deps, job, lease, { key, text: failure, person: job.person });
+  }
+}
+
+/** What the page has told the metadata so far. */
+type Collected = CrateContent & { turns: CrateContent['turns'][number][]; sources: Set<string> };
+
+/** Read once the page is written. */
+function* metadataOf(crate: CrateContent): Generator<string> {
+  yield crateMetadata(crate);
+}
+
+function modalKey({ workspace, channel, thread_ts, person }: ThreadKey & Pick<Job, 'person'>): string {
+  return [workspace, channel, thread_ts, person].join('/');
+}
+
+/** A sentence about what does not pass; undefined for what may. */
+function failureOf(error: unknown): string | undefined {
+  if (error instanceof ArchiveTooLarge) return strings.taskRecord.tooLarge;
+  if (error instanceof MessageGoneError) return strings.tasks.notFound;
+  return error instanceof AgentNotFoundError ? strings.taskRecord.gone : undefined;
+}

@@ -1,0 +1,49 @@
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
+import { limitNesting, parseLimits } from './parse-limits.ts';
+import { UNSUPPORTED_SYNTAX } from './parse-markdown.ts';
+import { withoutSignedLinks } from './signed-links.ts';
+
+const SYNTAX = [gfm(), parseLimits, UNSUPPORTED_SYNTAX];
+const HTML = [gfmHtml()];
+
+/** Characters after which a text is cut at its next empty line, and where it is cut in any case: one piece is one slice. */
+const PIECE_CHARACTERS = 4_000;
+const MAX_PIECE_CHARACTERS = 8_000;
+/** A line with its end, or a part of a very long one. */
+const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}/g;
+
+/**
+ * A Markdown text as safe HTML, in pieces that each take one slice to make: without raw HTML, pictures and signed links.
+ * Headings all have one level, below those of the page.
+ */
+export function* markdownToHtml(text: string): Generator<string> {
+  for (const piece of pieces(withoutSignedLinks(text))) yield toHtml(piece);
+}
+
+function toHtml(text: string): string {
+  return micromark(limitNesting(text), { extensions: SYNTAX, htmlExtensions: HTML })
+    .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
+    .replaceAll('<a href="">', '<a>')
+    .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
+    .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) =>
+      state.includes('checked') ? '☑' : '☐',
+    );
+}
+
+/** The text in pieces, cut at empty lines outside of code. What is code stays code where it must be cut. */
+function* pieces(text: string): Generator<string> {
+  let piece = '';
+  let fence = '';
+  for (const [line] of text.matchAll(LINE)) {
+    piece += line;
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    if (fence === '') fence = mark;
+    else if (mark.startsWith(fence)) fence = '';
+    const isBreak = fence === '' && line.trim() === '' && piece.length > PIECE_CHARACTERS;
+    if (!isBreak && piece.length < MAX_PIECE_CHARACTERS) continue;
+    yield fence === '' ? piece : `${piece}\n${fence}`;
+    piece = fence === '' ? '' : `${fence}\n`;
+  }
+  if (piece.trim() !== '') yield piece;
+}

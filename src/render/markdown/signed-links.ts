@@ -1,0 +1,14 @@
+/** A web address, and the Markdown before it where it is the target of a link. */
+const ADDRESS = /(\]\(<?)?(https?:\/\/[^\s<>"'`|)\]\\]+)/gi;
+/** What gives its holder access: the signatures of storages, tokens, and those of our own links to results. */
+const SIGNATURE =
+  /[?&;](?:X-Amz-[\w-]+|X-Goog-[\w-]+|Signature|sig|token|access_token|api_?key)=|\/results\/[\w-]+\.[\w-]{20,}/i;
+
+/** The text with a note in place of each signed link: whoever reads it may not have the access that the link gives. */
+export function withoutSignedLinks(text: string): string {
+  return text.replace(ADDRESS, (link: string, target: string | undefined, url: string) => {
+    if (!SIGNATURE.test(url)) return link;
+    const host = URL.parse(url)?.host ?? '';
+    return `${target === undefined ? '(' : '] ('}signed link${host && ` to ${host}`}, left out`;
+  });
+}

@@ -1,0 +1,180 @@
+import { markdownToHtml } from '../markdown/markdown-to-html.ts';
+import { withoutSignedLinks } from '../markdown/signed-links.ts';
+import { answerText, type ReplyBlock } from '../messages/answer-text.ts';
+import { sourcesOf } from '../messages/sources.ts';
+import { callTitle, inputText, type ToolCall, toolCalls } from '../messages/tool-steps.ts';
+import { recordNotes } from '../strings/index.ts';
+import { escapeHtml } from '../text/escape.ts';
+import { formatSize } from '../text/units.ts';
+
+/** A task, as its record names it. All texts and names here are untrusted. */
+export interface RecordedTask {
+  id: string;
+  title: string;
+  channel: string;
+  url: string | null;
+  model: string;
+  begunAt: Date;
+  starter: RecordedPerson;
+  savedAt: Date;
+  savedBy: RecordedPerson;
+}
+
+export interface RecordedPerson {
+  /** Slack's. */
+  id: string;
+  name: string;
+}
+
+export interface RecordedFile {
+  /** The service's. */
+  id: string;
+  name: string;
+  sizeBytes: number | null;
+  mimeType: string;
+  /** In hexadecimal digits; null where the bytes did not pass through the app. */
+  sha256: string | null;
+}
+
+/** A question with its answer. */
+export interface RecordedTurn {
+  /** From 1. */
+  number: number;
+  writer: RecordedPerson;
+  askedAt: Date;
+  /** Markdown; undefined where a button was pressed. */
+  question: string | undefined;
+  isEdited: boolean;
+  filesIn: readonly RecordedFile[];
+  /** The agent's reply, or a sentence why there is none. */
+  answer: readonly ReplyBlock[] | string;
+  filesOut: readonly RecordedFile[];
+  skill: string | null;
+  outcome: string | null;
+  endedAt: Date | null;
+}
+
+export interface RecordedReview {
+  status: string;
+  text: string;
+}
+
+/** The most of one text of a step (characters): one step is one slice. */
+const MAX_STEP_CHARACTERS = 200_000;
+
+const STYLE = `
+body { font: 16px/1.5 system-ui, sans-serif; color: #1d1c1d; background: #fff; max-width: 52rem; margin: 0 auto; padding: 1.5rem; }
+h1, h2, h3, h4, summary { line-height: 1.25; break-after: avoid; }
+h2 { border-top: 1px solid #767676; padding-top: 1rem; margin-top: 2rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
+dt, summary { font-weight: 600; }
+dd { margin: 0; }
+p, li, dd, td, code { overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6; padding: .5rem; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid #767676; padding: .2rem .5rem; text-align: left; vertical-align: top; }
+tr { break-inside: avoid; }
+a { color: #0b4c8c; }
+.note { color: #505050; }
+@media screen { .step pre { max-height: 24rem; overflow: auto; } }
+@media print { body { max-width: none; padding: 0; font-size: 11pt; } }`;
+
+/** The beginning of the page, which loads nothing and runs nothing. */
+export function pageStart(task: RecordedTask): string {
+  const title = `Record of a task: ${escapeHtml(task.title)}`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="referrer" content="no-referrer"><title>${title}</title><style>${STYLE}
+</style></head>
+<body><main>
+<h1>${title}</h1>
+<dl>
+<dt>Channel</dt><dd>${escapeHtml(task.channel)}</dd>
+<dt>Thread in Slack</dt><dd>${task.url === null ? 'not known' : linkTo(task.url)}</dd>
+<dt>Started</dt><dd>${time(task.begunAt)} by ${escapeHtml(task.starter.name)}</dd>
+<dt>Model</dt><dd>${escapeHtml(task.model)}</dd>
+<dt>Id of the task</dt><dd>${escapeHtml(task.id)}</dd>
+<dt>Saved</dt><dd>${time(task.savedAt)} by ${escapeHtml(task.savedBy.name)}</dd>
+</dl>
+`;
+}
+
+/** A question with its answer, in pieces that each take one slice to make. */
+export function* turnHtml(turn: RecordedTurn): Generator<string> {
+  const { number, question, answer, skill, outcome, endedAt } = turn;
+  const asked = [escapeHtml(turn.writer.name), time(turn.askedAt)];
+  if (turn.isEdited) asked.push('edited since');
+  if (skill !== null) asked.push(`skill: ${escapeHtml(skill)}`);
+  yield `<h2 id="question-${number}">Question ${number}</h2>\n${note(asked)}`;
+  if (question === undefined) yield note(['A button was pressed.']);
+  else yield* markdownToHtml(question);
+  yield filesHtml('Files sent to the agent', turn.filesIn);
+  const ended = [endedAt === null ? 'not finished when this was saved' : time(endedAt)];
+  if (outcome !== null && outcome !== 'completed') ended.push(escapeHtml(`ended: ${outcome}`));
+  yield `<h3>Answer</h3>\n${note(['Agent', ...ended])}`;
+  yield* typeof answer === 'string' ? [note([answer])] : answerHtml(answer);
+  yield filesHtml('Files made by the agent', turn.filesOut);
+}
+
+/** The text of an answer, the sources that it names, and its steps. */
+function* answerHtml(blocks: readonly ReplyBlock[]): Generator<string> {
+  yield* markdownToHtml(answerText(blocks));
+  const sources = sourcesOf(blocks).map(({ url }) => `<li>${linkTo(url)}</li>`);
+  if (sources.length > 0) yield `<h3>Sources</h3>\n<ol>${sources.join('\n')}</ol>\n`;
+  const steps = toolCalls(blocks);
+  if (steps.length === 0) return;
+  yield `<details open><summary>Steps (${steps.length})</summary>\n<ol>\n`;
+  for (const step of steps) yield stepHtml(step);
+  yield '</ol></details>\n';
+}
+
+function stepHtml({ name, input, output }: ToolCall): string {
+  const title = escapeHtml(withoutSignedLinks(callTitle({ name, input }, 200)));
+  return `<li class="step">${title}\n${verbatim('Input', inputText(input))}${verbatim('Output', output ?? '')}</li>\n`;
+}
+
+function verbatim(label: string, text: string): string {
+  if (text === '') return '';
+  const more = text.length - MAX_STEP_CHARACTERS;
+  const cut = more > 0 ? `\n… (${more.toLocaleString('en')} more characters)` : '';
+  const shown = escapeHtml(withoutSignedLinks(text.slice(0, MAX_STEP_CHARACTERS)) + cut);
+  return `${note([label])}<pre tabindex="0">${shown}</pre>\n`;
+}
+
+/** The end of the page, in pieces that each take one slice to make. */
+export function* pageEnd(reviews: readonly RecordedReview[], leftOut: number): Generator<string> {
+  if (leftOut > 0) yield note([recordNotes.leftOut(leftOut)]);
+  if (reviews.length > 0) yield '<h2>Reviews of the work</h2>\n';
+  for (const { status, text } of reviews) {
+    yield `<h3>Review: ${escapeHtml(status)}</h3>\n`;
+    yield* markdownToHtml(text);
+  }
+  yield '</main></body></html>\n';
+}
+
+function filesHtml(heading: string, files: readonly RecordedFile[]): string {
+  if (files.length === 0) return '';
+  const rows = files.map(({ name, sizeBytes, sha256 }) => {
+    const digest = sha256 === null ? 'not known: this app did not pass it on' : `<code>${sha256}</code>`;
+    return `<tr><td>${escapeHtml(name)}</td><td>${formatSize(sizeBytes)}</td><td>${digest}</td></tr>`;
+  });
+  return `<h3>${heading}</h3>
+<table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">SHA-256</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table>
+`;
+}
+
+/** A line of HTML in small print. */
+function note(parts: readonly string[]): string {
+  return `<p class="note">${parts.join(' · ')}</p>\n`;
+}
+
+function linkTo(url: string): string {
+  return `<a href="${escapeHtml(url)}">${escapeHtml(url)}</a>`;
+}
+
+function time(at: Date): string {
+  const iso = at.toISOString();
+  return `<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}

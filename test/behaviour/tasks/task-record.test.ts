@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { recordNotes, taskRecord, tasks } from '../../../src/render/strings/index.ts';
+import { allFindings } from '../../support/accessibility-findings.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import { describeInBrowser } from '../../support/browser-scene.ts';
+import { startBrowser } from '../../support/chromium.ts';
+import { crateProblems } from '../../support/ro-crate/crate-problems.ts';
+
+const scene = await openAppScene({ settings: { WATCH_MINUTES: '0' } });
+const { slack } = scene;
+const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
+const run = promisify(execFile);
+
+function modal(person: Person): string {
+  return JSON.stringify(slack.modal(person)?.blocks ?? []);
+}
+
+/** Opens the details of a thread's task, from the channel's list in the Home tab. */
+async function openDetails(channel: Channel, root: Message, person: Person = scene.ada): Promise<void> {
+  const value = `${channel.id}/${root.ts}`;
+  if (slack.modal(person) !== undefined) await slack.closeView(person);
+  slack.openHome(person);
+  await scene.until('the tab is there', () => slack.home(person) !== undefined);
+  await slack.click({ person, view: 'home', actionId: 'home_channel', value: channel.id });
+  await scene.until('the task is listed', () =>
+    JSON.stringify(slack.home(person)?.blocks ?? []).includes(value),
+  );
+  await slack.click({ person, view: 'home', actionId: 'task_details', value });
+  await scene.until('the details are there', () => modal(person).includes('task_record'));
+}
+
+function records(person: Person): string[] {
+  return slack.messages(slack.openDm(person)).flatMap(({ fileIds }) => fileIds ?? []);
+}
+
+const press = (person: Person = scene.ada) => slack.click({ person, view: 'modal', actionId: 'task_record' });
+
+/** The next record that a person gets: its archive, page and metadata. */
+async function nextRecord(person: Person, before: number) {
+  await scene.until('the record is there', () => records(person).length > before);
+  const bytes = await slack.fileBytes(records(person).at(-1) ?? '');
+  const folder = await mkdtemp(path.join(tmpdir(), 'record-test-'));
+  const zip = path.join(folder, 'record.zip');
+  await writeFile(zip, bytes);
+  await run('unzip', ['-t', zip]);
+  await run('unzip', [zip, '-d', folder]);
+  const read = (name: string) => readFile(path.join(folder, name), 'utf8');
+  expect((await readdir(folder)).sort()).toEqual(['record.html', 'record.zip', 'ro-crate-metadata.json']);
+  return {
+    page: await read('record.html'),
+    metadata: await read('ro-crate-metadata.json'),
+    file: path.join(folder, 'record.html'),
+  };
+}
+
+/** Saves a task's record from its details. */
+async function saved(channel: Channel, root: Message, person: Person = scene.ada) {
+  const before = records(person).length;
+  await openDetails(channel, root, person);
+  await press(person);
+  return nextRecord(person, before);
+}
+
+async function asked(text: string, more: Parameters<typeof scene.ask>[2] = {}) {
+  const channel = scene.channel();
+  const root = scene.ask(channel, text, more);
+  await scene.finished(channel, root);
+  return { channel, root };
+}
+
+describe('the record of a task', () => {
+  test('holds its questions, answers, steps and files, and metadata that is a valid RO-Crate', async () => {
+    const { channel, root } = await asked('Look at the <sheep> & *count* them', { files: [table] });
+    const second = scene.reply(channel, root, 'With tools:\n/tools 2', { person: scene.grace });
+    await scene.finished(channel, second);
+    await scene.finished(channel, scene.reply(channel, root, 'Review it:\n/review All is well'));
+    const reviewed = () =>
+      scene.agent.tasks.some(({ reviews }) => reviews.some((one) => one.status === 'completed'));
+    await scene.until('the review is done', reviewed);
+    const { page, metadata } = await saved(channel, root, scene.grace);
+    await scene.until('it is told', () => modal(scene.grace).includes(taskRecord.done));
+    expect(page).toContain('Look at the &lt;sheep&gt; &amp; ');
+    expect(page).toContain('ada');
+    expect(page).toContain('Steps (2)');
+    expect(page).toContain('sheep-summary.csv');
+    expect(page).toContain('<h2>Reviews of the work</h2>');
+    expect(page).toContain('All is well');
+    expect(page).toContain(createHash('sha256').update(table.bytes).digest('hex'));
+    expect(page).not.toContain('<script');
+    expect(page).not.toContain('<sheep>');
+    expect(await crateProblems(metadata, ['record.html'])).toEqual([]);
+    expect(metadata).toContain('sheep-summary.csv');
+  });
+
+  test('names sources, and leaves out what was deleted, people who were erased, and signed links', async () => {
+    const link = 'https://files.example.org/a.csv?X-Amz-Signature=abcdef';
+    const { channel, root } = await asked(`Read ${link} please`);
+    const ivan = slack.createPerson({ name: 'ivan' });
+    slack.invite(channel, ivan);
+    const say = async (person: Person, text: string) => {
+      const message = scene.reply(channel, root, text, { person });
+      await scene.finished(channel, message);
+      return message;
+    };
+    await say(scene.ada, 'Kept words of 10.1038/nature12373');
+    const gone = await say(scene.ada, 'Wanted nowhere');
+    await say(ivan, 'Erased words');
+    slack.remove(channel, gone.ts);
+    await scene.sandbox.bot.store.personErasure.eraseUser(slack.team.id, ivan.id);
+    const { page, metadata } = await saved(channel, root);
+    for (const text of [page, metadata]) {
+      expect(text).toContain('Kept words');
+      expect(text).toContain('"https://doi.org/10.1038/nature12373"');
+      expect(text).not.toContain('Wanted nowhere');
+      expect(text).not.toContain('Erased words');
+      expect(text).not.toContain('abcdef');
+    }
+    expect(page).toContain(recordNotes.leftOut(2));
+    expect(page).toContain('signed link to files.example.org, left out');
+  });
+
+  test('comes once where Slack does not say whether it took the file, even from another process', async () => {
+    const { channel, root } = await asked('Keep me once');
+    await openDetails(channel, root);
+    const shares = () =>
+      slack.calls.filter(({ method, ok }) => ok && method === 'files.completeUploadExternal');
+    const [before, sharesBefore] = [records(scene.ada).length, shares().length];
+    scene.slack.faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
+    await press();
+    await scene.until('the file is there', () => records(scene.ada).length > before);
+    await scene.sandbox.restartBot();
+    const isOver = async () => {
+      const jobs = await scene.sandbox.bot.store.db
+        .selectFrom('jobs')
+        .select('key')
+        .where('kind', '=', 'task_record')
+        .execute();
+      return jobs.length === 0;
+    };
+    await scene.until('the job is done', isOver);
+    // A shared file shows a moment later.
+    expect(shares().length).toBe(sharesBefore + 1);
+  });
+
+  test('is not sent to who has left the channel while it was collected', async () => {
+    const { channel, root } = await asked('Only for members');
+    await openDetails(channel, root, scene.grace);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: released } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: held, times: 1 });
+    const before = records(scene.grace).length;
+    await press(scene.grace);
+    await scene.until('it is collected', () => modal(scene.grace).includes(taskRecord.uploading));
+    slack.kick(channel, scene.grace);
+    release();
+    await scene.until('it is refused', () => modal(scene.grace).includes(tasks.outsider));
+    expect(records(scene.grace)).toHaveLength(before);
+  });
+
+  test('is told to be impossible where the task is gone, by direct message once the modal is closed', async () => {
+    const { channel, root } = await asked('Gone tomorrow');
+    await openDetails(channel, root);
+    const call = 'GET /experimental/tasks/{task_id}/results';
+    const mend = scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 } });
+    await press();
+    await slack.closeView(scene.ada);
+    const dm = slack.openDm(scene.ada);
+    const told = () => slack.messages(dm).some(({ text }) => text === taskRecord.gone);
+    expect(await scene.until('it is told', told)).toBe(true);
+    mend();
+  });
+
+  test('names the task only while its first message is in the thread', async () => {
+    const { channel, root } = await asked('Secret title');
+    const later = scene.reply(channel, root, 'Kept words');
+    await scene.finished(channel, later);
+    await openDetails(channel, root);
+    const before = records(scene.ada).length;
+    slack.remove(channel, root.ts);
+    await press();
+    const { page, metadata } = await nextRecord(scene.ada, before);
+    expect(page).toContain(recordNotes.leftOut(1));
+    expect(page).toContain(`<h1>Record of a task: ${tasks.untitled}</h1>`);
+    expect(metadata).not.toContain('"Secret title"');
+  });
+});
+
+describeInBrowser('the page of a record', () => {
+  test('loads nothing, and axe finds nothing in it', async () => {
+    const { channel, root } = await asked('/tools 3', { files: [table] });
+    const { file } = await saved(channel, root);
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      const loaded: string[] = [];
+      page.on('request', (request) => loaded.push(request.url()));
+      await page.goto(`file://${file}`);
+      expect(await page.getByRole('heading', { name: 'Question 1' }).count()).toBe(1);
+      expect(await allFindings(page)).toEqual([]);
+      expect(loaded).toEqual([`file://${file}`]);
+    } finally {
+      await browser.close();
+    }
+  });
+});

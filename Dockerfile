@@ -1,7 +1,8 @@
 # The image brings no database: give it a DATABASE_URL.
 ARG NODE=24
 
-FROM node:${NODE}-slim AS build
+# The first two stages run on the builder's own processor, whatever the image is for: no module is built for one.
+FROM --platform=$BUILDPLATFORM node:${NODE}-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
@@ -9,7 +10,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
 
-FROM node:${NODE}-slim AS dependencies
+FROM --platform=$BUILDPLATFORM node:${NODE}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # optional dependencies are the embedded database and a second Node

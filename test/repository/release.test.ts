@@ -82,7 +82,7 @@ test('a package would hold the program, and what operators need beside it', asyn
   ]);
 });
 
-test('the image needs no module that is built for one processor', () => {
+test('the image needs no module that is built for one processor, and is built without emulation', () => {
   const entry = z.object({
     dev: z.boolean().optional(),
     optional: z.boolean().optional(),
@@ -95,4 +95,12 @@ test('the image needs no module that is built for one processor', () => {
   const inImage = Object.entries(packages).filter(([name, one]) => name !== '' && !one.dev && !one.optional);
   expect(inImage.length).toBeGreaterThan(50);
   expect(inImage.filter(([, one]) => one.cpu !== undefined || one.hasInstallScript)).toEqual([]);
+  // What runs during the build runs on the builder's processor; the last stage, for each processor, runs nothing.
+  const stages = read('Dockerfile')
+    .split(/^FROM /m)
+    .slice(1);
+  const last = stages.pop() ?? '';
+  expect(stages.filter((stage) => !stage.startsWith('--platform=$BUILDPLATFORM '))).toEqual([]);
+  expect(last).toMatch(/^node:/);
+  expect(last).not.toMatch(/^RUN /m);
 });

@@ -4,7 +4,7 @@ import { parseJson } from '../../calls/json.ts';
 import type { FormSubmission } from '../../relay/runtime/control-request.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { checkboxesInput, formOption } from '../../render/blocks/modal.ts';
-import { contextLineBlock } from '../../render/blocks/slack-blocks.ts';
+import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { FormErrors } from '../modals.ts';
@@ -100,7 +100,11 @@ export function settingInputs(scope: Scope, set: SettingsInPlace, operator: Oper
       inForce: now && strings.settingInForce(now),
       usualFrom: isWorkspaces ? ('workspace' as const) : setting.usual?.(operator).from,
     };
-    return setting.input?.(shown) ?? [];
+    const signature = setting.signature?.(settings[key]);
+    return [
+      setting.input?.(shown) ?? [],
+      signature === undefined ? [] : mrkdwnContextBlock(signature),
+    ].flat();
   });
   const switches = keys.filter((key) => SETTINGS[key].input === undefined);
   if (switches.length === 0) return inputs;

@@ -40,6 +40,8 @@ interface SettingKind<Value> {
   nameOf(value: Value): string;
   /** A value as the audit trail keeps it. */
   audited(value: Value): unknown;
+  /** What stands below its input about a value, in mrkdwn; left out for nothing. */
+  signature?(value: Value): string | undefined;
   /** Its input; a switch has none: it is one of the form's checkboxes. */
   input?(shown: ShownSetting): ViewBlock;
 }
@@ -177,6 +179,7 @@ function signedTextSetting(words: { label: string; hint: string }, { maxLength }
     },
     nameOf: textOf,
     audited: (value: SignedText | null) => audited(value?.text ?? null),
+    signature: (value: SignedText | null) => (value === null ? undefined : strings.signature(value)),
     input,
   };
 }

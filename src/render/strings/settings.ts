@@ -71,6 +71,14 @@ export const noInstructions = {
     'This channel can have no standing instructions: by AGENT_SKILL, your operator has every message run a skill.',
 } as const;
 
+/** Below the standing instructions in a channel's settings, in mrkdwn; the text is '' if it cannot be decrypted. */
+export function signature({ text, set_by, set_at }: { text: string; set_by: string; set_at: Date }): string {
+  const day = dateOf(set_at);
+  return text === ''
+    ? `What <@${set_by}> wrote here on ${day} can't be decrypted, because SECRET_KEY has changed. Please write it again.`
+    : `Set by <@${set_by}> on ${day}.`;
+}
+
 /** Above a channel's standing instructions in the start form, in mrkdwn. */
 export function instructionsSetBy(channel: string, person: string, setAt: Date): string {
   return `Tasks in <#${channel}> begin with these standing instructions, set by <@${person}> on ${dateOf(setAt)}, unless you choose a skill:`;

@@ -56,8 +56,12 @@ describe.concurrent("a channel's standing instructions", () => {
     await scene.finished(channel, scene.reply(channel, root, 'and of rats?'));
     expect(scene.sentToAgent('which genome').texts[1]).toBe('and of rats?');
     expect(scene.shown(channel, root).split(await line(set))).toHaveLength(2);
-    await ask(channel, 'which exome?');
-    expect(scene.sentToAgent('which exome').texts).toEqual([`${quoted}which exome?`]);
+    const atOnce = [scene.ask(channel, 'which exome?')];
+    for (const more of ['with which kit?', 'and how deep?'])
+      atOnce.push(scene.reply(channel, atOnce[0] ?? root, more));
+    for (const one of atOnce) await scene.finished(channel, one);
+    const texts = [`${quoted}which exome?`, 'with which kit?', 'and how deep?'];
+    expect(scene.sentToAgent('which exome').texts).toEqual(texts);
   });
 
   test('are encrypted, and the audit trail tells who set them and how long they are', async () => {
@@ -66,6 +70,7 @@ describe.concurrent("a channel's standing instructions", () => {
     expect(JSON.stringify(await row.execute())).not.toMatch(/GRCm39|PMID/);
     const again = await openChannelSettings(scene, scene.grace, channel);
     expect(again.shown).toContain('GRCm39');
+    expect(again.shown).toContain(`Set by <@${person.id}> on `);
     expect(await again.save({ channel_instructions: INSTRUCTIONS, channel_model: 'max' })).toBeUndefined();
     expect((await store().settings.get(workspace, channel.id)).instructions?.set_by).toBe(person.id);
     const last = await openChannelSettings(scene, scene.grace, channel);

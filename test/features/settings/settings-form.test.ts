@@ -133,7 +133,8 @@ describe('the form with settings', () => {
         const set = scope === 'workspace' ? { workspace } : { channel, workspace };
         const blocks = settingInputs(scope, set, operator);
         checkBlocks(createModal('Settings', blocks).blocks, 'modal');
-        expect(blocks).toHaveLength({ channel: 7, direct: 2, workspace: 3 }[scope]);
+        const ofChannel = channel.instructions === null ? 7 : 8;
+        expect(blocks).toHaveLength({ channel: ofChannel, direct: 2, workspace: 3 }[scope]);
         expect(encodeSnapshot(scope, 'C0123456789', workspace).length).toBeLessThan(1_000);
       }),
       { numRuns: 60 },
@@ -170,6 +171,13 @@ describe('the form with settings', () => {
     const from = { ...settings, instructions: { text: 'Cite PMIDs.', set_by: 'U2', set_at: new Date() } };
     const { channel_instructions: _, ...others } = untouched;
     expect(change(others, from).settings).toEqual({});
+  });
+
+  test('says that instructions have to be written again which no key decrypts', () => {
+    const instructions = { text: '', set_by: 'U2', set_at: new Date('2026-11-23T12:00:00Z') };
+    const set = { channel: { ...settings, instructions }, workspace: settings };
+    const shown = JSON.stringify(settingInputs('channel', set, operator));
+    expect(shown).toContain("What <@U2> wrote here on 2026-11-23 can't be decrypted");
   });
 
   test('is replaced by a notice for every refusal', () => {

@@ -73,9 +73,16 @@ export class SettingsStore extends Queries {
       .execute();
   }
 
-  /** Deletes the settings of a channel that is gone; false if it had none. */
+  /**
+   * Deletes the settings of a channel that is gone, in each workspace that the same installation reaches, because an
+   * organisation's workspaces may share channels; false if it had none.
+   */
   async delete(workspace: string, channel: string): Promise<boolean> {
-    return this.changes(sql`delete from settings where (workspace, channel) = (${workspace}, ${channel})`);
+    return this.changes(sql`
+      delete from settings where channel = ${channel} and workspace in (
+        select ${workspace} union all
+        select sibling.workspace from workspaces as own join workspaces as sibling using (installation_id)
+        where own.workspace = ${workspace})`);
   }
 
   /** The encrypted texts of all channels. */

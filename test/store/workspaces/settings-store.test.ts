@@ -106,6 +106,27 @@ test('a text comes back with its signature, and empty where no key decrypts it',
   expect((await settings.get('T1', 'C3')).instructions).toBeNull();
 });
 
+test('the settings of a deleted channel go in all workspaces of the same installation', async () => {
+  const row = { name: '', bot_user_id: 'U0', bot_id: 'B0' };
+  const reached = ['T5', 'T6'].map((workspace) => ({ ...row, workspace, installation_id: 'E1' }));
+  const others = ['T7', 'T8'].map((workspace) => ({ ...row, workspace, installation_id: null }));
+  await kysely
+    .insertInto('workspaces')
+    .values([...reached, ...others])
+    .execute();
+  for (const workspace of ['T5', 'T6', 'T7', 'T8'])
+    await settings.set(workspace, 'C5', 'U1', { model: 'max' });
+  await settings.set('T6', 'C6', 'U1', { model: 'max' });
+  expect(await settings.delete('T5', 'C5')).toBe(true);
+  expect(await settings.delete('T5', 'C5')).toBe(false);
+  const modelIn = async (workspace: string, channel: string) =>
+    (await settings.get(workspace, channel)).model;
+  expect([await modelIn('T5', 'C5'), await modelIn('T6', 'C5')]).toEqual([null, null]);
+  expect([await modelIn('T6', 'C6'), await modelIn('T7', 'C5')]).toEqual(['max', 'max']);
+  expect(await settings.delete('T7', 'C5')).toBe(true);
+  expect([await modelIn('T7', 'C5'), await modelIn('T8', 'C5')]).toEqual([null, 'max']);
+});
+
 test('only a channel can have every message answered', async () => {
   const everything = { listen_mode: 'everything' } as const;
   await expect(settings.set('T1', WHOLE_WORKSPACE, 'U1', everything)).rejects.toThrow('check constraint');

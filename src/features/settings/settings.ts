@@ -166,6 +166,9 @@ function textSetting(
   };
 }
 
+/** What people do not see, but for tabs, ends of lines, and what joins letters: it could hide words in what others' tasks get. */
+const HIDDEN = /(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;
+
 /** A text of several lines, with who has set it and when. */
 function signedTextSetting(words: { label: string; hint: string }, { maxLength }: { maxLength: number }) {
   const { parse, audited, input } = textSetting(words, { maxLength, multiline: true });
@@ -174,7 +177,7 @@ function signedTextSetting(words: { label: string; hint: string }, { maxLength }
     words,
     format: textOf,
     parse: (text: string, _scope: Scope, person: string) => {
-      const signed = parse(text);
+      const signed = parse(text.replace(HIDDEN, ''));
       return signed === null ? null : { text: signed, set_by: person, set_at: new Date() };
     },
     nameOf: textOf,

@@ -73,7 +73,8 @@ export function parseStartFormMetadata(metadata: string): StartFormMetadata | un
 
 /** The form that starts a task. */
 export function startFormView(form: StartFormContent): Modal {
-  return formModal(strings.startForm.heading, [...headerBlocks(form), ...inputBlocks(form)], {
+  const blocks = [...headerBlocks(form), ...inputBlocks(form), ...instructionBlocks(form)];
+  return formModal(strings.startForm.heading, blocks, {
     callback: START_CALLBACK,
     metadata: JSON.stringify(form.metadata),
     submit: strings.startForm.submit,
@@ -85,17 +86,20 @@ export function startNoticeView(sentence: string): Modal {
   return noticeModal(form.heading, sentence);
 }
 
-function headerBlocks({ note, instructions, quote, files }: StartFormContent): ViewBlock[] {
+function headerBlocks({ note, quote, files }: StartFormContent): ViewBlock[] {
   const blocks: ViewBlock[] = [];
   if (note !== undefined) blocks.push(textSection(note));
-  if (instructions !== undefined) {
-    const { channel, text, set_by, set_at } = instructions;
-    blocks.push(mrkdwnContextBlock(strings.instructionsSetBy(channel, set_by, set_at)), textSection(text));
-  }
   if (quote !== undefined && /\S/.test(quote))
     blocks.push(contextLineBlock(`${form.about} “${shorten(quote.trim(), MAX_QUOTE_CHARACTERS)}”`));
   if (files.length > 0) blocks.push(contextLineBlock(shorten(form.filesAlong(files), 900)));
   return blocks;
+}
+
+/** Last, because they may be longer than the form. */
+function instructionBlocks({ instructions }: StartFormContent): ViewBlock[] {
+  if (instructions === undefined) return [];
+  const { channel, text, set_by, set_at } = instructions;
+  return [mrkdwnContextBlock(strings.instructionsSetBy(channel, set_by, set_at)), textSection(text)];
 }
 
 function inputBlocks({

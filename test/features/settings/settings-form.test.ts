@@ -66,6 +66,14 @@ describe('a submitted form with settings', () => {
     expect(change(values).settings).toEqual({ model: 'max', show_steps: false, send_reminders: false });
   });
 
+  test('leaves out of instructions what people cannot see', () => {
+    const tags = String.fromCodePoint(0xe0049, 0xe0067, 0xe0101, 0x202e, 0x2060, 0xad, 0);
+    const typed = `Mouse,\tGRCm39.\r\nCite ${tags}PMIDs. \u0646\u200c\u0645 👩‍🔬\ud800`;
+    const { instructions } = change({ ...untouched, channel_instructions: typed }).settings;
+    expect(instructions?.text).toBe('Mouse,\tGRCm39.\nCite PMIDs. \u0646\u200c\u0645 👩‍🔬');
+    expect(change({ ...untouched, channel_instructions: tags }).settings).toEqual({});
+  });
+
   test('names bots, no bots, or the default', () => {
     const bots = (typed: string, from?: Settings) =>
       change({ ...untouched, channel_allowed_bots: typed }, from);

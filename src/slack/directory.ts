@@ -7,6 +7,7 @@ import {
   ChannelGoneError,
   isPermanentRefusal,
   retryTransient,
+  SlackAuthError,
   SlackError,
   SlackRefusedError,
 } from './errors.ts';
@@ -179,7 +180,16 @@ export class SlackDirectory {
   }
 
   async #loadChannel(id: string): Promise<Channel> {
-    return await unlessRefused(unknownChannel(id), async () => this.#toChannel(await this.#channelInfo(id)));
+    return await unlessRefused(unknownChannel(id), async () => {
+      try {
+        return this.#toChannel(await this.#channelInfo(id));
+      } catch (error) {
+        // The manifest has no scope for these, so Slack tells no more of them.
+        if (error instanceof SlackAuthError && error.neededScopes === 'mpim:read')
+          return { ...unknownChannel(id), kind: 'group_dm' };
+        throw error;
+      }
+    });
   }
 
   async #channelInfo(id: string): Promise<SlackChannel> {

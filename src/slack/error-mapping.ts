@@ -205,7 +205,7 @@ export function errorForCode(
   if (RATE_LIMIT_CODES.has(slackCode)) return new SlackRateLimitError(none, retryAfterMs);
   if (slackCode === 'missing_scope') {
     const scopes = neededScopes ?? 'the scopes that the manifest lists';
-    return new SlackAuthError(none, `Add ${scopes} to the app and install it again.`);
+    return new SlackAuthError(none, `Add ${scopes} to the app and install it again.`, false, neededScopes);
   }
   if (DEAD_INSTALLATION_CODES.has(slackCode)) {
     const sentence = 'The token no longer works: install the app again in this workspace.';

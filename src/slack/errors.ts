@@ -76,10 +76,13 @@ export class SlackAuthError extends SlackError {
   readonly code = 'unauthorized';
   /** False if only a scope is missing: other calls of the installation still work. */
   readonly isInstallationDead: boolean;
+  /** The scopes that Slack misses, separated by commas. */
+  readonly neededScopes: string | undefined;
 
-  constructor(call: SlackErrorDetails, sentence: string, isInstallationDead = false) {
+  constructor(call: SlackErrorDetails, sentence: string, isInstallationDead = false, neededScopes?: string) {
     super(call, sentence);
     this.isInstallationDead = isInstallationDead;
+    this.neededScopes = neededScopes;
   }
 }
 

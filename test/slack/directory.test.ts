@@ -130,6 +130,14 @@ describe('a channel', () => {
   });
 
   test.each([
+    ['group_dm', 'mpim:read'],
+    ['unknown', 'channels:read,groups:read,mpim:read,im:read'],
+  ])('is %s where Slack misses the scope %s', async (kind, needed) => {
+    scene.slack.on('conversations.info', { body: { ok: false, error: 'missing_scope', needed } });
+    expect((await people.channel('C1')).kind).toBe(kind);
+  });
+
+  test.each([
     ['public', { context_team_id: 'T1' }],
     ['public', { context_team_id: 'T2', shared_team_ids: ['T2', 'T1'] }],
     ['public', { context_team_id: 'T2', internal_team_ids: ['T1'] }],

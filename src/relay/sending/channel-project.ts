@@ -153,9 +153,9 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   if (slack === undefined) return 'later';
   if (project === undefined) return 'done';
   slack.people.invalidate(channel);
-  const { kind } = await slack.people.channel(channel, signal);
+  const { name } = await slack.people.channel(channel, signal);
   // Without a name from Slack the project would be named after the channel's id.
-  if (kind === 'unknown') return 'later';
+  if (name === undefined) return 'later';
   const details = await projectDetails(slack, { channel, started_by: '' });
   try {
     await deps.agent(account_id).updateProject(project, details, { signal });

@@ -126,12 +126,10 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
   dispatcher.start();
   const inbox = new Inbox({
-    settings: { listenMode: 'conversation' },
+    ...deps,
     rowsKeptDays: 90,
-    store,
     enqueue: (thread, isNew) => queue.enqueueSoon(thread, isNew),
     onStopMessage: async () => 'nothing',
-    accountOf: deps.accountOf,
   });
   return { parts: deps, dispatcher, inbox };
 }

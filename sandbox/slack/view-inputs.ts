@@ -54,6 +54,7 @@ const SINGLE_INITIALS = [
 export function initialValues(element: Fields): string[] {
   const option = (one: unknown) => (isFields(one) ? [String(one.value)] : []);
   if (Array.isArray(element.initial_options)) return element.initial_options.flatMap(option);
+  if (Array.isArray(element.initial_conversations)) return element.initial_conversations.map(String);
   if (element.initial_option !== undefined) return option(element.initial_option);
   return SINGLE_INITIALS.map((name) => element[name])
     .filter((one) => typeof one === 'string' || typeof one === 'number')

@@ -23,6 +23,7 @@ import {
 } from '../listeners/commands-and-shortcuts.ts';
 import { registerButtons, registerForms, registerHomeOpened } from '../listeners/interactions.ts';
 import type { SlackApp } from '../listeners/slack-app.ts';
+import { onlyWhereAnswered } from '../relay/access/closed-places.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import { TaskList } from '../relay/tasks/task-list.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
@@ -69,8 +70,11 @@ export function createFeatures(
   const workflowStep = new WorkflowStepHandler(deps, () => jobs.runDue());
   const taskDeleter = new TaskDeleter(deps, jobs);
   const taskRecorder = new TaskRecorder(deps, () => jobs.runDue());
-  const kinds = [questionPoster, workflowStep, taskDeleter, taskRecorder].map((feature) => feature.jobs);
-  for (const kind of [...kinds, channelNoticeJobs(deps), askedAgainJobs(deps)]) jobs.add(kind);
+  const kinds = [workflowStep, taskDeleter, taskRecorder].map((feature) => feature.jobs);
+  const inOpenPlaces = [questionPoster.jobs, askedAgainJobs(deps)].map((kind) =>
+    onlyWhereAnswered(deps, kind),
+  );
+  for (const kind of [...kinds, ...inOpenPlaces, channelNoticeJobs(deps)]) jobs.add(kind);
   const onMessageAdded = pausedMessages.onWaitingChanged.bind(pausedMessages);
   return {
     home,

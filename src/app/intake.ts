@@ -4,6 +4,7 @@ import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts'
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
 import { createSocketLease } from '../listeners/socket-mode-pool.ts';
 import { accessPolicyFor } from '../relay/access/access-policy.ts';
+import { onlyWhereAnswered } from '../relay/access/closed-places.ts';
 import { backfillJobs } from '../relay/inbox/backfill.ts';
 import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
 import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';
@@ -57,7 +58,8 @@ export function createIntake(
   };
   // Slack's acknowledgements do not wait for what is read back.
   const backfill = backfillJobs({ deps, inbox: new Inbox(inboxDeps), onOutcome: onInboxOutcome });
-  for (const kind of [backfill, channelMoveJobs(deps), projectNameJobs(deps)]) jobs.add(kind);
+  for (const kind of [backfill, channelMoveJobs(deps), onlyWhereAnswered(deps, projectNameJobs(deps))])
+    jobs.add(kind);
   const eventIntake = new EventIntake({
     inbox: new Inbox({ ...inboxDeps, store: storage.ackStore }),
     bot: async (at) => (await installations.find(at))?.bot,

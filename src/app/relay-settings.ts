@@ -53,6 +53,11 @@ export function relaySettings(
     stopReaction: config.STOP_REACTION,
     feedbackChannel: config.FEEDBACK_CHANNEL,
     controlsBy: config.CONTROLS_BY,
+    answers: {
+      channels: config.ANSWERS_IN,
+      directMessages: config.DIRECT_MESSAGES,
+      groupMessages: config.GROUP_MESSAGES,
+    },
     admits: config.ADMITS,
     noInstructions: whyNoInstructions(config),
     listenMode: config.LISTENS_TO,

@@ -1,4 +1,5 @@
 import { TitlesAndPrompts } from '../features/direct-messages.ts';
+import { tellIfClosed } from '../relay/access/closed-places.ts';
 import { ButtonActions } from '../relay/controls/continue-and-retry.ts';
 import { LateEdits } from '../relay/controls/edits-after-sending.ts';
 import { PausedMessages } from '../relay/controls/paused-messages.ts';
@@ -37,11 +38,12 @@ export function createTurns(
       ? new ResultLinks({ secretKeys, publicUrl })
       : undefined;
   const workspace = (id: string) => installations.workspace(id);
-  const directMessages = new TitlesAndPrompts({ workspace, log });
+  const settings = relaySettings(config, links, overrides.limits);
+  const directMessages = new TitlesAndPrompts({ store, settings, workspace, log });
   const deps: RelayDeps = {
     store,
     log,
-    settings: relaySettings(config, links, overrides.limits),
+    settings,
     workspace,
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
     rendering: new RenderQueue(),
@@ -87,6 +89,9 @@ export function createControls({ deps, runner, waitingReactions }: Turns, { ackS
   const lateEdits = new LateEdits(controlDeps, pausedMessages);
   const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
   const unsentReplies = new UnsentReplies(controlDeps);
+  const closedPlaces = {
+    onInboxOutcome: (...of: Parameters<StopTriggers['onInboxOutcome']>) => tellIfClosed(controlDeps, ...of),
+  };
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
   return {
     stopControl,
@@ -101,6 +106,14 @@ export function createControls({ deps, runner, waitingReactions }: Turns, { ackS
       ...unsentReplies.buttons,
     },
     /** Those that want to know what became of an event. */
-    observers: [waitingReactions, lateEdits, pausedMessages, stopTriggers, sendNow, unsentReplies],
+    observers: [
+      closedPlaces,
+      waitingReactions,
+      lateEdits,
+      pausedMessages,
+      stopTriggers,
+      sendNow,
+      unsentReplies,
+    ],
   };
 }

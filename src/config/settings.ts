@@ -58,6 +58,13 @@ const nonNegativeInteger = z.coerce.number().int().nonnegative();
 
 const channelId = z.string().regex(/^[CG][A-Z0-9]+$/);
 
+/** Channel ids separated by commas; `none` for no channel, undefined for all. */
+const channelList = z
+  .string()
+  .transform((text) => words(text).filter((word) => word !== 'none'))
+  .pipe(z.array(channelId))
+  .optional();
+
 const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
 
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
@@ -252,6 +259,16 @@ export const settingsSchema = z.object({
   }),
   STOP_REACTION: setting('STOP_REACTION', emojiName, {
     what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',
+  }),
+  ANSWERS_IN: setting('ANSWERS_IN', channelList, {
+    what: 'The only channels in which the app answers, in all workspaces: their IDs (C…), separated by commas, or none for no channel. Wherever it is invited if not set. Admins can narrow this in App Home, never widen it. It does not concern direct and group messages.',
+    where: "the channel's details in Slack, at the bottom",
+  }),
+  DIRECT_MESSAGES: setting('DIRECT_MESSAGES', z.stringbool().default(true), {
+    what: 'Whether the app answers direct messages. Admins can turn them off in App Home, but not on again.',
+  }),
+  GROUP_MESSAGES: setting('GROUP_MESSAGES', z.stringbool().default(true), {
+    what: 'Whether the app answers in group messages, the conversations of a few people without a name. Admins can turn them off in App Home, but not on again.',
   }),
   ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
     what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',

@@ -1,3 +1,4 @@
+import { closingAt } from '../relay/access/closed-places.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { isDirectChannel } from '../relay/runtime/incoming-message.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
@@ -10,14 +11,15 @@ const MAX_TITLE_CHARACTERS = 200;
 
 /** What only direct messages have where Slack lists the app as an agent. */
 export class TitlesAndPrompts {
-  readonly #deps: Pick<RelayDeps, 'workspace' | 'log'>;
+  readonly #deps: Pick<RelayDeps, 'store' | 'settings' | 'workspace' | 'log'>;
 
-  constructor(deps: Pick<RelayDeps, 'workspace' | 'log'>) {
+  constructor(deps: Pick<RelayDeps, 'store' | 'settings' | 'workspace' | 'log'>) {
     this.#deps = deps;
   }
 
   /** Suggests prompts to a person who opens their direct messages. Throws a SlackError. */
   async suggestPrompts(workspace: string, channel: string): Promise<void> {
+    if ((await closingAt(this.#deps, { workspace, channel })) !== undefined) return;
     const { title, list } = strings.prompts;
     await this.#deps.workspace(workspace)?.sessions?.setSuggestedPrompts(channel, title, list);
   }

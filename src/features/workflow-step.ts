@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError } from '../agent/errors.ts';
 import { accessPolicyFor } from '../relay/access/access-policy.ts';
+import { certainClosingAt, closingAt } from '../relay/access/closed-places.ts';
 import { quotasOf } from '../relay/access/turn-quotas.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -41,7 +42,7 @@ const stepSchema = z.object({
   /** The start that posts its question; there is none after a refusal. */
   start_id: z.uuid(),
   /** Why it asked nothing: a key of the sentences for it. */
-  refusal: z.enum(['not_allowed', 'limit', 'invalid']).nullable(),
+  refusal: z.enum(['not_allowed', 'limit', 'invalid', 'closed']).nullable(),
   waits_for_answer: z.boolean(),
 });
 type StepRequest = Omit<z.infer<typeof stepSchema>, 'start_id'>;
@@ -91,6 +92,7 @@ export class WorkflowStepHandler {
 
   async #refusalOf({ workspace, channel, content }: WorkflowStepRun): Promise<StepRequest['refusal']> {
     if (channel === '' || !/\S/.test(content.text)) return 'invalid';
+    if ((await certainClosingAt(this.#deps, { workspace, channel })) !== undefined) return 'closed';
     const { bots } = await accessPolicyFor(this.#deps, { workspace, channel });
     if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
     const { store, settings } = this.#deps;
@@ -105,7 +107,9 @@ export class WorkflowStepHandler {
     const step = await this.#progressOf(job);
     const thread_ts = step.thread_ts ?? CHANNEL_LEVEL;
     if (!isReady(step)) return { inMs: pauseMs(job), thread_ts };
-    const failure = failureOf(step);
+    // Its answer would leave a place that was closed since.
+    const isClosed = (await closingAt(this.#deps, job, signal)) !== undefined;
+    const failure = failureOf(step) ?? (isClosed ? 'closed' : undefined);
     const outcome =
       failure === undefined ? { outputs: await this.#outputsOf(step, signal) } : { error: words[failure] };
     try {

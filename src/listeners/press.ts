@@ -21,6 +21,7 @@ const formSchema = z.looseObject({
             selected_option: optionSchema.nullish(),
             selected_options: z.array(optionSchema).nullish(),
             selected_conversation: z.string().nullish(),
+            selected_conversations: z.array(z.string()).nullish(),
             files: z.array(z.unknown()).nullish(),
           }),
         ),

@@ -19,6 +19,7 @@ const EVENT_OUTCOMES: Record<EventOutcome, string> = {
   known: 'seen before',
   orphan: 'between people',
   unsent: 'between people',
+  closed: 'where the bot does not answer',
   stop_said: '',
   reworded: '',
   withdrawn: '',

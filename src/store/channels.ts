@@ -33,6 +33,9 @@ export class Channels extends Queries {
         update ${table} set channel = ${to}
         where workspace = ${workspace} and channel = ${from}`.execute(db);
     }
+    await sql`
+      update settings set answers_in_channels = array_replace(answers_in_channels, ${from}, ${to})
+      where workspace = ${workspace} and ${from} = any(answers_in_channels)`.execute(db);
     const prefix = (channel: string) => threadKeyText({ workspace, channel, thread_ts: '' });
     await sql`
       update pgboss.job set data = jsonb_set(data, '{channel}', to_jsonb(${to}::text)),
@@ -57,5 +60,12 @@ export class Channels extends Queries {
         on conflict do nothing returning turn_id)
       select from known where turn_id = ${id} union all select from claimed`);
     return rows.length > 0;
+  }
+
+  /** True once for each person of a channel: they are told that the bot does not answer there. */
+  async claimClosedNotice(workspace: string, channel: string, person: string): Promise<boolean> {
+    return this.changes(sql`
+      insert into one_time_notices (workspace, channel, notice, user_id)
+      values (${workspace}, ${channel}, 'closed', ${person}) on conflict do nothing`);
   }
 }

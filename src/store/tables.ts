@@ -2,6 +2,7 @@
 import type { Defaulted, Json, SlackTs, Timestamp } from './column-types.ts';
 
 export type AllowedUsers = 'members' | 'guests' | 'everyone';
+export type AnswersIn = 'invited' | 'listed' | 'channels';
 export type AuditKind =
   | 'turn'
   | 'stop'
@@ -13,7 +14,8 @@ export type AuditKind =
   | 'setting';
 export type ListenSetting = 'mentions' | 'conversation' | 'replies' | 'everything';
 export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused' | 'unsent';
-export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm';
+export type OnOff = 'on' | 'off';
+export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm' | 'closed';
 export type PostState = 'intended' | 'posted' | 'gone';
 export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
 export type TaskControl = 'starter' | 'channel' | 'admins';
@@ -124,7 +126,9 @@ export interface Tables {
     workspace: string;
     channel: string;
     notice: OneTimeNotice;
+    user_id: Defaulted<string>;
     turn_id: string | null;
+    told_at: Defaulted<Timestamp>;
   };
   orphan_replies: {
     workspace: string;
@@ -188,6 +192,11 @@ export interface Tables {
     allowed_bots: string[] | null;
     task_control: TaskControl | null;
     instructions: Json<'signed_text'> | null;
+    answers_in: AnswersIn | null;
+    answers_in_channels: string[] | null;
+    direct_messages: OnOff | null;
+    group_messages: OnOff | null;
+    answers_here: OnOff | null;
     show_steps: Defaulted<boolean>;
     show_sources: Defaulted<boolean>;
     send_reminders: Defaulted<boolean>;

@@ -41,6 +41,7 @@ const otherTexts = {
     'workspaceSettings.title',
     'workspaceSettings.about',
     'workspaceSettingsSummary',
+    'operatorLimits',
     'account.own',
     'account.shared',
     'account.removeText',

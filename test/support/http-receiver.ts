@@ -10,6 +10,7 @@ import type { InboxOutcome } from '../../src/relay/runtime/incoming-message.ts';
 import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { Store } from '../../src/store/store.ts';
 import { InboxWriter } from '../../src/store/threads/inbox.ts';
+import { EVERYWHERE } from './answer-limits.ts';
 import { freshDatabase } from './fresh-database.ts';
 import { silentLog } from './silent-log.ts';
 
@@ -63,7 +64,8 @@ export async function openHttpReceiver(
   const admissions: InboxOutcome[] = [];
   const controls: HttpReceiverFixture['controls'] = [];
   const inbox = new Inbox({
-    settings: { listenMode: 'conversation' },
+    settings: { listenMode: 'conversation', answers: EVERYWHERE },
+    workspace: () => undefined,
     rowsKeptDays: 90,
     store,
     enqueue: (thread) => queue.enqueueSoon(thread),

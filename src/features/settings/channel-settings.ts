@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
+import { closingAt } from '../../relay/access/closed-places.ts';
 import type { ChannelActor, FormHandlers, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
@@ -102,7 +103,8 @@ export class ChannelSettings {
       channel: { ...set, sync_project_name },
       workspace: await settings.get(workspace, WHOLE_WORKSPACE),
     };
-    const id = await projects.projectIdOf(this.#projectKey(actor));
+    const closing = await closingAt(this.#deps, actor);
+    const id = closing === undefined ? await projects.projectIdOf(this.#projectKey(actor)) : undefined;
     const project = id === undefined ? undefined : await this.#readProject(workspace, id);
     const scope = scopeOf(channel);
     const texts = project && {
@@ -110,7 +112,9 @@ export class ChannelSettings {
       description: shorten(project.description, MAX_DESCRIPTION_CHARACTERS),
     };
     const blocks = [
-      ...projectBlocks(id === undefined ? undefined : { id, title: project?.title }, texts),
+      ...(closing === undefined
+        ? projectBlocks(id === undefined ? undefined : { id, title: project?.title }, texts)
+        : [sectionBlock(strings.closedPlaces[closing])]),
       ...settingInputs(scope, places, this.#deps.settings),
     ];
     return formModal(strings.channelSettings.title, blocks, {
@@ -166,6 +170,9 @@ export class ChannelSettings {
     signal: AbortSignal,
   ): Promise<FormErrors | undefined> {
     const { unknownProject, projectNotFound, late } = strings.channelSettingsFailed;
+    if (project === '' && Object.keys(texts).length === 0) return undefined;
+    const closing = await closingAt(this.#deps, actor, signal);
+    if (closing !== undefined) return { channel_model: strings.closedPlaces[closing] };
     const target = project || (await this.#deps.store.projects.projectIdOf(this.#projectKey(actor)));
     if (target === undefined) return undefined;
     try {

@@ -143,7 +143,8 @@ function typedText(scope: Scope, key: SettingKey, input: FormInput): string | un
     return ticked && (ticked.some(({ value }) => value === key) ? 'on' : '');
   }
   const field = input(inputId(scope, key));
-  return field && (field.selected_option?.value ?? field.value ?? '');
+  const ids = field?.selected_conversations?.join(',');
+  return field && (ids ?? field.selected_option?.value ?? field.value ?? '');
 }
 
 /** What holds, and who has set it; undefined for a setting without a default elsewhere. */

@@ -1,6 +1,6 @@
 import type { RelaySettings } from '../../relay/runtime/deps.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
-import { choiceInput, formOption, textInput } from '../../render/blocks/modal.ts';
+import { channelsInput, choiceInput, formOption, textInput } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Settings, SignedText } from '../../store/workspaces/settings-store.ts';
 
@@ -10,7 +10,7 @@ export type Scope = 'channel' | 'direct' | 'workspace';
 /** What the operator has set, for where neither the channel nor the workspace has. */
 export type OperatorSettings = Pick<
   RelaySettings,
-  'listenMode' | 'admits' | 'admitsBots' | 'controlsBy' | 'noInstructions'
+  'listenMode' | 'admits' | 'admitsBots' | 'controlsBy' | 'noInstructions' | 'answers'
 >;
 
 /**
@@ -101,6 +101,23 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     scopes: ['channel'],
     missing: ({ noInstructions: why }) => why && strings.noInstructions[why],
   },
+  answers_in: {
+    ...choiceSetting(strings.settings.answers_in),
+    scopes: ['workspace'],
+    usual: () => ({ value: 'invited', from: 'operator' }),
+  },
+  answers_in_channels: { ...channelsSetting(strings.settings.answers_in_channels), scopes: ['workspace'] },
+  direct_messages: {
+    ...choiceSetting(strings.settings.direct_messages),
+    scopes: ['workspace'],
+    usual: ({ answers }) => ({ value: answers.directMessages ? 'on' : 'off', from: 'operator' }),
+  },
+  group_messages: {
+    ...choiceSetting(strings.settings.group_messages),
+    scopes: ['workspace'],
+    usual: ({ answers }) => ({ value: answers.groupMessages ? 'on' : 'off', from: 'operator' }),
+  },
+  answers_here: { ...choiceSetting(strings.settings.answers_here), scopes: ['channel'] },
   show_steps: { ...switchSetting(strings.settings.show_steps), scopes: ['channel', 'direct'] },
   show_sources: { ...switchSetting(strings.settings.show_sources), scopes: ['channel', 'direct'] },
   send_reminders: { ...switchSetting(strings.settings.send_reminders), scopes: ['channel', 'direct'] },
@@ -184,6 +201,20 @@ function signedTextSetting(words: { label: string; hint: string }, { maxLength }
     audited: (value: SignedText | null) => audited(value?.text ?? null),
     signature: (value: SignedText | null) => (value === null ? undefined : strings.signature(value)),
     input,
+  };
+}
+
+/** Any number of channels; null for none. */
+function channelsSetting(words: { label: string; hint: string }) {
+  const format = (ids: readonly string[] | null) => (ids ?? []).join(',');
+  return {
+    words,
+    format,
+    parse: (text: string) => (text === '' ? null : text.split(',')),
+    nameOf: format,
+    audited: (ids: readonly string[] | null) => ids && format(ids),
+    input: ({ id, label, text }: ShownSetting) =>
+      channelsInput(id, { label, hint: words.hint, optional: true }, text === '' ? [] : text.split(',')),
   };
 }
 

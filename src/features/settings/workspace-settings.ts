@@ -29,7 +29,7 @@ const ADMIN_CHECK_TIMEOUT_MS = 2_000;
 
 const words = strings.workspaceSettings;
 
-/** Who may use the agent in a workspace: admins see it in the Home tab, and change it in a modal. */
+/** Who may use the agent in a workspace, and where: admins see it in the Home tab, and change it in a modal. */
 export class WorkspaceSettings {
   readonly #deps: RelayDeps;
   readonly buttons: ButtonHandlers<'workspace_settings_change'> = {
@@ -51,9 +51,13 @@ export class WorkspaceSettings {
     const settings = await this.#deps.store.settings.get(id, WHOLE_WORKSPACE);
     return [
       { type: 'header', text: plainText(words.title) },
-      sectionBlock(workspaceSummary(settings, this.#deps.settings)),
+      sectionBlock(this.#withLimits(workspaceSummary(settings, this.#deps.settings))),
       actionsBlock([buttonElement('workspace_settings_change', 'change')]),
     ];
+  }
+
+  #withLimits(text: string): string {
+    return `${text} ${strings.operatorLimits(this.#deps.settings.answers)}`.trim();
   }
 
   /** Opens the form. Throws a SlackError. */
@@ -62,7 +66,7 @@ export class WorkspaceSettings {
     return openForAdmins(this.#deps, actor, about, async () => {
       const workspace = await this.#deps.store.settings.get(actor.workspace, WHOLE_WORKSPACE);
       const inputs = settingInputs('workspace', { workspace }, this.#deps.settings);
-      return formModal(words.title, [sectionBlock(words.about), ...inputs], {
+      return formModal(words.title, [sectionBlock(this.#withLimits(words.about)), ...inputs], {
         callback: CALLBACK,
         metadata: encodeSnapshot('workspace', WHOLE_WORKSPACE, workspace),
         submit: strings.saveSettings,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/waits.ts';
+import { certainClosingAt } from '../../relay/access/closed-places.ts';
 import { showLaterButtonUse } from '../../relay/controls/continue-and-retry.ts';
 import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
@@ -76,6 +77,8 @@ export class StartFormSubmissions {
     const startedAt = performance.now();
     const { person } = submission;
     const openedThere = channel === submission.channel || channel === submission.from;
+    const closing = start && (await certainClosingAt(this.#deps, start));
+    if (closing !== undefined) return strings.closedPlaces[closing];
     const refusal = await startRefusal(this.#deps, workspace, { channel, person, openedThere });
     if (refusal !== undefined) return refusal;
     const content = messageOfForm(

@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
+import { closingAt } from '../../relay/access/closed-places.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
@@ -81,6 +82,8 @@ export class TaskFileDelivery {
     if (row === undefined) return strings.tasks.notFound;
     const refusal = await taskRefusal(workspace, row, request.person);
     if (refusal !== undefined) return refusal;
+    const closing = await closingAt(this.#deps, request);
+    if (closing !== undefined) return strings.closedPlaces[closing];
     if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.notFound;
     let name = '';
     try {

@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
+import { closingAt } from '../../relay/access/closed-places.ts';
 import { toListedResult } from '../../relay/replies/result-posts.ts';
 import type {
   ButtonHandlers,
@@ -63,16 +64,19 @@ export class TaskModal {
     if (row === undefined) return strings.tasks.notFound;
     const refusal = await taskRefusal(workspace, row, person);
     if (refusal !== undefined) return refusal;
+    const closing = await closingAt(this.#deps, key);
     const [{ state, page, reviews }, url] = await Promise.all([
-      readTaskDetails(this.#deps, row, request.page),
+      closing === undefined ? readTaskDetails(this.#deps, row, request.page) : NOTHING_READ,
       savedPermalink(this.#deps, row),
     ]);
     const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
     const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
     const now = Date.now();
     const watchedMs = this.#deps.settings.results.followUpMs;
-    const offersLook = row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
-    return taskView({ task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
+    const offersLook =
+      closing === undefined && row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
+    const closed = closing && strings.closedPlaces[closing];
+    return taskView({ closed, task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
   }
 }
 
@@ -81,6 +85,8 @@ const SERVICE_TIMEOUT_MS = 15_000;
 
 /** A page of a task's files; `count` is the number on all pages. */
 type TaskFileList = { files: TaskFile[] } & Pick<TaskDetails, 'page' | 'count' | 'isComplete'>;
+
+const NOTHING_READ = { state: undefined, page: undefined, reviews: [] };
 
 /** A task's state and reviews at the service, and a page of its files; undefined if the service does not say. */
 async function readTaskDetails(

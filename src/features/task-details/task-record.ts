@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
+import { closingAt } from '../../relay/access/closed-places.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
@@ -79,6 +80,8 @@ export class TaskRecorder {
     const workspace = this.#deps.workspace(asked.workspace);
     const row = await this.#deps.store.tasks.get(asked);
     if (workspace === undefined || row?.task_id !== task) return strings.tasks.notFound;
+    const closing = await closingAt(this.#deps, asked);
+    if (closing !== undefined) return strings.closedPlaces[closing];
     return (await taskRefusal(workspace, row, asked.person, isNow)) ?? row;
   }
 

@@ -56,6 +56,8 @@ export interface TaskDetails {
   task: TaskSummary;
   /** The service's id of the task. */
   id: string;
+  /** Why nothing is read at the service; undefined if it is. */
+  closed?: string | undefined;
   /** The files of this page; undefined if they cannot be read now. */
   files: readonly TaskFile[] | undefined;
   /** Of the agent's work, oldest first. */
@@ -114,11 +116,13 @@ export function taskView(details: TaskDetails): Modal {
     actionsBlock([
       ...openButton(task.url),
       ...lookButton(details),
-      buttonElement('task_record', details.id),
+      ...(details.closed === undefined ? [buttonElement('task_record', details.id)] : []),
       deleteButton(details.id),
     ]),
     { type: 'divider' },
-    ...(files === undefined ? [plainSection(strings.tasks.filesUnavailable)] : fileBlocks(details, files)),
+    ...(files === undefined
+      ? [plainSection(details.closed ?? strings.tasks.filesUnavailable)]
+      : fileBlocks(details, files)),
   ];
   return { ...createModal(strings.tasks.title, blocks), private_metadata: JSON.stringify(state) };
 }

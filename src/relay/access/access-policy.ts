@@ -3,8 +3,9 @@ import type { AllowedUsers } from '../../store/schema.ts';
 import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
+import { type ClosedBy, closingAt } from './closed-places.ts';
 
-export type AccessDenial = Exclude<PersonKind, 'member'>;
+export type AccessDenial = Exclude<PersonKind, 'member'> | ClosedBy;
 
 /** Who may use the agent in a channel: people up to this kind, these bots and workflows (B…), and WORKFLOW_STEP. */
 export interface AccessPolicy {
@@ -39,7 +40,7 @@ export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
   return ALLOWED_KINDS[admits].includes(kind);
 }
 
-/** Why a writer may not use the agent; undefined if they may. Throws a SlackError, or the signal's reason. */
+/** Why a writer may not use the agent there; undefined if they may. Throws a SlackError, or the signal's reason. */
 export async function accessDenialFor(
   deps: RelayDeps,
   people: Pick<SlackDirectory, 'requirePerson'>,
@@ -47,6 +48,8 @@ export async function accessDenialFor(
   signal: AbortSignal,
 ): Promise<AccessDenial | undefined> {
   const { person } = asker;
+  const closing = await closingAt(deps, asker, signal);
+  if (closing !== undefined) return closing;
   const { admits, bots } = await accessPolicyFor(deps, asker);
   if (isBotId(person)) return bots.includes(person) ? undefined : 'bot';
   const { kind } = await people.requirePerson(person, signal);

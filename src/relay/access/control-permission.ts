@@ -6,6 +6,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { accessPolicyFor, isKindAllowed } from './access-policy.ts';
+import { closingAt, isClosing } from './closed-places.ts';
 
 /**
  * A person's use of a control. The caller knows that the person is in the channel: a press proves it, where it was made
@@ -22,6 +23,17 @@ export interface ControlUse extends ChannelActor {
   isReadOnly?: boolean;
 }
 
+/** The controls that work also where the bot does not answer: they end work, or take something back. */
+const WORK_EVERYWHERE: ReadonlySet<string> = new Set([
+  'stop',
+  'stop_word',
+  'stop_reaction',
+  'session_stop',
+  'discard_paused',
+  'stop_listening',
+  'task_delete',
+]);
+
 /** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
 const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
@@ -36,14 +48,16 @@ export async function mayUseControl(deps: RelayDeps, use: ControlUse): Promise<b
 /** Like `mayUseControl`, for callers that show the refusal themselves: its sentence, or undefined if it is allowed. */
 export async function controlRefusal(deps: RelayDeps, use: ControlUse): Promise<string | undefined> {
   const by = await allowedUsers(deps, use);
-  const why = await refusalReason(deps, use, by);
+  const closing =
+    use.isReadOnly === true || WORK_EVERYWHERE.has(use.control) ? undefined : await closingAt(deps, use);
+  const why = closing ?? (await refusalReason(deps, use, by));
   if (why === undefined) return undefined;
   const { workspace, channel, thread_ts, person, turn, control } = use;
   const details = { control, by, why };
   const location = { workspace, channel, thread_ts };
   await deps.store.audit.add({ ...location, user_id: person, turn_id: turn?.id, kind: 'refusal', details });
   deps.log.info({ ...location, person, turn: turn?.id, ...details }, 'control refused');
-  return strings.controlRefused[why];
+  return isClosing(why) ? strings.closedPlaces[why] : strings.controlRefused[why];
 }
 
 /** A person's use of a control on a turn, or on a message that has none yet. */

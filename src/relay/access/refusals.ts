@@ -8,6 +8,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import { isBotId, WAITING_EMOJI } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import type { AccessDenial } from './access-policy.ts';
+import { isClosing } from './closed-places.ts';
 
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */
 export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceeded: QuotaExceeded };
@@ -16,6 +17,7 @@ export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceede
 export function refusalSentence(refusal: Refusal, about: 'message' | 'form' = 'message'): string {
   if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
   if (refusal.why === 'unread') return strings.messageUnread;
+  if (isClosing(refusal.why)) return strings.closedPlaces[refusal.why];
   const [unknown, notAllowed] =
     about === 'message'
       ? [strings.personUnknown, strings.notAllowed]

@@ -1,5 +1,6 @@
 import type { MessageContent } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { certainClosingAt, type PlaceDeps } from '../access/closed-places.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isSameAsWritten } from '../reading/message-to-markdown.ts';
@@ -11,7 +12,10 @@ import {
 } from '../runtime/incoming-message.ts';
 import { listenTo } from './listening.ts';
 
-type EditDeps = Parameters<typeof listenTo>[0] & { rowsKeptDays: number };
+type EditDeps = Parameters<typeof listenTo>[0] & PlaceDeps & { rowsKeptDays: number };
+
+/** Nobody is told, and nothing is kept. */
+export const NOT_ANSWERED = { kind: 'ignored', why: 'the bot does not answer there' } as const;
 
 /**
  * Takes in an edit: a message that waits takes its new text; of one that was sent, the text is kept for the button that sends
@@ -32,10 +36,13 @@ export async function acceptEdit(
     addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
   const isExpired = Number(ts) * 1_000 < Date.now() - deps.rowsKeptDays * 86_400_000;
   const { state } = await listenTo(deps, message, addressee);
+  const isClosed = (await certainClosingAt(deps, message)) !== undefined;
   return deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
     await store.threads.lock({ workspace, channel, thread_ts });
     const known = await store.messages.get(key);
     if (known === undefined && isExpired) return { kind: 'ignored', why: 'an edit of a message of long ago' };
+    // With the mention, it tells its writer.
+    if (isClosed && known?.state !== 'waiting') return addsMention ? undefined : NOT_ANSWERED;
     const kept = await store.earlyEdits.get(key);
     if (known === undefined || (known.state === 'unsent' && addsMention)) {
       await store.messages.remove(key);
@@ -63,18 +70,19 @@ export async function acceptEdit(
 
 /** Takes in a deletion: a message that waits is withdrawn. Throws if the store cannot be written. */
 export async function acceptDeletion(
-  deps: Pick<EditDeps, 'store'>,
+  deps: PlaceDeps,
   event: Extract<InboxEvent, { kind: 'deletion' }>,
 ): Promise<InboxOutcome> {
   const { workspace, channel, thread_ts, ts } = event;
   const key = { workspace, channel, ts };
   const deletion = { is_deletion: true, content: null, edited_ts: null };
+  const isClosed = (await certainClosingAt(deps, event)) !== undefined;
   return deps.store.transaction(async (store) => {
     await store.threads.lock({ workspace, channel, thread_ts });
     const known = await store.messages.get(key);
     if (known === undefined || known.state === 'unsent') {
       await store.messages.remove(key);
-      await store.earlyEdits.record(key, deletion);
+      if (!isClosed) await store.earlyEdits.record(key, deletion);
       return { kind: 'ignored', why: 'a deletion of a message that we do not have' };
     }
     // In Slack, its reactions are gone with it.

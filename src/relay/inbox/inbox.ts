@@ -1,22 +1,21 @@
-import { type ListenMode, type ThreadKey, threadKeyText } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
+import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
+import { certainClosingAt, type PlaceDeps } from '../access/closed-places.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
+import type { RelaySettings } from '../runtime/deps.ts';
 import type { InboxEvent, InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
-import { acceptDeletion, acceptEdit, setAside } from './edits-and-deletions.ts';
+import { acceptDeletion, acceptEdit, NOT_ANSWERED, setAside } from './edits-and-deletions.ts';
 import { listenTo } from './listening.ts';
 import { acceptStopWord, isStopWord } from './stop-word.ts';
 
 /** A mention from so long before the bot joined its channel (ms) is answered. */
 const MENTIONED_BEFORE_MS = 10 * 60_000;
 
-export interface InboxDeps {
-  store: Store;
-  /** Which replies in threads that people began are for the agent, where no workspace or channel says so. */
-  settings: { readonly listenMode: ListenMode };
+export interface InboxDeps extends PlaceDeps {
+  settings: Pick<RelaySettings, 'listenMode' | 'answers'>;
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
   /** How many days the rows of messages are kept: an older message without one may have had its turn. */
@@ -103,7 +102,12 @@ export class Inbox {
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
       const { isAddressed, state } = await listenTo(this.#deps, message, addressee);
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
-      const stopOutcome = isStopWord(parsed, bot.userId)
+      const isStop = isStopWord(parsed, bot.userId);
+      // A stop works everywhere.
+      const by = isStop && state !== null ? undefined : await certainClosingAt(this.#deps, message);
+      if (by !== undefined)
+        return state === 'waiting' && addressee !== 'channel' ? { kind: 'closed', thread, by } : NOT_ANSWERED;
+      const stopOutcome = isStop
         ? await acceptStopWord(this.#deps, { ...message, content }, isAddressed, earlyEdit)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;

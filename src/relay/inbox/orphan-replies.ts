@@ -2,6 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { certainClosingAt } from '../access/closed-places.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
@@ -19,7 +20,7 @@ export async function recoverOrphanReplies(work: ThreadWork, thread: Thread): Pr
   const { deps, workspace, lease } = work;
   const orphanTs = await deps.store.orphanReplies.after(thread, thread.adopted_ts);
   const [oldest, latest] = [orphanTs[0], orphanTs.at(-1)];
-  if (oldest === undefined) return;
+  if (oldest === undefined || (await certainClosingAt(deps, thread)) !== undefined) return;
   const { channel, thread_ts: threadTs, started_by: person } = thread;
   const request = { channel, threadTs, oldest, latest, signal: lease.signal };
   const read = async () => {

@@ -142,6 +142,7 @@ interface InputState {
   selected_option?: { value: string } | null | undefined;
   selected_options?: readonly { value: string }[] | null | undefined;
   selected_conversation?: string | null | undefined;
+  selected_conversations?: readonly string[] | null | undefined;
   files?: unknown[] | null | undefined;
 }
 

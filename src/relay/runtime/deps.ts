@@ -36,6 +36,14 @@ export interface ResultLinkTarget {
   resultId: string;
 }
 
+/** Where the operator lets the bot answer, which nobody can widen. */
+export interface AnswerLimits {
+  /** The only channels (C…, G…); undefined for all. */
+  channels: readonly string[] | undefined;
+  directMessages: boolean;
+  groupMessages: boolean;
+}
+
 /** How long the relay bears what may pass, in ms. */
 export interface RelayLimits {
   /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
@@ -86,6 +94,8 @@ export interface RelaySettings extends RelayLimits {
   streamsDirectMessages: boolean;
   /** The newer blocks of Slack that replies use. */
   newBlocks: readonly NewBlock[];
+  /** The only places in which the bot answers. */
+  answers: AnswerLimits;
   /** Whose messages are accepted, unless a channel has its own setting. */
   admits: AllowedUsers;
   /** Why no channel has standing instructions: no key encrypts them, or each message runs a skill; undefined if they may. */

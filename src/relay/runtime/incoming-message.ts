@@ -1,3 +1,4 @@
+import type { closedPlaces } from '../../render/strings/index.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent, SlackTs, ThreadKey } from '../../store/schema.ts';
@@ -50,6 +51,8 @@ export type InboxOutcome =
   | { kind: 'orphan' }
   /** A reply that people wrote to each other in a thread of ours: only its ids are kept. */
   | { kind: 'unsent'; thread: ThreadKey }
+  /** A message to the bot where it does not answer: nothing is kept of it. */
+  | { kind: 'closed'; thread: ThreadKey; by: keyof typeof closedPlaces }
   /** The stop word; `isFirst`: this copy of the message is the first one. */
   | { kind: 'stop_said'; thread: ThreadKey; outcome: StopOutcome; isFirst: boolean }
   | { kind: 'reworded' }

@@ -9,6 +9,7 @@ import {
 } from '../../slack/errors.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs } from '../../store/schema.ts';
+import { closingAt } from '../access/closed-places.ts';
 import { linkDenialFor } from '../access/linked-content-access.ts';
 import { authoredBlocksOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { inlinesOf } from '../reading/parsed-blocks.ts';
@@ -74,6 +75,7 @@ async function followLink(
     const outcome = await withinMs(linkMs, interrupt, (signal) =>
       retryTransient(
         async () =>
+          (await closedLink(work, message, link, signal)) ??
           (await linkDenialFor(workspace, asked, link.channel)) ??
           (await readMessage(workspace, link, signal)),
       ),
@@ -109,6 +111,18 @@ async function followLink(
     if (error instanceof MessageGoneError) return 'link_gone';
     return error instanceof ChannelGoneError || isPermanentRefusal(error) ? 'link_hidden' : 'link_late';
   }
+}
+
+/** Why a message of another conversation is not read, if the bot does not answer there. */
+async function closedLink(
+  { deps, workspace: { id: workspace } }: ThreadWork,
+  message: Message,
+  { channel }: MessageLink,
+  signal: AbortSignal,
+): Promise<'link_closed' | undefined> {
+  if (channel === message.channel) return undefined;
+  const closing = await closingAt(deps, { workspace, channel }, signal);
+  return closing && 'link_closed';
 }
 
 /** The message itself, in one call. */

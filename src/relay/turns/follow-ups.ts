@@ -5,6 +5,7 @@ import type { BackgroundState } from '../../render/messages/button-notes.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
+import { closingAt } from '../access/closed-places.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { isTaskSettled } from '../replies/reply-finder.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
@@ -104,7 +105,9 @@ async function checkOnce(
     const isWorking = await checkBackground({ deps, workspace, lease }, turn, agent, readRateFor(account_id));
     const done: Promise<void>[] = [];
     // The thread's next turn posts what there is by then.
-    for (const one of turn.is_busy ? [] : checks) {
+    // A stop of work in the background goes there all the same.
+    const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
+    for (const one of turn.is_busy || isClosed ? [] : checks) {
       await readRateFor(account_id).acquire(lease.signal);
       const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
       // One that fails holds up no other.
@@ -112,7 +115,8 @@ async function checkOnce(
       done.push(check);
     }
     await Promise.all(done);
-    return isWorking ? 'background' : 'quiet';
+    if (isWorking) return 'background';
+    return isClosed ? 'over' : 'quiet';
   } catch (error) {
     // The channel may get another id, and one "not found" need not be the truth.
     if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'quiet';

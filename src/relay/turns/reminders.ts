@@ -3,6 +3,7 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { type PersonWait, PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { REMINDER_PART } from '../../store/threads/posts.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
+import { closingAt } from '../access/closed-places.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
@@ -46,7 +47,9 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   const posts = new IdempotentPosts(work, turnLocationOf(wait));
   const restMs = settings.remindMs - wait.waited_ms;
   if (wait.is_open && wait.reminder === null && restMs > 0) return { inMs: restMs };
-  const isPosted = wait.is_open && (wait.reminder === 'posted' || (await remind(work, wait, posts)));
+  const isClosed = (await closingAt(work.deps, wait, work.lease.signal)) !== undefined;
+  const isPosted =
+    wait.is_open && !isClosed && (wait.reminder === 'posted' || (await remind(work, wait, posts)));
   if (isPosted) return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
   // An attempt with an unknown outcome may have posted it.
   const isThere =

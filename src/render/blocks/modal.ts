@@ -110,6 +110,13 @@ export function choiceInput(
   return inputBlock({ type, action_id: id, options, ...first }, texts);
 }
 
+/** Public and private channels of which any number is chosen. */
+export function channelsInput(id: string, texts: InputTexts, chosen: string[]): InputBlock {
+  const filter = { include: ['public' as const, 'private' as const], exclude_bot_users: true };
+  const initial = chosen.length === 0 ? {} : { initial_conversations: chosen };
+  return inputBlock({ type: 'multi_conversations_select', action_id: id, filter, ...initial }, texts);
+}
+
 /** Options of which any number is `ticked`. */
 export function checkboxesInput(
   id: string,

@@ -44,7 +44,7 @@ export const buttons = {
   task_delete: { label: 'Delete task', about: 'view' },
   account_set: { label: 'Set account', about: 'view' },
   account_remove: { label: 'Remove account', about: 'view' },
-  workspace_settings_change: { label: 'Change who may use it', about: 'view' },
+  workspace_settings_change: { label: 'Change this', about: 'view' },
   usage_show: { label: 'Show the figures', about: 'view' },
   usage_csv: { label: 'Send me a CSV by person', about: 'view' },
   open_result: { label: 'Download', about: 'link' },

@@ -146,7 +146,7 @@ export function inviteMe(name: string | undefined): string {
 
 /** In a direct message, in mrkdwn: a question from the form could not be posted. */
 export function questionNotPosted(channel: string, question: string): string {
-  return `I couldn't post your question in <#${channel}>: I'm not in that channel, or can't post there. This is what you asked:\n${question}`;
+  return `I couldn't post your question in <#${channel}>: I'm not in that channel, can't post there, or don't answer there. This is what you asked:\n${question}`;
 }
 
 export const asks = 'asks:';
@@ -191,7 +191,10 @@ export const workflowStep = {
       "This channel doesn't let workflow steps ask the agent. Someone in the channel can allow it with “/agent settings”.",
     limit: "This workspace has reached its limit, so I didn't ask the agent. Run the workflow again later.",
     invalid: 'The step needs a channel and a question.',
-    not_posted: "I couldn't post the question: I'm not in that channel, or can't post there.",
+    closed:
+      "I don't answer in that channel. An admin of this workspace or the operator of this app decides where I do.",
+    not_posted:
+      "I couldn't post the question: I'm not in that channel, can't post there, or don't answer there.",
     refused: 'The question was not sent to the agent.',
     given_up:
       "I couldn't finish this step. The question may have been asked: look for its thread in the channel before you run the workflow again.",

@@ -63,6 +63,7 @@ const FILE_REASONS = {
     "it's in a private conversation, and others can read my answer here. Forward it, or ask me in a direct message.",
   link_shared:
     "I can't rule out that guests or people from another organisation read along. Forward it, or ask me in a direct message.",
+  link_closed: "I don't answer in that conversation, so I don't read it either.",
   link_gone: 'the message no longer exists.',
   link_incomplete:
     "the message no longer exists, or it's a reply whose link was shortened. Use “Copy link” in its menu.",

@@ -51,6 +51,34 @@ export const settings = {
     label: 'Standing instructions',
     hint: 'The agent reads them before the first message of each new task here, as the words of the channel. Messages with a skill go without them.',
   },
+  answers_in: {
+    label: 'Channels in which I answer',
+    short: 'Channels',
+    options: {
+      invited: ['Every channel that I am invited to'],
+      listed: ['Only the channels chosen below'],
+      channels: ['Each channel decides', 'In none until people turn it on there with /agent settings'],
+    },
+  },
+  answers_in_channels: {
+    label: 'The chosen channels',
+    hint: 'They count for “Only the channels chosen below”. Invite me there, too.',
+  },
+  direct_messages: {
+    label: 'Direct messages',
+    options: { on: ['I answer direct messages'], off: ["I don't answer direct messages"] },
+  },
+  group_messages: {
+    label: 'Group messages',
+    options: { on: ['I answer in group messages'], off: ["I don't answer in group messages"] },
+  },
+  answers_here: {
+    label: 'Whether I answer here',
+    options: {
+      on: ['I answer here', 'Only where admins leave the choice to channels'],
+      off: ["I don't answer here"],
+    },
+  },
   show_steps: { label: 'Show what the agent does while it works' },
   show_sources: { label: 'List the sources below an answer that names several' },
   send_reminders: {
@@ -137,17 +165,34 @@ export const channelSettings = {
   switches: 'Channel-only settings',
 } as const;
 
-/** Who may use the agent in a whole workspace, in App Home. */
+/** Who may use the agent in a whole workspace, and where, in App Home. */
 export const workspaceSettings = {
-  title: 'Who may use the agent',
-  about: "This applies to the whole workspace. A channel's own settings override it.",
-  notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
+  title: 'Who asks, and where',
+  about:
+    'This applies to the whole workspace. Where a channel may choose, too, its own settings override it.',
+  notAdmin: 'Only admins and owners of this workspace can set who may use the agent, and where.',
 } as const;
+
+/** Where the operator keeps the bot from answering, whatever admins choose; '' if nowhere. */
+export function operatorLimits(limits: {
+  channels: readonly string[] | undefined;
+  directMessages: boolean;
+  groupMessages: boolean;
+}): string {
+  const closed = [
+    limits.channels === undefined ? '' : "in channels that aren't on a list",
+    limits.directMessages ? '' : 'to direct messages',
+    limits.groupMessages ? '' : 'in group messages',
+  ].filter((place) => place !== '');
+  if (closed.length === 0) return '';
+  const places = new Intl.ListFormat('en', { type: 'disjunction' }).format(closed);
+  return `The operator of this app doesn't let me answer ${places}, whatever you choose.`;
+}
 
 /** A workspace's settings as App Home shows them, by their labels. */
 export function workspaceSettingsSummary(values: readonly (readonly [string, ValueInForce])[]): string {
   const sentences = values.map(([label, value]) => `${label}: ${withOrigin(value)}.`);
-  return [...sentences, "A channel's own settings override this."].join(' ');
+  return [...sentences, 'Where a channel may choose, too, its own settings override this.'].join(' ');
 }
 
 function withOrigin({ text, from }: ValueInForce): string {

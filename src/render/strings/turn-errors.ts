@@ -120,6 +120,16 @@ export const sharedChannel =
 export const automatedNotice =
   "I'm an automated system and can be wrong: check my answers before you rely on them.";
 
+/** Where the bot does not answer, by who decides that. Only the person who asks sees it. */
+export const closedPlaces = {
+  closed_by_operator:
+    "I don't answer here, so nothing goes to the agent; only the operator of this app can change that.",
+  closed_by_admins:
+    "I don't answer here, so nothing goes to the agent; an admin of this workspace can change that in my App Home.",
+  closed_by_channel:
+    "I don't answer here, so nothing goes to the agent; people here can change that with “/agent settings”.",
+} as const;
+
 /** Why a person may not use a control; only they see it. */
 export const controlRefused = {
   starter: 'Only the person who started this thread, or a workspace admin, can do that here.',

@@ -28,6 +28,7 @@ export class PersonErasure extends Queries {
         union all select from task_starts where workspace = ${workspace}
           and (user_id = ${person} or ${quotes('source_content', person)} or ${quotes('content', person)})
         union all select from jobs where workspace = ${workspace} and person = ${person}
+        union all select from one_time_notices where workspace = ${workspace} and user_id = ${person}
         union all select from feedback where workspace = ${workspace} and user_id = ${person}
         union all select from accounts where workspace = ${workspace} and set_by = ${person}
         union all select from settings where workspace = ${workspace}
@@ -86,7 +87,9 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
       ([table, column]) => sql`
         update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,
     ),
-    sql`delete from feedback where ${here} and user_id = ${person}`,
+    ...['feedback', 'one_time_notices'].map(
+      (table) => sql`delete from ${sql.table(table)} where ${here} and user_id = ${person}`,
+    ),
     sql`
       update threads set
         task_title = case

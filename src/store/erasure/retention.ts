@@ -192,6 +192,7 @@ function ofDueTurns(table: string) {
 function rowDeletions(then: RawBuilder<Date>) {
   return {
     feedback: deletion('feedback', sql`given_at < ${then}`, 'given_at'),
+    notices: deletion('one_time_notices', sql`user_id <> '' and told_at < ${then}`, 'told_at'),
     turns: sql`
       with due as (
         select ctid as place, workspace, id from turns where finished_at < ${then}

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
 import { noticeNotPosted, settingNotices, settingsSaved } from '../../../src/render/strings/index.ts';
+import { DEFAULT_SETTINGS } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   auditRows,
@@ -31,6 +32,7 @@ describe("the form of a channel's settings", () => {
       'channel_allowed_users',
       'channel_allowed_bots',
       'channel_task_control',
+      'channel_answers_here',
       'channel_switches',
     ]);
     expect(JSON.stringify(await modal.save({ channel_allowed_bots: 'a bot' }))).toContain(
@@ -45,16 +47,11 @@ describe("the form of a channel's settings", () => {
     expect(await modal.save(values)).toBeUndefined();
     expect(modal.shown).toContain(settingsSaved);
     expect(await scene.sandbox.bot.store.settings.get(scene.slack.team.id, channel.id)).toEqual({
+      ...DEFAULT_SETTINGS,
       model: 'max',
-      listen_mode: null,
       allowed_users: 'guests',
       allowed_bots: ['B012', 'B034'],
-      task_control: null,
-      instructions: null,
       show_steps: false,
-      show_sources: true,
-      send_reminders: true,
-      sync_project_name: null,
       allow_workflow_steps: true,
     });
     const details = {

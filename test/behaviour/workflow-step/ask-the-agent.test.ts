@@ -60,6 +60,20 @@ test('a step that waits completes with the answer, cut to a safe length and with
   expect(scene.shown(channel, root)).toContain('All is said.');
 });
 
+test('a step fails in a channel in which the bot does not answer, also if it was closed meanwhile', async () => {
+  const channel = await workflows.channel();
+  const answers = (answers_here: 'on' | 'off') =>
+    scene.sandbox.bot.store.settings.set(channel.teamId, channel.id, scene.ada.id, { answers_here });
+  const execution = workflows.run(channel, 'What leaves, slowly?', { wait_for_answer: true });
+  const root = await workflows.post(channel, 'What leaves, slowly?');
+  const { ts } = await scene.messageWithButton(channel, root, 'stop');
+  await answers('off');
+  await slack.click({ person: scene.grace, channel, ts, actionId: 'stop' });
+  expect(await workflows.over(execution)).toMatchObject({ state: 'failed', error: failed.closed });
+  expect((await workflows.over(workflows.run(channel, 'Anybody there?'))).error).toBe(failed.closed);
+  expect(workflows.posts(channel, 'Anybody there?')).toEqual([]);
+});
+
 test('a step fails where its channel does not let steps in, and where it can ask nothing', async () => {
   const closed = scene.channel();
   expect(await workflows.over(workflows.run(closed, 'May I?'))).toMatchObject({

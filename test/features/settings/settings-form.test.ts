@@ -15,6 +15,7 @@ import {
 import { createModal, noticeModal } from '../../../src/render/blocks/modal.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
+import { EVERYWHERE } from '../../support/answer-limits.ts';
 
 const operator = {
   listenMode: 'conversation',
@@ -22,6 +23,7 @@ const operator = {
   admitsBots: [],
   controlsBy: 'admins',
   noInstructions: undefined,
+  answers: EVERYWHERE,
 } as const;
 const settings = { ...DEFAULT_SETTINGS, sync_project_name: false };
 
@@ -126,6 +128,11 @@ const setting = fc.record<Settings>({
   allowed_bots: fc.constantFrom(null, [], ['B012', 'B034']),
   task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
   instructions: fc.constantFrom(null, { text: 'x'.repeat(2_000), set_by: 'U2', set_at: new Date() }),
+  answers_in: fc.constantFrom(null, 'invited', 'listed', 'channels'),
+  answers_in_channels: fc.constantFrom(null, ['C012', 'C034']),
+  direct_messages: fc.constantFrom(null, 'on', 'off'),
+  group_messages: fc.constantFrom(null, 'on', 'off'),
+  answers_here: fc.constantFrom(null, 'on', 'off'),
   show_steps: fc.boolean(),
   show_sources: fc.boolean(),
   send_reminders: fc.boolean(),
@@ -141,8 +148,8 @@ describe('the form with settings', () => {
         const set = scope === 'workspace' ? { workspace } : { channel, workspace };
         const blocks = settingInputs(scope, set, operator);
         checkBlocks(createModal('Settings', blocks).blocks, 'modal');
-        const ofChannel = channel.instructions === null ? 7 : 8;
-        expect(blocks).toHaveLength({ channel: ofChannel, direct: 2, workspace: 3 }[scope]);
+        const ofChannel = channel.instructions === null ? 8 : 9;
+        expect(blocks).toHaveLength({ channel: ofChannel, direct: 2, workspace: 7 }[scope]);
         expect(encodeSnapshot(scope, 'C0123456789', workspace).length).toBeLessThan(1_000);
       }),
       { numRuns: 60 },
@@ -164,7 +171,7 @@ describe('the form with settings', () => {
       "Now: Workspace admins (the operator's setting).",
     ]);
     expect(workspaceSummary(workspace, operator)).toBe(
-      "Replies in people's threads: Replies meant for me (the operator's setting). People: Members and guests (set for this workspace). Bots and workflows: none (set for this workspace). A channel's own settings override this.",
+      "Replies in people's threads: Replies meant for me (the operator's setting). People: Members and guests (set for this workspace). Bots and workflows: none (set for this workspace). Channels: Every channel that I am invited to (the operator's setting). Direct messages: I answer direct messages (the operator's setting). Group messages: I answer in group messages (the operator's setting). Where a channel may choose, too, its own settings override this.",
     );
   });
 
@@ -172,7 +179,7 @@ describe('the form with settings', () => {
     const set = { channel: settings, workspace: settings };
     for (const why of ['key', 'skill'] as const) {
       const blocks = settingInputs('channel', set, { ...operator, noInstructions: why });
-      expect(checkBlocks(createModal('Settings', blocks).blocks, 'modal')).toHaveLength(7);
+      expect(checkBlocks(createModal('Settings', blocks).blocks, 'modal')).toHaveLength(8);
       expect(JSON.stringify(blocks)).toContain(strings.noInstructions[why]);
       expect(JSON.stringify(blocks)).not.toContain('channel_instructions');
     }

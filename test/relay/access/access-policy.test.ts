@@ -5,6 +5,7 @@ import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { AllowedUsers } from '../../../src/store/schema.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
+import { EVERYWHERE } from '../../support/answer-limits.ts';
 
 const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 
@@ -16,7 +17,7 @@ function access(usual: AllowedUsers, set: Partial<Settings> = {}): RelayDeps {
         inForce: async () => ({ ...DEFAULT_SETTINGS, ...set }),
       },
     },
-    settings: { admits: usual, admitsBots: ['B0USUAL'] },
+    settings: { admits: usual, answers: EVERYWHERE, admitsBots: ['B0USUAL'] },
   };
   return deps as unknown as RelayDeps;
 }

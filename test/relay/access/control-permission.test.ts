@@ -9,6 +9,7 @@ import * as strings from '../../../src/render/strings/index.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { TaskControl } from '../../../src/store/schema.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
+import { EVERYWHERE } from '../../support/answer-limits.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 const use: ControlUse = {
@@ -55,7 +56,7 @@ function house(
       audit: { add: async (entry: unknown) => void trail.push(entry) },
     },
     log: silentLog,
-    settings: { controlsBy: by, admits: 'members', admitsBots: [] },
+    settings: { controlsBy: by, admits: 'members', answers: EVERYWHERE, admitsBots: [] },
     workspace: () => ({ people, posting }),
   };
   return { deps: deps as unknown as RelayDeps, asked, told, trail };

@@ -4,13 +4,15 @@ import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/inc
 import { ofMessage } from '../../../src/store/queries.ts';
 import { Store } from '../../../src/store/store.ts';
 import { InboxWriter } from '../../../src/store/threads/inbox.ts';
+import { EVERYWHERE } from '../../support/answer-limits.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase();
 const store = new Store(database.kysely);
 const queued: string[] = [];
 const deps = {
-  settings: { listenMode: 'conversation' },
+  settings: { listenMode: 'conversation', answers: EVERYWHERE },
+  workspace: () => undefined,
   rowsKeptDays: Number.POSITIVE_INFINITY,
   store,
   enqueue: ({ thread_ts }: { thread_ts: string }) => queued.push(thread_ts),

@@ -216,6 +216,31 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await closed();
   });
 
+  test('an admin chooses the channels in which the bot answers, and people read so elsewhere', async () => {
+    for (const person of visit.sandbox.slack.team.people.values()) person.admin = person.name === 'ada';
+    await goTo(page, 'Taskthread');
+    await page.getByRole('tab', { name: 'Home' }).click();
+    const home = page.getByRole('region', { name: "Taskthread's Home" });
+    await home.getByRole('button', { name: 'Refresh' }).click();
+    const change = home.getByRole('button', { name: strings.buttons.workspace_settings_change.label });
+    await change.click();
+    const form = page.getByRole('dialog', { name: strings.workspaceSettings.title });
+    const where = form.getByRole('combobox', { name: 'Channels', exact: true });
+    await where.selectOption({ label: 'Only the channels chosen below' });
+    const chosen = form.getByRole('group', { name: 'The chosen channels' });
+    await chosen.getByLabel('#reading-club').check();
+    expect(await seriousFindings(page)).toEqual([]);
+    await send('Save', taken);
+    await home.getByText('Only the channels chosen below (set for this workspace)').waitFor();
+    await change.click();
+    expect(await chosen.getByLabel('#reading-club').isChecked()).toBe(true);
+    expect(await chosen.getByLabel('#sequencing').isChecked()).toBe(false);
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await goTo(page, 'sequencing');
+    await say(page, 'channel', '@Taskthread is anybody there?');
+    await page.locator('#channel .ephemeral').getByText(strings.closedPlaces.closed_by_admins).waitFor();
+  });
+
   test('nothing goes wrong on the page', () => {
     expect(visit.problems).toEqual([]);
   });

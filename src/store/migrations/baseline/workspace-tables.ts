@@ -7,13 +7,16 @@ export const WORKSPACE_TABLES = `
   create domain allowed_users as text check (value in ('members', 'guests', 'everyone'));
   -- Who may stop and change a task: the person who started it, everyone in the channel, or admins.
   create domain task_control as text check (value in ('starter', 'channel', 'admins'));
+  -- In which channels the bot answers: where it is invited, in listed ones, or where the channel says so.
+  create domain answers_in as text check (value in ('invited', 'listed', 'channels'));
+  create domain on_off as text check (value in ('on', 'off'));
   create domain audit_kind as text
     check (value in ('turn', 'stop', 'approval', 'withdrawal', 'deletion', 'refusal', 'forget', 'setting'));
   create domain audit_details as jsonb;
   create domain signed_text as jsonb;
   -- shared: another organisation can read the channel; introduction: answers come from an automated system;
-  -- new_task_in_dm: each message at the top of a direct channel starts a task.
-  create domain one_time_notice as text check (value in ('shared', 'introduction', 'new_task_in_dm'));
+  -- new_task_in_dm: each message at the top of a direct channel starts a task; closed: the bot does not answer there.
+  create domain one_time_notice as text check (value in ('shared', 'introduction', 'new_task_in_dm', 'closed'));
 
   -- Orders the changes of workspaces, installations and accounts, so that other processes notice them.
   create sequence installation_change_seq;
@@ -98,6 +101,11 @@ export const WORKSPACE_TABLES = `
     allowed_bots text[], -- Other bots and workflows (B…) that may use the agent.
     task_control task_control,
     instructions signed_text, -- Quoted before the first message of each new task.
+    answers_in answers_in, -- Of workspaces alone, as the next three.
+    answers_in_channels text[],
+    direct_messages on_off, -- Whether the bot answers there; null: on.
+    group_messages on_off,
+    answers_here on_off, -- Of channels alone.
     show_steps boolean not null default true,
     show_sources boolean not null default true, -- A finished answer ends with a list of the sources that it names.
     send_reminders boolean not null default true, -- Who asked is reminded when the agent waits for them.
@@ -152,7 +160,10 @@ export const WORKSPACE_TABLES = `
     workspace text not null,
     channel text not null,
     notice one_time_notice not null,
+    user_id text not null default '', -- Who was told, if each person is; '': all.
     turn_id uuid,
-    primary key (workspace, channel, notice)
+    told_at timestamptz not null default now(),
+    primary key (workspace, channel, notice, user_id)
   );
+  create index one_time_notices_told on one_time_notices (told_at) where user_id <> '';
 `;

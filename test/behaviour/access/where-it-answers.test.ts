@@ -1,0 +1,302 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { ALL_SCOPES } from '../../../sandbox/slack/workspace-options.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { type Settings, WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
+import { openStartFormScene } from '../../support/start-form-scene.ts';
+
+// As in the manifest: Slack does not tell what a group message is called, or who is in it.
+const scopes = ALL_SCOPES.filter((scope) => scope !== 'mpim:read');
+const { closedPlaces } = strings;
+const starting = await openStartFormScene({ slack: { scopes } });
+const { scene } = starting;
+const { slack } = scene;
+const { store } = scene.sandbox.bot;
+
+/** Admins or people choose; '' stands for the workspace. */
+const choose = (channel: string, change: Partial<Settings>) =>
+  store.settings.set(slack.team.id, channel, scene.ada.id, change);
+// Each test opens and closes channels of its own.
+await choose(WHOLE_WORKSPACE, { answers_in: 'channels', direct_messages: 'off', group_messages: 'off' });
+
+/** Somebody in a channel in which the bot answers. */
+async function room(): Promise<{ channel: Channel; person: Person }> {
+  const { channel, person } = starting.personInChannel();
+  await choose(channel.id, { answers_here: 'on' });
+  return { channel, person };
+}
+
+/** An answered question in a channel that is then closed. */
+async function closedRoom(question: string): Promise<{ channel: Channel; person: Person; root: Message }> {
+  const { channel, person } = await room();
+  const root = starting.ask(person, channel, question);
+  await scene.finished(channel, root);
+  await choose(channel.id, { answers_here: null });
+  return { channel, person, root };
+}
+
+/** How many messages the agent got from a channel, and what is kept of the channel's people after `since`. */
+async function traces(channel: Channel, since: Message): Promise<string[]> {
+  const kept = async (table: 'messages' | 'early_edits' | 'orphan_replies') => {
+    const rows = store.db.selectFrom(table).select('ts').where('channel', '=', channel.id);
+    return (await rows.execute()).flatMap(({ ts }) =>
+      Number(ts) > Number(since.ts) ? [`${table} ${ts}`] : [],
+    );
+  };
+  const starts = await store.db
+    .selectFrom('task_starts')
+    .select('id')
+    .where('channel', '=', channel.id)
+    .execute();
+  const all = [await kept('messages'), await kept('early_edits'), await kept('orphan_replies')];
+  return [...all.flat(), ...starts.map(({ id }) => `task_starts ${id}`)];
+}
+
+const told = (person: Person, channel: Channel) =>
+  scene.until(`${person.name} is told`, () => starting.ephemeralTexts(person, channel).at(-1));
+
+interface WayIn {
+  channel: Channel;
+  person: Person;
+  /** The answered question. */
+  root: Message;
+}
+
+/** What people do; returns what they read of it, if that is no message that only they see. */
+const WAYS_IN: Record<string, (at: WayIn) => Promise<string | undefined> | string | undefined> = {
+  'a mention': ({ person, channel }) => void starting.ask(person, channel, 'in vain'),
+  'a reply in a thread': ({ person, channel, root }) =>
+    void scene.reply(channel, root, 'in vain', { person }),
+  'a file dropped into a thread': ({ person, channel, root }) =>
+    void scene.reply(channel, root, '', {
+      person,
+      files: [{ name: 'a.csv', mime: 'text/csv', bytes: 'in vain' }],
+    }),
+  'an edit that adds a mention': async ({ person, channel }) => {
+    const said = slack.say({ person, channel, text: 'in vain' });
+    await slack.settled();
+    slack.edit(channel, said.ts, `${scene.mention} in vain`);
+    return undefined;
+  },
+  'a question after /agent': async ({ person, channel }) => {
+    await starting.command(person, channel, 'in vain, is it?');
+    return undefined;
+  },
+  'the form of /agent new': async ({ person, channel }) => {
+    await starting.command(person, channel, 'new in vain');
+    return scene.until('the form says so', () => refusalIn(person));
+  },
+  '"Ask the agent about this"': async ({ person, channel, root }) => {
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });
+    return scene.until('the form says so', () => refusalIn(person));
+  },
+  'a form for any channel': async ({ person, channel }) => {
+    await slack.shortcut({ person, callbackId: 'new_task' });
+    await starting.form(person);
+    const { body } = await starting.send(person, { channel: channel.id, question: 'in vain' });
+    return JSON.stringify(body);
+  },
+};
+
+const refusalIn = (person: Person) => {
+  const shown = starting.modalText(person);
+  return shown.includes("I don't answer here") && shown;
+};
+
+describe.concurrent('in a channel that was closed', () => {
+  test.each(Object.entries(WAYS_IN))('%s reaches nobody, and who asked is told why', async (name, enter) => {
+    const at = await closedRoom(`open for ${name}`);
+    await slack.settled();
+    const read = (await enter(at)) ?? (await told(at.person, at.channel));
+    expect(read).toContain(closedPlaces.closed_by_channel);
+    await slack.settled();
+    expect(await traces(at.channel, at.root)).toEqual([]);
+    expect(scene.agent.calls.filter(({ body }) => JSON.stringify(body ?? '').includes('in vain'))).toEqual(
+      [],
+    );
+    await choose(at.channel.id, { answers_here: 'on' });
+    await scene.finished(at.channel, starting.ask(at.person, at.channel, `and open again for ${name}`));
+  });
+
+  test('each person is told once, in every place again', async () => {
+    const [one, other] = [await closedRoom('told once'), await closedRoom('told once more')];
+    for (const text of ['first', 'second']) starting.ask(one.person, one.channel, text);
+    starting.ask(scene.grace, one.channel, 'also');
+    starting.ask(one.person, other.channel, 'elsewhere');
+    for (const [person, channel] of [
+      [one.person, one.channel],
+      [scene.grace, one.channel],
+      [one.person, other.channel],
+    ] as const)
+      expect(await told(person, channel)).toBe(closedPlaces.closed_by_channel);
+    await slack.settled();
+    await scene.expectStays(() => starting.ephemeralTexts(one.person, one.channel).length, 1);
+  });
+
+  test('nobody is told of what was not for the bot', async () => {
+    const { channel, person, root } = await closedRoom('quiet');
+    await choose(channel.id, { listen_mode: 'everything' });
+    const early = slack.say({ person, channel, text: 'among people' });
+    scene.reply(channel, early, 'a reply among people', { person: scene.grace });
+    slack.remove(channel, early.ts);
+    await slack.settled();
+    expect(await traces(channel, root)).toEqual([]);
+    await scene.expectStays(() => starting.ephemeralTexts(person, channel), []);
+  });
+
+  test('the running turn ends as it began, and can be stopped; what waits behind it is refused', async () => {
+    const { channel, person } = await room();
+    const root = starting.ask(person, channel, 'go slowly');
+    await scene.messageWithButton(channel, root, 'stop');
+    const { ts } = scene.reply(channel, root, 'and wait', { person });
+    const state = async () =>
+      (await store.messages.get({ workspace: slack.team.id, channel: channel.id, ts }))?.state;
+    await scene.until('it waits', async () => (await state()) === 'waiting');
+    await choose(channel.id, { answers_here: 'off' });
+    await slack.click({
+      person,
+      channel,
+      ts: (await scene.messageWithButton(channel, root, 'stop')).ts,
+      actionId: 'stop',
+    });
+    await scene.finished(channel, root);
+    const notice = await scene.messageWithButton(channel, root, 'send_paused');
+    await slack.click({ person, channel, ts: notice.ts, actionId: 'send_paused' });
+    await scene.until('they are told', () =>
+      starting.ephemeralTexts(person, channel).includes(closedPlaces.closed_by_channel),
+    );
+    await slack.click({ person, channel, ts: notice.ts, actionId: 'discard_paused' });
+    await scene.until('it is taken back', async () => (await state()) === 'withdrawn');
+    expect(scene.sentToAgent('go slowly').texts).toEqual(['go slowly']);
+  });
+
+  test('the stop word stops the running turn', async () => {
+    const { channel, person } = await room();
+    const root = starting.ask(person, channel, 'crawl slowly');
+    await scene.messageWithButton(channel, root, 'stop');
+    await choose(channel.id, { answers_here: 'off' });
+    scene.reply(channel, root, 'stop', { person });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped');
+  });
+
+  test('a form that was open, or about a message there, starts nothing anywhere', async () => {
+    const { channel, person } = await room();
+    const elsewhere = await room();
+    const said = slack.say({ person, channel, text: 'a secret of the channel' });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await starting.form(person);
+    await choose(channel.id, { answers_here: 'off' });
+    const { body } = await starting.send(person, { question: 'in vain' });
+    expect(JSON.stringify(body)).toContain(closedPlaces.closed_by_channel);
+    const again = await starting.send(person, { channel: elsewhere.channel.id, question: 'in vain' });
+    expect(JSON.stringify(again.body)).toContain(closedPlaces.closed_by_channel);
+    expect(starting.startedTasks('in vain')).toEqual([]);
+  });
+
+  test('a link from elsewhere is not read, and says so', async () => {
+    const secret = await closedRoom('a place of secrets');
+    const said = slack.say({ person: secret.person, channel: secret.channel, text: 'the secret itself' });
+    const { channel, person } = await room();
+    const root = starting.ask(person, channel, `what stands there? ${slack.permalink(said)}`);
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain("I don't answer in that conversation");
+    expect(scene.sentToAgent('what stands there').texts.join()).not.toContain('the secret itself');
+  });
+
+  test('a question that waited to be posted goes back to its writer', async () => {
+    const { channel, person } = await closedRoom('before the form');
+    const asked = { workspace: slack.team.id, id: randomUUID(), user_id: person.id, channel: channel.id };
+    await store.taskStarts.send({ ...asked, content: { text: 'a late question' } });
+    const direct = slack.openDm(person);
+    await scene.until('it is returned', () =>
+      slack.messages(direct).some((one) => slack.visibleText(one).includes('a late question')),
+    );
+    expect(starting.posts(channel, 'a late question')).toEqual([]);
+  });
+
+  test('a project keeps its name, and nothing is looked for after the answers', async () => {
+    const { channel } = await closedRoom('before the jobs');
+    slack.rename(channel, `hidden-${channel.name}`);
+    const jobs = store.db.selectFrom('jobs').select('kind').where('channel', '=', channel.id);
+    const isFollowUp = store.db
+      .updateTable('jobs')
+      .where('channel', '=', channel.id)
+      .where('kind', '=', 'follow_up');
+    await isFollowUp.set({ due_at: new Date(0) }).execute();
+    await slack.settled();
+    await scene.until('the jobs have ended', async () => (await jobs.execute()).length === 0);
+    expect(scene.agent.projects.filter(({ title }) => title.startsWith('hidden-'))).toEqual([]);
+  });
+
+  test("a task's details show no files and can still delete the task", async () => {
+    const { channel, person, root } = await closedRoom('with details');
+    slack.openHome(person);
+    const value = `${channel.id}/${root.ts}`;
+    await scene.until('the task is listed', () =>
+      JSON.stringify(slack.home(person)?.blocks ?? []).includes(value),
+    );
+    await slack.click({ person, view: 'home', actionId: 'task_details', value });
+    await scene.until('the details say so', () => refusalIn(person));
+    expect(starting.modalText(person)).not.toContain('task_files');
+    await slack.click({ person, view: 'modal', actionId: 'task_delete' });
+    await scene.until('it is deleted', () =>
+      scene.agent.tasks.every(({ title }) => title !== 'with details'),
+    );
+  });
+
+  test('the settings of the channel open, without its project, and open the channel', async () => {
+    const { channel, person } = await closedRoom('with settings');
+    await starting.command(person, channel, 'settings');
+    await scene.until('the settings are there', () => refusalIn(person));
+    expect(starting.modalText(person)).not.toContain('channel_title');
+    await slack.submitView(person, { ...starting.filled(person), channel_answers_here: 'on' });
+    await scene.finished(channel, starting.ask(person, channel, 'open by settings'));
+  });
+});
+
+describe('direct and group messages that are off', () => {
+  test('are answered once in plain words, and again from the moment they are on', async () => {
+    const person = starting.newPerson();
+    const direct = slack.openDm(person);
+    for (const text of ['in vain', 'and again in vain']) slack.say({ person, channel: direct, text });
+    const answers = () => slack.messages(direct).filter(({ user }) => user === slack.bot.userId);
+    await scene.until('there is an answer', () => answers().length > 0);
+    await slack.settled();
+    await scene.expectStays(() => answers().map(({ text }) => text), [closedPlaces.closed_by_admins]);
+    slack.openHome(person, 'messages');
+
+    const group = slack.openGroupDm([person, scene.ada]);
+    starting.ask(person, group, 'in vain');
+    expect(await told(person, group)).toBe(closedPlaces.closed_by_admins);
+    expect(scene.agent.calls.filter(({ body }) => JSON.stringify(body ?? '').includes('in vain'))).toEqual(
+      [],
+    );
+
+    await choose(WHOLE_WORKSPACE, { direct_messages: 'on', group_messages: null });
+    await scene.finished(direct, slack.say({ person, channel: direct, text: 'now it is on' }));
+    await scene.finished(group, starting.ask(person, group, 'here, too'));
+  });
+});
+
+test("the operator's limits hold, whatever admins and people choose", async ({ onTestFinished }) => {
+  const settings = { ANSWERS_IN: 'none', DIRECT_MESSAGES: 'false' };
+  const narrow = (await openStartFormScene({ settings, slack: { scopes } }, onTestFinished)).scene;
+  const channel = narrow.channel();
+  const { store: tables } = narrow.sandbox.bot;
+  const set = { answers_in: 'channels', direct_messages: 'on', answers_here: 'on' } as const;
+  for (const place of [WHOLE_WORKSPACE, channel.id])
+    await tables.settings.set(narrow.slack.team.id, place, narrow.ada.id, set);
+  const root = narrow.ask(channel, 'in vain');
+  const direct = narrow.slack.openDm(narrow.ada);
+  const said = narrow.slack.say({ person: narrow.ada, channel: direct, text: 'in vain' });
+  const heard = (place: Channel) => narrow.slack.ephemerals(narrow.ada, place).map(({ text }) => text);
+  await narrow.until('she is told', () => heard(channel).includes(closedPlaces.closed_by_operator));
+  await narrow.until('she is told here, too', () =>
+    narrow.slack.messages(direct).some(({ text }) => text === closedPlaces.closed_by_operator),
+  );
+  await narrow.expectNoReply(channel, root, said);
+  const group = narrow.slack.openGroupDm([narrow.ada, narrow.grace]);
+  await narrow.finished(group, narrow.ask(group, 'a group is no channel'));
+});

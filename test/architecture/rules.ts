@@ -135,6 +135,8 @@ const SERVICE_FIELD_ROOMS = ['src/agent', 'sandbox', 'sandbox/fuzz'];
 const SUMMARISED = /^(?:sandbox\/)/;
 
 const MAX_LINES = 350;
+/** Made from the migrated tables: it grows with them. */
+const GENERATED = 'src/store/tables.ts';
 const MAX_README_LINES = 30;
 
 interface Import {
@@ -221,7 +223,7 @@ function fieldViolations(path: string, text: string): string[] {
 
 function sizeViolations(path: string, text: string): string[] {
   const lines = text.split('\n').length - 1;
-  return lines > MAX_LINES
+  return lines > MAX_LINES && path !== GENERATED
     ? [`${path} has ${lines} lines, more than ${MAX_LINES} (aim: 250). Split it by responsibility.`]
     : [];
 }

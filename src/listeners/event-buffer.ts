@@ -189,10 +189,13 @@ export class EventBuffer {
         this.#postpone(name, thread);
         return false;
       }
-      this.#options.log.error({ err: error, event: first.event.id }, 'an event could not be recorded');
-      first.event.onGivenUp?.();
-      first.written.reject(error);
-      this.#remove(name, thread, first);
+      // Slack sends a mention twice; only one of the two says whom to tell.
+      for (const copy of [...thread.events.values()].filter(({ event }) => event.ts === first.event.ts)) {
+        this.#options.log.error({ err: error, event: copy.event.id }, 'an event could not be recorded');
+        copy.event.onGivenUp?.();
+        copy.written.reject(error);
+        this.#remove(name, thread, copy);
+      }
       return true;
     }
     this.#lastWrittenAt = performance.now();

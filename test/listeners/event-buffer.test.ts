@@ -136,6 +136,23 @@ describe('events that the database cannot take', () => {
     expect(tries).toEqual({ once: 3, always: 4 });
   });
 
+  test('are given up together where they are copies of one message', async () => {
+    const buffer = new EventBuffer({
+      ...{ log: silentLog, retryMs: 5, badThingMs: 300, hasWrittenAfter: () => true },
+    });
+    onTestFinished(() => buffer.stop());
+    const told: string[] = [];
+    const send = (id: string, ts: string) =>
+      buffer.write({
+        ...{ id, thread: 'one', ts, size: () => 10, onGivenUp: () => told.push(id) },
+        recordLoss: async () => undefined,
+        write: () => Promise.reject(unavailable),
+      });
+    for (const id of ['message', 'app_mention']) send(id, '1.000000').catch(() => undefined);
+    await waitFor(() => expect(told).toContain('message'));
+    expect(told).toContain('app_mention');
+  });
+
   test('are given up where the database refuses them for good', async () => {
     const buffer = new EventBuffer({ log: silentLog });
     const wrong = new RangeError('no such number');

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { createBackground } from './app/background.ts';
 import { connectFeatures, createFeatures } from './app/features.ts';
+import { createPages } from './app/http-servers.ts';
 import { createIntake } from './app/intake.ts';
-import { createPages } from './app/pages.ts';
 import { identifyBot } from './app/start-checks.ts';
 import { type AppContext, type AppOverrides, openStorage } from './app/storage.ts';
 import { createControls, createTurns } from './app/turns.ts';

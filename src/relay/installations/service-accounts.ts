@@ -19,8 +19,8 @@ import type { AccountRow, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
+import { ReadRate } from '../runtime/agent-read-budget.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { ReadRate } from '../runtime/read-rate.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { RefreshedRows } from './installation-refresh.ts';
 

@@ -1,8 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../../agent/errors.ts';
+import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/outage-waits.ts';
-import type { ReadRate } from '../runtime/read-rate.ts';
 
 /** How long (ms) a task of which nothing more is expected must show itself settled to count as settled. */
 export const SETTLED_TASK_SHORT_MS = 3_000;

@@ -23,7 +23,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/outage-waits.ts';
 import type { ReadReply } from './reply-blocks.ts';
-import { SilenceDetector, type SilenceLimits } from './silence-detector.ts';
+import { SilenceDetector, type SilenceLimits } from './silence-and-questions.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;

@@ -8,10 +8,10 @@ import type { CheckedTurn } from '../../store/tasks/tasks.ts';
 import { closingAt } from '../access/closed-places.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { isTaskSettled } from '../replies/reply-finder.ts';
+import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
-import type { ReadRate } from '../runtime/read-rate.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { isOpen, updateBackgroundNotice } from './background-work.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { silenceBefore, waitsFor } from '../../../src/relay/replies/silence-detector.ts';
+import { silenceBefore, waitsFor } from '../../../src/relay/replies/silence-and-questions.ts';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 
 const call: ReplyBlock = { kind: 'tool_use', id: 't1', name: 'look_up', input: {} };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
+import { ReadRate } from '../../../src/relay/runtime/agent-read-budget.ts';
 
 const never = new AbortController().signal;
 

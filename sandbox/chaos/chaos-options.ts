@@ -16,6 +16,8 @@ export interface ChaosOptions {
   questions?: boolean;
   /** Whether people ask finished questions again, in new threads. */
   again?: boolean;
+  /** Whether people save the records of tasks. */
+  records?: boolean;
   /** Bot processes on one database. */
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
@@ -43,6 +45,7 @@ const schema = z.object({
   streams: z.boolean().default(false),
   questions: z.boolean().default(false),
   again: z.boolean().default(false),
+  records: z.boolean().default(false),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
   delay: z.coerce.number().min(0).max(60).default(30),
@@ -50,12 +53,18 @@ const schema = z.object({
 });
 
 export const CHAOS_USAGE =
-  'npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--questions] [--again] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
+  'npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--questions] [--again] [--records] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
   '       npm run chaos -- --poison S [--logs FOLDER]';
 
 /** Parses the arguments after the script's name. @throws UsageError */
 export function parseChaosOptions(args: readonly string[]): ChaosOptions | PoisonOptions {
-  const parsed = runOptions(CHAOS_USAGE, args, schema, ['workflows', 'streams', 'questions', 'again']);
+  const parsed = runOptions(CHAOS_USAGE, args, schema, [
+    'workflows',
+    'streams',
+    'questions',
+    'again',
+    'records',
+  ]);
   const { transport, logs, database, kills, poison, ...rest } = parsed;
   if (poison !== undefined) return { poison: true, seed: poison, logs };
   return {

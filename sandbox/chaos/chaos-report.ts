@@ -2,6 +2,7 @@ import type { AgainCounts } from './asking-again.ts';
 import { type Damage, damageCounts, isUndamaged } from './damage.ts';
 import { DATABASE_FAULTS, type DatabaseFault } from './database-faults.ts';
 import { KILL_STEPS, type KillStep } from './kill-step.ts';
+import type { RecordCounts } from './saving-records.ts';
 import type { WorkflowCounts } from './workflow-runs.ts';
 
 /** The counts of a run besides the damage. */
@@ -38,6 +39,8 @@ export interface ChaosRunStats {
   workflows?: WorkflowCounts | undefined;
   /** Of the questions that were asked again, if some were. */
   again?: (AgainCounts & { linkKills: number }) | undefined;
+  /** Of the records that people saved, if they did. */
+  records?: (RecordCounts & { recordKills: number }) | undefined;
 }
 
 /** Within this time (s) the work goes on once the database is back, and what waits is answered. */
@@ -48,24 +51,31 @@ export function hasPassed(
   damage: Damage,
   stats: Pick<
     ChaosRunStats,
-    'failedStarts' | 'lateStops' | 'recoverySeconds' | 'reminders' | 'workflows' | 'again'
+    'failedStarts' | 'lateStops' | 'recoverySeconds' | 'reminders' | 'workflows' | 'again' | 'records'
   >,
 ): boolean {
-  const { failedStarts, lateStops, recoverySeconds, reminders, workflows, again } = stats;
+  const { failedStarts, lateStops, recoverySeconds, reminders, workflows, again, records } = stats;
   return (
     isUndamaged(damage) &&
     failedStarts === 0 &&
     lateStops === 0 &&
     reminders !== 0 &&
     (workflows === undefined || workflows.completedOnce === workflows.executions) &&
+    (records === undefined || areSaved(records)) &&
     (again === undefined || (again.askedAgain > 0 && again.linkedOnce === again.askedAgain)) &&
     [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)
   );
 }
 
+/** Whether some asked for records, each got one, and no file is left. */
+function areSaved({ recordsAsked, recordsSentOnce, recordsLeftOver }: RecordCounts): boolean {
+  return recordsAsked > 0 && recordsSentOnce === recordsAsked && recordsLeftOver === 0;
+}
+
 /** The line of JSON that a run prints. */
 export function reportLine(damage: Damage, stats: ChaosRunStats): string {
-  const { kills, messages, killsByStep, recoverySeconds, seconds, workflows, again, ...rest } = stats;
+  const { kills, messages, killsByStep, recoverySeconds, seconds, workflows, again, records, ...rest } =
+    stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
   const database =
     recoverySeconds.size === 0
@@ -85,6 +95,7 @@ export function reportLine(damage: Damage, stats: ChaosRunStats): string {
     ...database,
     ...workflows,
     ...again,
+    ...records,
     seconds,
     ...rest,
   });

@@ -15,7 +15,7 @@ import { chaosAgent } from './chaos-agent.ts';
 import type { ChaosOptions } from './chaos-options.ts';
 import { type ChaosRunStats, secondsSince } from './chaos-report.ts';
 import { Conversation, DeliveryTracker } from './conversation.ts';
-import { AGAIN_CALL, CrashInjector, REMINDER_CALL } from './crash-injector.ts';
+import { AGAIN_CALL, CrashInjector, RECORD_CALL, REMINDER_CALL } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
 import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
@@ -31,6 +31,7 @@ import { collectFindings } from './findings.ts';
 import { Interventions } from './interventions.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
+import { SavingRecords } from './saving-records.ts';
 import { WorkflowRuns } from './workflow-runs.ts';
 
 const MESSAGES_PER_KILL = 3;
@@ -44,6 +45,8 @@ const STREAMED_SHARE = 0.5;
 /** Where the agent asks: who asked is reminded soon. */
 const QUESTION_SETTINGS = { SILENCE_SECONDS: '1', REMIND_SECONDS: '1.5' };
 const REMINDER = 'waits for your answer';
+/** In the names of records' files. */
+const RECORD = 'task-record-';
 /** In the question of a form that is asked again, or in the link to it. */
 const LINK = /\|(an earlier|a new) thread>/;
 /** Bytes: a larger file is uploaded in parts of half this size. */
@@ -82,7 +85,7 @@ export async function runChaos(
   const folder = await temporaryFolder(undo);
   const random = createRandomStreams(seed);
   const callNotifier = new CallNotifier();
-  const { streams = false, questions = false, again = false } = options;
+  const { streams = false, questions = false, again = false, records = false } = options;
   const { slack, agent } = await startServices(random, callNotifier, { streams, questions }, undo);
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
@@ -123,6 +126,7 @@ export async function runChaos(
   });
   const workflows = options.workflows ? new WorkflowRuns(slack, random.people) : undefined;
   await workflows?.prepare();
+  const savingRecords = records ? new SavingRecords(slack, conversation.said, random.people) : undefined;
   const askingAgain = again ? new AskingAgain(slack, conversation.said, random.people) : undefined;
   const interventions = new Interventions(slack, conversation, random.interventions);
   const deps = {
@@ -133,13 +137,14 @@ export async function runChaos(
     completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const others = { workflows: workflows !== undefined, streams, questions, again };
+  const others = { workflows: workflows !== undefined, streams, questions, again, records };
   const crashInjector = new CrashInjector(deps, replicas, others);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
     const talk = talkUntil(conversation, interventions, due, random, () => {
       workflows?.runOne();
       askingAgain?.runOne();
+      savingRecords?.runOne();
     });
     await crashInjector.killOne();
     await talk;
@@ -158,6 +163,7 @@ export async function runChaos(
         );
   await workflows?.settled();
   await askingAgain?.settled();
+  await savingRecords?.settled();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
   const asked = [...(workflows?.said() ?? []), ...(askingAgain?.said() ?? [])];
@@ -198,6 +204,7 @@ export async function runChaos(
       : undefined,
     reminderKills: crashInjector.reminderKills,
     workflows: workflows?.counts(),
+    records: savingRecords && { ...(await savingRecords.counts()), recordKills: crashInjector.recordKills },
     again: askingAgain && { ...askingAgain.counts(), linkKills: crashInjector.linkKills },
   };
   return { findings, turns, damage, stats };
@@ -217,9 +224,7 @@ async function startServices(
     delivery: { order: 'random', duplicateChance: 0.15 },
     limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
     faults: new ObservedFaults(random.slackFaults, (call, subject) => {
-      const about = call === 'chat.postMessage' ? subject() : '';
-      const name = about.includes(REMINDER) ? REMINDER_CALL : LINK.test(about) ? AGAIN_CALL : call;
-      callNotifier.notify('slack', name);
+      callNotifier.notify('slack', nameOfCall(call, subject));
     }),
   });
   undo.defer(() => slack.stop());
@@ -235,6 +240,15 @@ async function startServices(
   });
   undo.defer(() => agent.stop());
   return { slack, agent };
+}
+
+/** Some calls have names of their own, by what they say. */
+function nameOfCall(call: string, subject: () => string): string {
+  if (call === 'files.completeUploadExternal') return subject().includes(RECORD) ? RECORD_CALL : call;
+  if (call !== 'chat.postMessage') return call;
+  const about = subject();
+  if (about.includes(REMINDER)) return REMINDER_CALL;
+  return LINK.test(about) ? AGAIN_CALL : call;
 }
 
 /** Adds the faults; the returned function removes those without a `times` limit. */

@@ -50,6 +50,16 @@ const AGAIN_KILL_TRIGGERS: readonly KillTrigger[] = [
   { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
   { target: 'slack', call: new RegExp(`^${AGAIN_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
 ];
+/** A call that shares a record, by a name of its own. */
+export const RECORD_CALL = 'files.completeUploadExternal of a record';
+/** The same for records: who may see one is asked just before its id is recorded, and then it is shared. */
+const RECORD_KILL_TRIGGERS: readonly KillTrigger[] = [
+  { target: 'slack', call: /^files\.getUploadURLExternal$/, timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+  { target: 'slack', call: /^conversations\.members$/, timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+  { target: 'slack', call: new RegExp(`^${RECORD_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+  { target: 'slack', call: new RegExp(`^${RECORD_CALL}$`), timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+  { target: 'slack', call: /^files\.info$/, timeoutMs: SLOW_TRIGGER_TIMEOUT_MS },
+];
 /** A bot that has just been started again takes a second or two before it makes calls for its turns. */
 const TRIGGER_TIMEOUT_MS = 4_000;
 const MAX_RANDOM_DELAY_MS = 2_500;
@@ -78,12 +88,14 @@ export class CrashInjector {
   reminderKills = 0;
   /** Calls that post a question that is asked again, or a link to it, at which a process was stopped. */
   linkKills = 0;
+  /** Steps of records at which a process was stopped. */
+  recordKills = 0;
   readonly #deps: CrashInjectorDeps;
   readonly #replicas: number;
   readonly #triggers: readonly KillTrigger[];
   #remainingTriggers: KillTrigger[] = [];
 
-  /** `workflows`, `streams`, `questions`, `again`: these run, and are hit too. */
+  /** `workflows`, `streams`, `questions`, `again`, `records`: these run, and are hit too. */
   constructor(
     deps: CrashInjectorDeps,
     replicas: number,
@@ -92,7 +104,8 @@ export class CrashInjector {
       streams = false,
       questions = false,
       again = false,
-    }: { workflows?: boolean; streams?: boolean; questions?: boolean; again?: boolean } = {},
+      records = false,
+    }: Partial<Record<'workflows' | 'streams' | 'questions' | 'again' | 'records', boolean>> = {},
   ) {
     this.#deps = deps;
     this.#replicas = replicas;
@@ -102,6 +115,7 @@ export class CrashInjector {
       ...(streams ? STREAM_KILL_TRIGGERS : []),
       ...(questions ? QUESTION_KILL_TRIGGERS : []),
       ...(again ? AGAIN_KILL_TRIGGERS : []),
+      ...(records ? RECORD_KILL_TRIGGERS : []),
     ];
   }
 
@@ -172,6 +186,7 @@ export class CrashInjector {
     timeout.abort();
     unsubscribe();
     if (isHit && QUESTION_KILL_TRIGGERS.includes(trigger)) this.reminderKills += 1;
+    if (isHit && RECORD_KILL_TRIGGERS.includes(trigger)) this.recordKills += 1;
     if (isHit && AGAIN_KILL_TRIGGERS.includes(trigger)) this.linkKills += 1;
     freeze();
   }

@@ -69,7 +69,7 @@ export function createFeatures(
   const questionPoster = new QuestionPoster(deps, jobs);
   const workflowStep = new WorkflowStepHandler(deps, () => jobs.runDue());
   const taskDeleter = new TaskDeleter(deps, jobs);
-  const taskRecorder = new TaskRecorder(deps, () => jobs.runDue());
+  const taskRecorder = new TaskRecorder(deps);
   const kinds = [workflowStep, taskDeleter, taskRecorder].map((feature) => feature.jobs);
   const inOpenPlaces = [questionPoster.jobs, askedAgainJobs(deps)].map((kind) =>
     onlyWhereAnswered(deps, kind),

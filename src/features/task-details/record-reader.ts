@@ -141,8 +141,10 @@ async function readAnswer(
 ): Promise<recorded.RecordedTurn['answer']> {
   if (id === null) return recordNotes.none;
   try {
-    const { content } = await agent.getMessage(taskId, id, { signal: lease.signal });
-    return content.map(toWholeBlock);
+    const { content, error } = await agent.getMessage(taskId, id, { signal: lease.signal });
+    const failure =
+      error === null ? [] : [{ kind: 'text', text: `\n\n${recordNotes.failed(error)}` } as const];
+    return [...content.map(toWholeBlock), ...failure];
   } catch (error) {
     if (error instanceof AgentNotFoundError) return recordNotes.notFound;
     if (error instanceof AgentResponseSizeError) return recordNotes.tooLarge;

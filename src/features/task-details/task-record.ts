@@ -27,6 +27,8 @@ import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type Archive, ArchiveTooLarge, withArchive } from './record-archive.ts';
 import { type RecordWork, readReviews, readTask, readTurns } from './record-reader.ts';
 
+/** When a record is begun (ms): the modal shows first that it was asked for. */
+const BEGIN_MS = 1_000;
 /** How often the modal shows how far a record is (ms). */
 const PROGRESS_INTERVAL_MS = 4_000;
 
@@ -39,7 +41,6 @@ type ShowInModal = (sentence: string) => Promise<boolean>;
 /** Sends people the record of a task as one ZIP archive, in their direct messages. */
 export class TaskRecorder {
   readonly #deps: RelayDeps;
-  readonly #runDue: () => void;
   /** The open modals from which records were asked for, by person and thread. */
   readonly #modals = new Map<string, ShowInModal>();
   readonly jobs: JobKind = {
@@ -52,9 +53,8 @@ export class TaskRecorder {
     onGivenUp: (job, lease) => this.#tell(job, strings.taskRecord.failed, lease),
   };
 
-  constructor(deps: RelayDeps, runDue: () => void) {
+  constructor(deps: RelayDeps) {
     this.#deps = deps;
-    this.#runDue = runDue;
   }
 
   /** Asks for the record of a thread's task with this id, and shows how far it is. Throws a StoreError. */
@@ -64,11 +64,10 @@ export class TaskRecorder {
   ): Promise<void> {
     const found = await this.#visibleTask({ ...thread, person }, task);
     if (typeof found === 'string') return void (await show(found));
-    await show(strings.taskRecord.begun);
     const job = { ...thread, kind: JOB_KIND.taskRecord, key: person, person };
     this.#modals.set(modalKey(job), show);
-    await this.#deps.store.jobs.add({ ...job, payload: { task } });
-    this.#runDue();
+    await this.#deps.store.jobs.add({ ...job, payload: { task } }, { inMs: BEGIN_MS });
+    await show(strings.taskRecord.begun);
   }
 
   /** The task, or a sentence why the person may not have it. `isNow`: by no cached answer. */
@@ -104,6 +103,7 @@ export class TaskRecorder {
       if (failure === undefined) throw error;
       this.#deps.log.warn({ err: error, task }, 'could not save the record of a task');
     }
+    if (failure === strings.tasks.membershipUnknown) return 'later';
     await this.#tell(job, failure, lease);
     return 'done';
   }

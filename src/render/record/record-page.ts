@@ -70,6 +70,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
 dt, summary { font-weight: 600; }
 dd { margin: 0; }
 p, li, dd, td, code { overflow-wrap: anywhere; }
+p { white-space: pre-line; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6; padding: .5rem; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid #767676; padding: .2rem .5rem; text-align: left; vertical-align: top; }
@@ -144,7 +145,7 @@ function verbatim(label: string, text: string): string {
 
 /** The end of the page, in pieces that each take one slice to make. */
 export function* pageEnd(reviews: readonly RecordedReview[], leftOut: number): Generator<string> {
-  if (leftOut > 0) yield note([recordNotes.leftOut(leftOut)]);
+  if (leftOut > 0) yield `<h2>Left out</h2>\n<p>${recordNotes.leftOut(leftOut)}</p>\n`;
   if (reviews.length > 0) yield '<h2>Reviews of the work</h2>\n';
   for (const { status, text } of reviews) {
     yield `<h3>Review: ${escapeHtml(status)}</h3>\n`;
@@ -156,8 +157,9 @@ export function* pageEnd(reviews: readonly RecordedReview[], leftOut: number): G
 function filesHtml(heading: string, files: readonly RecordedFile[]): string {
   if (files.length === 0) return '';
   const rows = files.map(({ name, sizeBytes, sha256 }) => {
-    const digest = sha256 === null ? 'not known: this app did not pass it on' : `<code>${sha256}</code>`;
-    return `<tr><td>${escapeHtml(name)}</td><td>${formatSize(sizeBytes)}</td><td>${digest}</td></tr>`;
+    const digest =
+      sha256 === null ? 'not known: the file did not pass through this app' : `<code>${sha256}</code>`;
+    return `<tr><td>${escapeHtml(name)}</td><td>${formatSize(sizeBytes).replace(' ', '&nbsp;')}</td><td>${digest}</td></tr>`;
   });
   return `<h3>${heading}</h3>
 <table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">SHA-256</th></tr></thead>

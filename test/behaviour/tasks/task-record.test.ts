@@ -75,12 +75,28 @@ async function asked(text: string, more: Parameters<typeof scene.ask>[2] = {}) {
   return { channel, root };
 }
 
+/** Presses the newest button of this kind in a thread, and waits until what it sends is answered. */
+async function pressed(channel: Channel, root: Message, actionId: string): Promise<void> {
+  const { ts } = await scene.messageWithButton(channel, root, actionId);
+  const finished = () =>
+    scene.sandbox.bot.store.db
+      .selectFrom('turns')
+      .select('id')
+      .where('channel', '=', channel.id)
+      .where('finished_at', 'is not', null)
+      .execute();
+  const before = (await finished()).length;
+  await slack.click({ person: scene.ada, channel, ts, actionId });
+  await scene.until('it is answered', async () => (await finished()).length > before);
+}
+
 describe('the record of a task', () => {
   test('holds its questions, answers, steps and files, and metadata that is a valid RO-Crate', async () => {
     const { channel, root } = await asked('Look at the <sheep> & *count* them', { files: [table] });
     const second = scene.reply(channel, root, 'With tools:\n/tools 2', { person: scene.grace });
     await scene.finished(channel, second);
     await scene.finished(channel, scene.reply(channel, root, 'Review it:\n/review All is well'));
+    await scene.finished(channel, scene.reply(channel, root, 'Fail:\n/fail The cluster is full'));
     const reviewed = () =>
       scene.agent.tasks.some(({ reviews }) => reviews.some((one) => one.status === 'completed'));
     await scene.until('the review is done', reviewed);
@@ -92,6 +108,7 @@ describe('the record of a task', () => {
     expect(page).toContain('sheep-summary.csv');
     expect(page).toContain('<h2>Reviews of the work</h2>');
     expect(page).toContain('All is well');
+    expect(page).toContain(recordNotes.failed('The cluster is full'));
     expect(page).toContain(createHash('sha256').update(table.bytes).digest('hex'));
     expect(page).not.toContain('<script');
     expect(page).not.toContain('<sheep>');
@@ -113,6 +130,11 @@ describe('the record of a task', () => {
     const gone = await say(scene.ada, 'Wanted nowhere');
     await say(ivan, 'Erased words');
     slack.remove(channel, gone.ts);
+    const unanswered = await say(scene.ada, 'Lonely words');
+    for (const { ts } of slack
+      .thread(channel, root.ts)
+      .filter((one) => Number(one.ts) > Number(unanswered.ts)))
+      slack.remove(channel, ts);
     await scene.sandbox.bot.store.personErasure.eraseUser(slack.team.id, ivan.id);
     const { page, metadata } = await saved(channel, root);
     for (const text of [page, metadata]) {
@@ -122,6 +144,9 @@ describe('the record of a task', () => {
       expect(text).not.toContain('Erased words');
       expect(text).not.toContain('abcdef');
     }
+    expect(page).toContain('<p>Lonely words</p>');
+    expect(page).toContain(recordNotes.deleted);
+    expect(page).not.toContain('&quot;Lonely words&quot;');
     expect(page).toContain(recordNotes.leftOut(2));
     expect(page).toContain('signed link to files.example.org, left out');
   });
@@ -162,6 +187,31 @@ describe('the record of a task', () => {
     release();
     await scene.until('it is refused', () => modal(scene.grace).includes(tasks.outsider));
     expect(records(scene.grace)).toHaveLength(before);
+  });
+
+  test('holds what buttons have sent: the words that were repeated, or that one was pressed', async () => {
+    const { channel, root } = await asked('Failing words:\n/fail');
+    await pressed(channel, root, 'retry');
+    const cut = scene.reply(channel, root, 'Long words:\n/lengthcut');
+    await scene.finished(channel, cut);
+    await pressed(channel, root, 'continue');
+    const { page } = await saved(channel, root);
+    expect(page.split('<p>Failing words:').length - 1).toBe(2);
+    expect(page.split('A button was pressed.').length - 1).toBe(1);
+  });
+
+  test('comes late where Slack does not say for a while who may see it', async () => {
+    const { channel, root } = await asked('Wait for me');
+    await openDetails(channel, root);
+    const before = records(scene.ada).length;
+    scene.slack.faults.add({
+      call: 'conversations.members',
+      fault: { kind: 'status', status: 503 },
+      times: 4,
+    });
+    await press();
+    await scene.until('the record is there', () => records(scene.ada).length > before);
+    expect(modal(scene.ada)).not.toContain(tasks.membershipUnknown);
   });
 
   test('is told to be impossible where the task is gone, by direct message once the modal is closed', async () => {

@@ -16,6 +16,7 @@ describe('the options', () => {
       streams: false,
       questions: false,
       again: false,
+      records: false,
       replicas: 1,
       transport: 'http',
       delay: 30,
@@ -179,6 +180,12 @@ describe('the report', () => {
     const workflows = { executions: 3, completedOnce: 2, leftOpen: 1 };
     expect(hasPassed(none, { ...stats, workflows })).toBe(false);
     expect(JSON.parse(reportLine(none, { ...stats, workflows }))).toMatchObject(workflows);
+    const records = { recordsAsked: 2, recordsSentOnce: 1, recordsLeftOver: 0, recordKills: 1 };
+    expect(hasPassed(none, { ...stats, records })).toBe(false);
+    const sent = { ...records, recordsSentOnce: 2 };
+    expect(hasPassed(none, { ...stats, records: sent })).toBe(true);
+    expect(hasPassed(none, { ...stats, records: { ...sent, recordsLeftOver: 1 } })).toBe(false);
+    expect(JSON.parse(reportLine(none, { ...stats, records }))).toMatchObject(records);
     const again = { askedAgain: 3, linkedOnce: 2, linkKills: 1 };
     expect(hasPassed(none, { ...stats, again })).toBe(false);
     expect(hasPassed(none, { ...stats, again: { ...again, linkedOnce: 3 } })).toBe(true);

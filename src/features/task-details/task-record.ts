@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { closingAt } from '../../relay/access/closed-places.ts';
-import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
@@ -37,6 +37,9 @@ const payloadSchema = z.object({ task: z.string(), file_id: z.string().optional(
 
 /** Shows a sentence in the modal; false once it is closed. */
 type ShowInModal = (sentence: string) => Promise<boolean>;
+
+/** A record on its way: its task, its job, and the direct conversation that it goes to. */
+type Sending = Pick<RecordWork, 'workspace' | 'row' | 'lease'> & { job: Job; dm: string };
 
 /** Sends people the record of a task as one ZIP archive, in their direct messages. */
 export class TaskRecorder {
@@ -97,7 +100,7 @@ export class TaskRecorder {
     let failure: string | undefined;
     try {
       const row = await this.#visibleTask(job, task);
-      failure = typeof row === 'string' ? row : await this.#send(job, workspace, row, dm, lease);
+      failure = typeof row === 'string' ? row : await this.#send({ workspace, job, dm, row, lease });
     } catch (error) {
       failure = failureOf(error);
       if (failure === undefined) throw error;
@@ -109,16 +112,14 @@ export class TaskRecorder {
   }
 
   /** Collects the record, uploads and shares it; a sentence if the person may no longer see the task. */
-  async #send(
-    job: Job,
-    workspace: WorkspaceClient,
-    row: TaskRow,
-    dm: string,
-    lease: Lease,
-  ): Promise<string | undefined> {
-    const { task_id: taskId } = row;
-    const agent = this.#deps.agent(row.account_id);
-    const work = { deps: this.#deps, workspace, agent, taskId, row, lease };
+  async #send(sending: Sending): Promise<string | undefined> {
+    const { job, row, lease } = sending;
+    const work = {
+      ...sending,
+      deps: this.#deps,
+      agent: this.#deps.agent(row.account_id),
+      taskId: row.task_id,
+    };
     const crate = {
       task: await readTask(work, job.person),
       turns: [],
@@ -128,12 +129,12 @@ export class TaskRecorder {
     const texts = { [PAGE_NAME]: this.#page(job, work, crate), [METADATA_NAME]: metadataOf(crate) };
     return withArchive(texts, lease.signal, async (archive) => {
       await this.#show(job, strings.taskRecord.uploading);
-      return this.#share(job, workspace, archive, dm, lease);
+      return this.#share(sending, archive);
     });
   }
 
   /** The page, turn by turn; `crate` gets what the metadata hold. */
-  async *#page(job: Job, work: RecordWork, crate: Collected): AsyncGenerator<string> {
+  async *#page(job: Job, work: RecordWork, crate: CrateContent): AsyncGenerator<string> {
     yield pageStart(crate.task);
     let shownAt = Date.now();
     for await (const turn of readTurns(work)) {
@@ -165,19 +166,15 @@ export class TaskRecorder {
 
   /** Shares the archive once; a sentence if the person may no longer see the task. */
   async #share(
-    job: Job,
-    { uploads }: WorkspaceClient,
+    { workspace: { uploads }, job, dm, row, lease }: Sending,
     archive: Archive,
-    dm: string,
-    lease: Lease,
   ): Promise<string | undefined> {
     const { jobs } = this.#deps.store;
     const name = `task-record-${new Date().toISOString().slice(0, 10)}.zip`;
     // Nobody sees the bytes before the file is shared, so the id is recorded then.
     const onFileId = async () => undefined;
     const { fileId } = await uploads.stage({ name, ...archive, onFileId, guard: lease });
-    const { task } = payloadSchema.parse(job.payload);
-    const now = await this.#visibleTask(job, task, true);
+    const now = await this.#visibleTask(job, row.task_id, true);
     if (typeof now === 'string') return now;
     if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();
     try {
@@ -206,9 +203,6 @@ export class TaskRecorder {
     await postJobNotice(this.#deps, job, lease, { key, text: failure, person: job.person });
   }
 }
-
-/** What the page has told the metadata so far. */
-type Collected = CrateContent & { turns: CrateContent['turns'][number][]; sources: Set<string> };
 
 /** Read once the page is written. */
 function* metadataOf(crate: CrateContent): Generator<string> {

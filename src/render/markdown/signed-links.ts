@@ -4,10 +4,15 @@ const ADDRESS = /(\]\(<?)?(https?:\/\/[^\s<>"'`|)\]\\]+)/gi;
 const SIGNATURE =
   /[?&;](?:X-Amz-[\w-]+|X-Goog-[\w-]+|Signature|sig|token|access_token|api_?key)=|\/results\/[\w-]+\.[\w-]{20,}/i;
 
+/** Whether whoever has this address has access. */
+export function isSignedLink(url: string): boolean {
+  return SIGNATURE.test(url);
+}
+
 /** The text with a note in place of each signed link: whoever reads it may not have the access that the link gives. */
 export function withoutSignedLinks(text: string): string {
   return text.replace(ADDRESS, (link: string, target: string | undefined, url: string) => {
-    if (!SIGNATURE.test(url)) return link;
+    if (!isSignedLink(url)) return link;
     const host = URL.parse(url)?.host ?? '';
     return `${target === undefined ? '(' : '] ('}signed link${host && ` to ${host}`}, left out`;
   });

@@ -1,4 +1,5 @@
 import type { RichTextBlock, RichTextElement } from '@slack/types';
+import { isSignedLink } from '../markdown/signed-links.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/shorten.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
@@ -24,8 +25,6 @@ const MAX_PATH_LENGTH = 80;
 
 /** Addresses that documentation makes up (RFC 2606), and those of one network. */
 const NO_SITE = /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost|local|internal)$/;
-/** A link that works for a time, or for one person. */
-const SIGNED = /[?&](?:x-(?:amz|goog)-\w+|signature|sig|token|access_token|api_?key)=/i;
 
 const searched = new WeakMap<readonly ReplyBlock[], readonly Source[]>();
 
@@ -145,7 +144,7 @@ function pageAt(address: string, isResult: boolean): string | undefined {
     if (whole.test(id)) return page + id;
   }
   const isSite = /^.{1,80}\.[a-z][a-z\d-]{1,20}$/.test(url.hostname) && !NO_SITE.test(url.hostname);
-  return isResult || !isSite || SIGNED.test(url.search) ? undefined : url.href;
+  return isResult || !isSite || isSignedLink(url.href) ? undefined : url.href;
 }
 
 /** An escaped ASCII character. */

@@ -9,12 +9,12 @@ const PROFILE = 'https://w3id.org/ro/crate/1.2';
 export const PAGE_NAME = 'record.html';
 export const METADATA_NAME = 'ro-crate-metadata.json';
 
-/** What the metadata hold of a task: not what was answered. */
+/** What the metadata hold of a task, collected while the page is written: not what was answered. */
 export interface CrateContent {
   task: RecordedTask;
-  turns: readonly Omit<RecordedTurn, 'answer'>[];
+  turns: Omit<RecordedTurn, 'answer'>[];
   /** The addresses that the answers name. */
-  sources: ReadonlySet<string>;
+  sources: Set<string>;
   /** How many turns are left out. */
   leftOut: number;
 }

@@ -23,6 +23,7 @@ export const eventSchema = z.discriminatedUnion('type', [
   messageSchema.extend({
     type: z.literal('message'),
     channel: slackId,
+    channel_type: optional(z.string()),
     ts: optional(slackTs),
     message: optional(messageSchema),
     previous_message: optional(messageSchema),
@@ -77,7 +78,9 @@ export function toInboxEvent(
     return { kind: 'renaming', workspace, channel: event.channel.id };
   if (event.type === 'channel_id_changed')
     return { kind: 'move', workspace, from: event.old_channel_id, channel: event.new_channel_id };
-  const location = { workspace, channel: event.channel };
+  const kind = event.type === 'message' ? event.channel_type : undefined;
+  const isGroup = kind === undefined ? {} : { isGroup: kind === 'mpim' };
+  const location = { workspace, channel: event.channel, ...isGroup };
   if (event.type === 'channel_deleted' || event.type === 'group_deleted')
     return { kind: 'channel_deletion', ...location };
   if (event.type === 'member_joined_channel')
@@ -110,7 +113,7 @@ function ignored(why: string): InboxEvent {
 /** Messages that Slack posts when a channel's purpose changes. */
 const PURPOSE_SUBTYPES: ReadonlySet<string> = new Set(['channel_purpose', 'group_purpose']);
 
-type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel'>;
+type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel' | 'isGroup'>;
 
 function isFromBot(message: ThreadMessage, bot: BotIdentity): boolean {
   return message.user === bot.userId || (message.bot_id ?? message.app_id) !== undefined;

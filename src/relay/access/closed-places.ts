@@ -13,7 +13,10 @@ export type ClosedBy = keyof typeof strings.closedPlaces;
 /** Whom a conversation is between: a person and the bot, a few people in a group message, or those in a channel. */
 export type PlaceKind = 'direct' | 'group' | 'channel';
 
-type Place = Pick<ChannelActor, 'workspace' | 'channel'>;
+interface Place extends Pick<ChannelActor, 'workspace' | 'channel'> {
+  /** Whether it is a group message, where Slack has just said so. */
+  isGroup?: boolean;
+}
 
 type AnswerSettings = Pick<
   Settings,
@@ -54,7 +57,7 @@ export function closedBy(
  */
 export async function closingAt(
   { store, settings, workspace: clientOf }: PlaceDeps,
-  { workspace, channel }: Place,
+  { workspace, channel, isGroup }: Place,
   signal?: AbortSignal,
 ): Promise<ClosedBy | undefined> {
   if (channel === WHOLE_WORKSPACE) return undefined;
@@ -62,6 +65,7 @@ export async function closingAt(
   const decide = (kind: PlaceKind) => closedBy(kind, channel, set, settings.answers);
   if (isDirectChannel(channel)) return decide('direct');
   const [asChannel, asGroup] = [decide('channel'), decide('group')];
+  if (isGroup !== undefined) return isGroup ? asGroup : asChannel;
   if (asChannel === asGroup) return asChannel;
   const lookup = clientOf(workspace)?.people.requireChannel(channel, signal);
   const isClosed = asChannel !== undefined && asGroup !== undefined;

@@ -13,6 +13,8 @@ export interface IncomingMessage {
   thread_ts: SlackTs;
   person: string;
   content: MessageContent;
+  /** Whether the channel is a group message, where Slack says. */
+  isGroup?: boolean;
   /** Slack says that it mentions the bot, which may have another id in the text. */
   isMention?: boolean;
 }
@@ -29,6 +31,7 @@ export type InboxEvent =
       ts: SlackTs;
       thread_ts: SlackTs;
       person: string | undefined;
+      isGroup?: boolean;
     }
   /** A channel has a new name or purpose. */
   | { kind: 'renaming'; workspace: string; channel: string }

@@ -120,7 +120,11 @@ describe('what Slack says of a conversation', () => {
       settings: { answers: EVERYWHERE },
       workspace: () => ({ people }),
     } as unknown as RelayDeps;
-    return { asked, closing: (channel = 'C1') => closingAt(deps, { workspace: 'T1', channel }) };
+    return {
+      asked,
+      closing: (channel = 'C1', said: { isGroup?: boolean } = {}) =>
+        closingAt(deps, { workspace: 'T1', channel, ...said }),
+    };
   }
 
   test('is asked only if group messages are decided otherwise than channels', async () => {
@@ -131,6 +135,9 @@ describe('what Slack says of a conversation', () => {
     }));
     expect(await listed.closing()).toBeUndefined();
     expect(await listed.closing('D1')).toBe('closed_by_admins');
+    // An event has just said so.
+    expect(await listed.closing('C1', { isGroup: true })).toBeUndefined();
+    expect(await listed.closing('C1', { isGroup: false })).toBe('closed_by_admins');
     expect(await listed.closing(WHOLE_WORKSPACE)).toBeUndefined();
     expect(listed.asked).toEqual(['C1']);
   });

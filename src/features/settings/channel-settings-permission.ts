@@ -1,3 +1,4 @@
+import { closingAt } from '../../relay/access/closed-places.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { membershipIn } from '../../relay/tasks/task-access.ts';
@@ -44,7 +45,7 @@ async function refusalReason(
 
 /**
  * Whether a person may attach a project to a channel. A project that channels use belongs to them: the person must be in
- * one of them, in this workspace. An unused project is free only if workspaces of different owners do not share its
+ * one of them, in this workspace, in which the bot answers: what a closed channel sent must not come out in another. An unused project is free only if workspaces of different owners do not share its
  * account (`isSharedAccount`). Throws a SlackError if membership cannot be read.
  */
 export async function mayUseProject(
@@ -56,7 +57,8 @@ export async function mayUseProject(
   if (channels.length === 0) return !deps.isSharedAccount(deps.accountOf(workspace));
   const membership = deps.workspace(workspace)?.membership;
   for (const { workspace: home, channel } of channels) {
-    if (home === workspace && (await membership?.statusOf(channel, person)) === 'member') return true;
+    if (home !== workspace || (await membership?.statusOf(channel, person)) !== 'member') continue;
+    if ((await closingAt(deps, { workspace, channel })) === undefined) return true;
   }
   return false;
 }

@@ -119,12 +119,12 @@ export function settingInputs(scope: Scope, set: SettingsInPlace, operator: Oper
   ];
 }
 
-/** What the settings of a workspace are, by their labels. */
+/** What the settings of a workspace are, by their labels, in mrkdwn. */
 export function workspaceSummary(workspace: Settings, operator: OperatorSettings): string {
   const values = keysIn('workspace').flatMap((key) => {
     const now = inForce(key, { workspace }, operator);
     const { short, label } = SETTINGS[key].words;
-    return now === undefined ? [] : [[short ?? label, now] as const];
+    return now === undefined || now.text === '' ? [] : [[short ?? label, now] as const];
   });
   return strings.workspaceSettingsSummary(values);
 }

@@ -106,7 +106,11 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     scopes: ['workspace'],
     usual: () => ({ value: 'invited', from: 'operator' }),
   },
-  answers_in_channels: { ...channelsSetting(strings.settings.answers_in_channels), scopes: ['workspace'] },
+  answers_in_channels: {
+    ...channelsSetting(strings.settings.answers_in_channels),
+    scopes: ['workspace'],
+    usual: () => ({ value: null, from: 'operator' }),
+  },
   direct_messages: {
     ...choiceSetting(strings.settings.direct_messages),
     scopes: ['workspace'],
@@ -211,7 +215,7 @@ function channelsSetting(words: { label: string; hint: string }) {
     words,
     format,
     parse: (text: string) => (text === '' ? null : text.split(',')),
-    nameOf: format,
+    nameOf: (ids: readonly string[] | null) => (ids ?? []).map((id) => `<#${id}>`).join(', '),
     audited: (ids: readonly string[] | null) => ids && format(ids),
     input: ({ id, label, text }: ShownSetting) =>
       channelsInput(id, { label, hint: words.hint, optional: true }, text === '' ? [] : text.split(',')),

@@ -2,7 +2,13 @@ import { isAdminFor } from '../../relay/access/access-policy.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { formModal, type ViewBlock } from '../../render/blocks/modal.ts';
-import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import {
+  actionsBlock,
+  buttonElement,
+  mrkdwnSection,
+  plainText,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import {
@@ -51,7 +57,7 @@ export class WorkspaceSettings {
     const settings = await this.#deps.store.settings.get(id, WHOLE_WORKSPACE);
     return [
       { type: 'header', text: plainText(words.title) },
-      sectionBlock(this.#withLimits(workspaceSummary(settings, this.#deps.settings))),
+      mrkdwnSection(this.#withLimits(workspaceSummary(settings, this.#deps.settings))),
       actionsBlock([buttonElement('workspace_settings_change', 'change')]),
     ];
   }

@@ -56,13 +56,13 @@ export const settings = {
     short: 'Channels',
     options: {
       invited: ['Every channel that I am invited to'],
-      listed: ['Only the channels chosen below'],
+      listed: ['Only the chosen channels'],
       channels: ['Each channel decides', 'In none until people turn it on there with /agent settings'],
     },
   },
   answers_in_channels: {
     label: 'The chosen channels',
-    hint: 'They count for “Only the channels chosen below”. Invite me there, too.',
+    hint: 'They count for “Only the chosen channels”. Invite me there, too.',
   },
   direct_messages: {
     label: 'Direct messages',

@@ -91,6 +91,10 @@ const WAYS_IN: Record<string, (at: WayIn) => Promise<string | undefined> | strin
     await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });
     return scene.until('the form says so', () => refusalIn(person));
   },
+  'asking again': async ({ person, channel, root }) => {
+    await starting.choose(person, channel, root, 'ask_again');
+    return scene.until('the form says so', () => refusalIn(person));
+  },
   'a form for any channel': async ({ person, channel }) => {
     await slack.shortcut({ person, callbackId: 'new_task' });
     await starting.form(person);
@@ -132,6 +136,30 @@ describe.concurrent('in a channel that was closed', () => {
       expect(await told(person, channel)).toBe(closedPlaces.closed_by_channel);
     await slack.settled();
     await scene.expectStays(() => starting.ephemeralTexts(one.person, one.channel).length, 1);
+  });
+
+  test('whoever is forgotten is told again', async () => {
+    const { channel, person } = await closedRoom('to be forgotten');
+    starting.ask(person, channel, 'before');
+    await told(person, channel);
+    expect(await store.personErasure.knowsPerson(slack.team.id, person.id)).toBe(true);
+    await store.personErasure.eraseUser(slack.team.id, person.id);
+    expect(await store.personErasure.knowsPerson(slack.team.id, person.id)).toBe(false);
+    starting.ask(person, channel, 'after');
+    await scene.until('it is told again', () => starting.ephemeralTexts(person, channel).length === 2);
+  });
+
+  test('its project cannot be used elsewhere', async () => {
+    const { channel, person } = await closedRoom('with a project');
+    const project = scene.agent.projects.find(({ title }) => title === channel.name)?.id ?? '';
+    const elsewhere = await room();
+    slack.invite(elsewhere.channel, person);
+    await starting.command(person, elsewhere.channel, 'settings');
+    await scene.until('the settings are there', () => starting.modalText(person).includes('channel_project'));
+    const use = () => slack.submitView(person, { ...starting.filled(person), channel_project: project });
+    expect(JSON.stringify((await use()).body)).toContain(strings.channelSettingsFailed.unknownProject);
+    await choose(channel.id, { answers_here: 'on' });
+    expect(JSON.stringify((await use()).body)).toContain(strings.settingsSaved);
   });
 
   test('nobody is told of what was not for the bot', async () => {
@@ -239,6 +267,7 @@ describe.concurrent('in a channel that was closed', () => {
     );
     await slack.click({ person, view: 'home', actionId: 'task_details', value });
     await scene.until('the details say so', () => refusalIn(person));
+    expect(starting.modalText(person)).not.toContain('task_record');
     expect(starting.modalText(person)).not.toContain('task_files');
     await slack.click({ person, view: 'modal', actionId: 'task_delete' });
     await scene.until('it is deleted', () =>

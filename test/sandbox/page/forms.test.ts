@@ -226,12 +226,12 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await change.click();
     const form = page.getByRole('dialog', { name: strings.workspaceSettings.title });
     const where = form.getByRole('combobox', { name: 'Channels', exact: true });
-    await where.selectOption({ label: 'Only the channels chosen below' });
+    await where.selectOption({ label: 'Only the chosen channels' });
     const chosen = form.getByRole('group', { name: 'The chosen channels' });
     await chosen.getByLabel('#reading-club').check();
     expect(await seriousFindings(page)).toEqual([]);
     await send('Save', taken);
-    await home.getByText('Only the channels chosen below (set for this workspace)').waitFor();
+    await home.getByText('Only the chosen channels (set for this workspace)').waitFor();
     await change.click();
     expect(await chosen.getByLabel('#reading-club').isChecked()).toBe(true);
     expect(await chosen.getByLabel('#sequencing').isChecked()).toBe(false);

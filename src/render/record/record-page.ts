@@ -77,6 +77,7 @@ th, td { border: 1px solid #767676; padding: .2rem .5rem; text-align: left; vert
 tr { break-inside: avoid; }
 a { color: #0b4c8c; }
 .note { color: #505050; }
+.size { white-space: nowrap; }
 @media screen { .step pre { max-height: 24rem; overflow: auto; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } }`;
 
@@ -159,7 +160,7 @@ function filesHtml(heading: string, files: readonly RecordedFile[]): string {
   const rows = files.map(({ name, sizeBytes, sha256 }) => {
     const digest =
       sha256 === null ? 'not known: the file did not pass through this app' : `<code>${sha256}</code>`;
-    return `<tr><td>${escapeHtml(name)}</td><td>${formatSize(sizeBytes).replace(' ', '&nbsp;')}</td><td>${digest}</td></tr>`;
+    return `<tr><td>${escapeHtml(name)}</td><td class="size">${formatSize(sizeBytes)}</td><td>${digest}</td></tr>`;
   });
   return `<h3>${heading}</h3>
 <table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">SHA-256</th></tr></thead>

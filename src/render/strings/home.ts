@@ -50,7 +50,7 @@ export const taskRecord = {
 /** What a record says in place of an answer, a model or turns. */
 export const recordNotes = {
   leftOut: (count: number) =>
-    `Questions that are left out with their answers, because their words were deleted: ${count}.`,
+    `Questions left out with their answers, because their words were deleted: ${count}.`,
   none: 'No answer of its own; the answer to another message may cover it.',
   failed: (reason: string) => `The agent ran into a problem and stopped: ${reason}`,
   notFound: 'The agent service no longer has this.',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { Store } from '../../src/store/store.ts';
+import { WHOLE_WORKSPACE } from '../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
 
@@ -18,6 +19,7 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   await store.projects.assign(place('C9'), 'prj_new');
   await store.projects.assign({ ...place('C1'), workspace: 'T2' }, 'prj_other');
   await store.settings.set(workspace, 'C1', 'U1', { listen_mode: 'everything' });
+  await store.settings.set(workspace, WHOLE_WORKSPACE, 'U1', { answers_in_channels: ['C0', 'C1'] });
   await store.audit.add({ ...thread, user_id: 'U1', kind: 'stop', details: {} });
   const queue = new ThreadQueue({ database, log: silentLog });
   await queue.start();
@@ -36,6 +38,7 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   expect(projects).toContainEqual({ channel: 'C9', project_id: 'prj_old' });
   expect(projects).toContainEqual({ channel: 'C1', project_id: 'prj_other' });
   expect((await store.settings.get(workspace, 'C9')).listen_mode).toBe('everything');
+  expect((await store.settings.get(workspace, WHOLE_WORKSPACE)).answers_in_channels).toEqual(['C0', 'C9']);
   const events = await database.kysely.selectFrom('audit_events').select('channel').execute();
   expect(new Set(events.map(({ channel }) => channel))).toContain('C1');
   expect(await queue.renew(held)).toEqual([]);

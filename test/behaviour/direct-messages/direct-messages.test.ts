@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -37,6 +38,11 @@ describe('direct messages with an app that Slack lists as an agent', () => {
     const root = other.ask(channel, 'Not in a direct message');
     await other.finished(channel, root);
     expect(called('assistant.threads.setTitle')).toHaveLength(1);
+    const off = { direct_messages: 'off' } as const;
+    await other.sandbox.bot.store.settings.set(other.slack.team.id, WHOLE_WORKSPACE, other.ada.id, off);
+    other.slack.openHome(other.grace, 'messages');
+    await other.slack.settled();
+    await other.expectStays(() => called('assistant.threads.setSuggestedPrompts').length, 1);
   });
 });
 

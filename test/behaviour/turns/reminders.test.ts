@@ -150,6 +150,23 @@ describe.concurrent('a question of the agent', () => {
     expect(reminders(channel, root)).toEqual([]);
   });
 
+  test('takes its post back in a channel that was closed meanwhile', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/ask Which door?');
+    await scene.until('ada is reminded', () => reminders(channel, root).length > 0);
+    await saveChannelSettings(scene, channel, { channel_answers_here: 'off' });
+    const { db } = scene.sandbox.bot.store;
+    const isReminder = db
+      .updateTable('jobs')
+      .set({ due_at: new Date(0) })
+      .where('channel', '=', channel.id);
+    await scene.until('the job is over', async () => {
+      await isReminder.where('claim_id', 'is', null).execute();
+      return (await jobs(channel)).length === 0;
+    });
+    expect(reminders(channel, root)).toEqual([]);
+  });
+
   test('brings no post where the channel has turned it off, nor the fourth of a thread in an hour', async () => {
     const [quiet, busy] = [scene.channel(), scene.channel()];
     await saveChannelSettings(scene, quiet, { channel_switches: ['show_steps'] });

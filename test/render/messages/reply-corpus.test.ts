@@ -89,7 +89,7 @@ function check({ blocks, text }: RenderedMessage): void {
   expect(blockTextLength(blocks)).toBeLessThanOrEqual(10_000);
 }
 
-test('Slack accepts every message of 500 random runs, while they grow and at their end, with the new blocks or without', () => {
+test('Slack accepts every message of 150 random runs, while they grow and at their end, with the new blocks or without', () => {
   const seen = { plan: 0, data_table: 0 };
   const live = fc.constantFrom<ReplyPhase>('working', 'stopping', 'delayed');
   const end = fc.constantFrom<ReplyPhase>('done', 'failed', 'cancelled', 'length');
@@ -110,7 +110,7 @@ test('Slack accepts every message of 500 random runs, while they grow and at the
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
-  expect(Math.min(seen.plan, seen.data_table)).toBeGreaterThan(20);
+  expect(Math.min(seen.plan, seen.data_table)).toBeGreaterThan(6);
 });

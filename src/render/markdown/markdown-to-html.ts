@@ -10,6 +10,13 @@ const HTML = [gfmHtml()];
 /** Characters after which a text is cut at its next empty line, and where it is cut in any case: one piece is one slice. */
 const PIECE_CHARACTERS = 4_000;
 const MAX_PIECE_CHARACTERS = 8_000;
+/** The parser takes quadratic time for short lines. */
+const MAX_PIECE_LINES = 400;
+/** Most cells of the tables of a piece: a crafted one has thousands of columns, and rows without cells, which HTML gets. */
+const MAX_CELLS = 16_000;
+const DELIMITER_ROW = /^[ \t>]*[|:-][ \t|:-]*$/gm;
+/** What begins and ends code. A longer one, which each piece of the code would repeat, is text. */
+const FENCE = /^ {0,3}(`{3,99}(?!`)|~{3,99}(?!~))/;
 /** A line with its end, or a part of a very long one. */
 const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}/g;
 
@@ -22,7 +29,7 @@ export function* markdownToHtml(text: string): Generator<string> {
 }
 
 function toHtml(text: string): string {
-  return micromark(limitNesting(text), { extensions: SYNTAX, htmlExtensions: HTML })
+  return micromark(limitTables(limitNesting(text)), { extensions: SYNTAX, htmlExtensions: HTML })
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
     .replaceAll('<a href="">', '<a>')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
@@ -31,17 +38,26 @@ function toHtml(text: string): string {
     );
 }
 
+/** The text, where tables that are mostly missing cells are no tables. */
+function limitTables(text: string): string {
+  const lines = text.split(/\r\n?|\n/).length;
+  return text.replace(DELIMITER_ROW, (row) => (row.split('|').length * lines > MAX_CELLS ? `x${row}` : row));
+}
+
 /** The text in pieces, cut at empty lines outside of code. What is code stays code where it must be cut. */
 function* pieces(text: string): Generator<string> {
   let piece = '';
+  let lines = 0;
   let fence = '';
   for (const [line] of text.matchAll(LINE)) {
     piece += line;
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    lines += 1;
+    const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;
     else if (mark.startsWith(fence)) fence = '';
     const isBreak = fence === '' && line.trim() === '' && piece.length > PIECE_CHARACTERS;
-    if (!isBreak && piece.length < MAX_PIECE_CHARACTERS) continue;
+    if (!isBreak && piece.length < MAX_PIECE_CHARACTERS && lines < MAX_PIECE_LINES) continue;
+    lines = 0;
     yield fence === '' ? piece : `${piece}\n${fence}`;
     piece = fence === '' ? '' : `${fence}\n`;
   }

@@ -33,6 +33,16 @@ describe('Markdown as HTML', () => {
     expect(page.replace(/<pre>.*?<\/pre>/gs, '')).not.toContain('x1');
     expect(page).toContain('<strong>After</strong>');
   });
+
+  test('is never far longer than its text, and takes no time for what is crafted', () => {
+    const row = (cell: string) => `|${cell.repeat(1_300)}\n`;
+    expect(html(row('a|') + row('-|') + '|\n'.repeat(1_300)).length).toBeLessThan(20_000);
+    expect(html(`|a|b|\n|-|-|\n${'|1|2|\n'.repeat(50)}`)).toContain('<td>2</td>');
+    // Each piece of the code would begin and end with so many marks.
+    const fence = '`'.repeat(7_990);
+    expect([...markdownToHtml(`${fence}\n${'a\n'.repeat(6_000)}`)].length).toBeLessThan(40);
+    expect([...markdownToHtml('a\n=\n'.repeat(2_000))].length).toBeGreaterThan(8);
+  });
 });
 
 describe('signed links', () => {
@@ -46,6 +56,18 @@ describe('signed links', () => {
       expect(withoutSignedLinks(text)).not.toContain('secret');
       expect(html(text)).not.toContain('secret');
     }
+  });
+
+  test.each([
+    String.raw`{"url":"https://s3.example.org/a?b=c\u0026X-Amz-Signature=secret\u0026x=1"}`,
+    String.raw`{"url":"https:\/\/s3.example.org\/a?X-Amz-Signature=secret"}`,
+    "https://s3.example.org/it's.csv?X-Amz-Signature=secret",
+    'https://s3.example.org/a(1).csv?sig=secret',
+    '[data](https://s3.example.org/a[1].csv?sig=secret)',
+    String.raw`https://s3.example.org/a?x=1&sig\=secret`,
+  ])('lose their secret where they are no plain address: %s', (text) => {
+    expect(withoutSignedLinks(text)).not.toContain('secret');
+    expect(html(text)).not.toContain('secret');
   });
 
   test('are not confused with others', () => {

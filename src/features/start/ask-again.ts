@@ -14,6 +14,7 @@ import type { SlackFile } from '../../slack/shared-file.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageContent, TaskStart, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 import { postedQuestion } from './question-post.ts';
 
 /** Longest reading of a question (ms): where the app is distributed, Slack lets it read once a minute. */
@@ -35,7 +36,6 @@ export async function readQuestion(
   asked: Turn,
 ): Promise<WrittenQuestion | undefined> {
   const { turn, fileIds } = await writtenTurn(store, asked);
-  if (turn.asked_by === '') return undefined;
   const { channel, thread_ts: threadTs, message_ts: ts } = turn;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const request = { channel, threadTs, oldest: ts, latest: ts, signal };
@@ -48,11 +48,14 @@ export async function readQuestion(
   if (read === undefined || read.subtype === 'tombstone') return undefined;
   const isPost = read.user === workspace.bot.userId;
   const content = isPost ? postedQuestion(read) : messageContent(read);
-  if (content === undefined) return undefined;
+  // A post of ours may repeat the words of somebody who was forgotten, perhaps while they were read.
+  const known = await store.messages.get(messageKeyOf(turn));
+  const isErased = known === undefined || known.user_id === '' || (isPost && known.content === null);
+  if (content === undefined || isErased) return undefined;
   // Files of a form, and those that were shared before the question, are not part of its message.
-  const known = new Set(sharedFiles(content).map(({ id }) => id));
+  const shared = new Set(sharedFiles(content).map(({ id }) => id));
   const ids = await store.uploads.slackFileIds(turn.workspace, fileIds);
-  const looked = ids.filter((id) => !known.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
+  const looked = ids.filter((id) => !shared.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
   const isThere = (file: SlackFile | string): file is SlackFile =>
     typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && file.user === turn.asked_by));
   const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');

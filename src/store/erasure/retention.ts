@@ -128,11 +128,14 @@ const LEFTOVER_DELETIONS = {
   socket_leases: deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
   used_oauth_states: deletion('used_oauth_states', sql`used_at < now() - interval '1 day'`, 'used_at'),
   uploads: deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
-  // A form that was never sent, or a question that was given up.
+  // A form that was never sent, or a question that was given up. Whose words were asked again in a thread, its form tells.
   task_starts: deletion(
     'task_starts',
     sql`created_at < now() - interval '2 hours'
-      and (state = 'draft' and content is null or created_at < now() - interval '2 days')`,
+      and (state = 'draft' and content is null or created_at < now() - interval '2 days')
+      and not exists (
+        select from turns where (turns.workspace, turns.id) = (task_starts.workspace, task_starts.source_turn_id)
+          and task_starts.state = 'done' and turns.thread_ts <> task_starts.thread_ts)`,
     'created_at',
   ),
   jobs: deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),

@@ -51,9 +51,21 @@ describe.concurrent('Ask again', () => {
     expect((await store.turns.ofMessage(key))?.asked_by).toBe(other.id);
     // Whoever is forgotten later takes their words along, also out of what others asked again.
     expect((await store.messages.get(key))?.content).toMatchObject({ text: 'what is again?' });
+    const days = { words: 30, rows: 90, audit: 90, uninstalled: 30 };
+    await store.db
+      .updateTable('task_starts')
+      .set({ created_at: new Date(Date.now() - 3 * 86_400_000) })
+      .where('thread_ts', '=', post.ts)
+      .execute();
+    await store.retention.deleteExpired(days);
     await store.personErasure.eraseUser(post.teamId, person.id);
     expect((await store.messages.get(key))?.content).toBeNull();
     expect((await store.turns.ofMessage(key))?.prompt).toBeNull();
+    // The post that repeats them is still in Slack.
+    await starting.choose(other, channel, post, 'ask_again');
+    await scene.until('the window says so', () =>
+      starting.modalText(other).includes('find this question in Slack'),
+    );
   });
 
   test('has the words as they are in Slack at that moment, and none that were deleted or forgotten', async () => {

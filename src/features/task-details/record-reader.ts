@@ -56,7 +56,8 @@ export async function* readTurns(work: RecordWork): AsyncGenerator<recorded.Reco
     const thread = await readMessages(work, wanted.sort(compareTs));
     for (const turn of page) {
       const words = await findWords(work, turn, thread);
-      const isShown = turn.reply_ts.length === 0 || turn.reply_ts.some((ts) => thread.has(ts));
+      // Whoever deleted a part of it wants that nowhere.
+      const isShown = turn.reply_ts.every((ts) => thread.has(ts));
       yield words && {
         ...words,
         number,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { closingAt } from '../../relay/access/closed-places.ts';
@@ -29,6 +30,9 @@ import { type RecordWork, readReviews, readTask, readTurns } from './record-read
 
 /** When a record is begun (ms): the modal shows first that it was asked for. */
 const BEGIN_MS = 1_000;
+/** Most records that a person waits for: those of others come after them. */
+const MAX_WAITING = 5;
+const MAX_MODALS = 1_000;
 /** How often the modal shows how far a record is (ms). */
 const PROGRESS_INTERVAL_MS = 4_000;
 
@@ -44,8 +48,8 @@ type Sending = Pick<RecordWork, 'workspace' | 'row' | 'lease'> & { job: Job; dm:
 /** Sends people the record of a task as one ZIP archive, in their direct messages. */
 export class TaskRecorder {
   readonly #deps: RelayDeps;
-  /** The open modals from which records were asked for, by person and thread. */
-  readonly #modals = new Map<string, ShowInModal>();
+  /** The modals from which records were asked for, by person and thread; another process may have the job. */
+  readonly #modals = new LRUCache<string, ShowInModal>({ max: MAX_MODALS });
   readonly jobs: JobKind = {
     kind: JOB_KIND.taskRecord,
     // Its share of the disk, too.
@@ -68,6 +72,8 @@ export class TaskRecorder {
     const found = await this.#visibleTask({ ...thread, person }, task);
     if (typeof found === 'string') return void (await show(found));
     const job = { ...thread, kind: JOB_KIND.taskRecord, key: person, person };
+    const waiting = await this.#deps.store.jobs.count(job);
+    if (waiting >= MAX_WAITING) return void (await show(strings.taskRecord.tooMany));
     this.#modals.set(modalKey(job), show);
     await this.#deps.store.jobs.add({ ...job, payload: { task } }, { inMs: BEGIN_MS });
     await show(strings.taskRecord.begun);

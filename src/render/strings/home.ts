@@ -39,6 +39,8 @@ export const taskRecord = {
   progress: (turns: number) =>
     `I'm collecting the record of this task: ${turns === 1 ? '1 question' : `${turns} questions`} so far. It comes as a file in your direct messages with me.`,
   uploading: "The record is complete, and I'm sending it to your direct messages with me.",
+  tooMany:
+    'Several records that you asked for are still being collected. Save this one when they are in your direct messages with me.',
   done: 'The record of this task is in your direct messages with me.',
   gone: "I can't save the record, because the agent service no longer has this task.",
   tooLarge:
@@ -55,7 +57,7 @@ export const recordNotes = {
   failed: (reason: string) => `The agent ran into a problem and stopped: ${reason}`,
   notFound: 'The agent service no longer has this.',
   tooLarge: 'This is too large to be read.',
-  deleted: 'This answer was deleted from the thread.',
+  deleted: 'This answer, or a part of it, was deleted from the thread.',
   defaultModel: "the agent service's default",
 } as const;
 

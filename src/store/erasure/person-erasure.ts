@@ -83,6 +83,10 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
         skill = case when user_message_id is not null then skill end
       where ${here} and asked_by = ${person}`,
     sql`delete from jobs where ${here} and kind = ${JOB_KIND.taskRecord} and key = ${person}`,
+    // Records that are being collected, perhaps with their words, are begun again.
+    sql`
+      update jobs set claim_id = null, claimed_until = null, due_at = clock_timestamp(), version = version + 1
+      where ${here} and kind = ${JOB_KIND.taskRecord} and claim_id is not null and intended_at is null`,
     ...PERSON_COLUMNS.map(
       ([table, column]) => sql`
         update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,

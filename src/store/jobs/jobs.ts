@@ -81,6 +81,13 @@ export class Jobs extends Queries {
       select * from jobs where (${JOB_KEY}) = (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key})`);
   }
 
+  /** How many jobs of a kind wait or run in a workspace for a person. */
+  async count({ workspace, kind, person }: Pick<Job, 'workspace' | 'kind' | 'person'>): Promise<number> {
+    const row = await this.first(sql<{ count: number }>`
+      select count(*) as count from jobs where (workspace, kind, person) = (${workspace}, ${kind}, ${person}) and done_at is null`);
+    return row?.count ?? 0;
+  }
+
   /**
    * Claims due jobs for `holdMs`, of each workspace some, the longest due first. `held`: the claims that this process
    * has. Whether a job fails or its process dies: it goes to the end of its workspace's queue, each time for longer.

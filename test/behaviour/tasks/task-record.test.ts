@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { recordNotes, taskRecord, tasks } from '../../../src/render/strings/index.ts';
+import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { allFindings } from '../../support/accessibility-findings.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { describeInBrowser } from '../../support/browser-scene.ts';
@@ -212,6 +213,49 @@ describe('the record of a task', () => {
     await press();
     await scene.until('the record is there', () => records(scene.ada).length > before);
     expect(modal(scene.ada)).not.toContain(tasks.membershipUnknown);
+  });
+
+  test('is collected again where somebody is forgotten meanwhile, and without deleted parts of answers', async () => {
+    const { channel, root } = await asked('Write it long:\n/long 9000');
+    const ivan = slack.createPerson({ name: 'ivan-who-leaves' });
+    slack.invite(channel, ivan);
+    await scene.finished(channel, scene.reply(channel, root, 'Forgotten words', { person: ivan }));
+    const parts = scene.replies(channel, root).filter(({ user }) => user === slack.bot.userId);
+    slack.remove(channel.id, parts[1]?.ts ?? '');
+    await openDetails(channel, root, scene.grace);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: released } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: held, times: 1 });
+    const before = records(scene.grace).length;
+    await press(scene.grace);
+    await scene.until('it is collected', () => modal(scene.grace).includes(taskRecord.uploading));
+    await scene.sandbox.bot.store.personErasure.eraseUser(slack.team.id, ivan.id);
+    release();
+    const { page } = await nextRecord(scene.grace, before);
+    expect(page).toContain('Write it long');
+    expect(page).toContain(recordNotes.deleted);
+    expect(page).not.toContain('Forgotten words');
+    await scene.expectStays(() => records(scene.grace).length, before + 1);
+  });
+
+  test('waits where a person has asked for several that are not there yet', async () => {
+    const { channel, root } = await asked('One too many');
+    const { jobs } = scene.sandbox.bot.store;
+    const waiting = Array.from({ length: 5 }, (_, at) => {
+      const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: `170000000${at}.000100` };
+      return { ...thread, kind: JOB_KIND.taskRecord, key: scene.ada.id, person: scene.ada.id };
+    });
+    for (const job of waiting) await jobs.add({ ...job, payload: { task: 'none' } }, { inMs: 600_000 });
+    await openDetails(channel, root);
+    await press();
+    const told = () => modal(scene.ada).includes(taskRecord.tooMany);
+    expect(await scene.until('it is told', told)).toBe(true);
+    const { db } = scene.sandbox.bot.store;
+    await db
+      .deleteFrom('jobs')
+      .where('due_at', '>', new Date(Date.now() + 300_000))
+      .where('kind', '=', JOB_KIND.taskRecord)
+      .execute();
   });
 
   test('is told to be impossible where the task is gone, by direct message once the modal is closed', async () => {

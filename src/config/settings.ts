@@ -219,7 +219,7 @@ export const settingsSchema = z.object({
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
   }),
   SECRET_KEY: setting('SECRET_KEY', secretKeyList.optional(), {
-    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces and the standing instructions of channels, and signs links. Required for SLACK_CLIENT_ID, STABLE_LINKS and standing instructions. To change it, set the new key, a comma and the old key, then run the command rotate-key.',
+    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces and the standing instructions of channels, and signs links. Required for SLACK_CLIENT_ID, STABLE_LINKS and standing instructions. It may be several, with commas between: the first encrypts, all decrypt. docs/operations.md tells how to change it.',
     where: 'the command openssl rand -hex 32',
     secret: true,
   }),

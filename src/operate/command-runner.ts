@@ -25,6 +25,8 @@ export function commandLine(command: string, options = '', isSilent = false): st
 /** Runs an operator's command and exits; a failure prints its message. `--help` only prints the help. */
 export async function runCommand(help: string, work: () => Promise<number>): Promise<never> {
   exitIfHelpIsAsked(`${help}\n\n${EXIT_CODES}`);
+  // As in `npm run doctor | head -3`: nobody reads on.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   try {
     process.exit(await work());
   } catch (error) {

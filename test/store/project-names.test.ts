@@ -78,7 +78,7 @@ test('a review stays with the turn that claimed it first', async () => {
   const [one, two] = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];
   const review = 'review:msg_1';
   for (const id of [one, two]) await results.claim({ ...thread, id }, review, [review]);
-  const claim = { turn_id: one, batch: review };
+  const claim = { turn_id: one, batch: review, sha256: null };
   expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: false });
   await results.markPosted({ ...thread, id: one }, review);
   expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: true });

@@ -33,7 +33,7 @@ export class CheckFailed extends Error {
 /** Slack does not answer: reported once, though several checks need Slack. */
 export class SlackUnreachable extends CheckFailed {
   constructor(reason: string) {
-    super(`Could not reach SLACK_API_URL (${reason}). Check the network, the proxy and DNS.`);
+    super(`Could not reach SLACK_API_URL (${reason}). Check the network, the firewall and DNS.`);
   }
 }
 

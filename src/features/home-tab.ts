@@ -7,7 +7,7 @@ import type {
   WorkspaceActor,
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
-import { channelTasksRefusal } from '../relay/tasks/task-access.ts';
+import { channelTasksRefusal, taskRefusal } from '../relay/tasks/task-access.ts';
 import {
   type HomeTabState,
   parseHomeTabState,
@@ -144,7 +144,10 @@ export class HomeTab {
     const asker = { workspace: workspace.id, channel: WHOLE_WORKSPACE, person };
     const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
     const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
-    const waiting = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
+    const asked = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
+    // Tasks of others may be in channels that they have left.
+    const refusals = await Promise.all(asked.map((row) => taskRefusal(workspace, row, person)));
+    const waiting = asked.filter((_, at) => refusals[at] === undefined);
     const waitingTasks = waiting.map((row) => ({ ...taskSummary(row), state: 'asking' }));
     const asShownAbove = (task: TaskSummary) =>
       waitingTasks.find(({ channel, root }) => channel === task.channel && root === task.root) ?? task;

@@ -297,3 +297,22 @@ test.concurrent('a turn that took more than two minutes ends with a mention, wit
   expect(texts.at(-1)).toBe(strings.endMention(own.ada.id, 'done', 5 * 60_000));
   expect(texts.join()).toContain('note-1.txt');
 });
+
+test.concurrent('what waits in a channel that a person has left is not shown to them', async () => {
+  const person = patient.slack.createPerson({ name: 'nils' });
+  const channel = patient.channel();
+  const root = patient.ask(channel, 'A title of others');
+  await patient.finished(channel, root);
+  const reply = patient.reply(channel, root, 'Tell me:\n/ask Which lane?', { person });
+  await patient.until('it waits', async () => (await turnOf(reply, patient))?.waits_since != null);
+  const { tasks } = patient.sandbox.bot.store;
+  expect(await tasks.waitingFor(patient.slack.team.id, person.id, 10)).toHaveLength(1);
+  patient.slack.kick(channel, person);
+  patient.slack.openHome(person);
+  const home = await patient.until('the tab is shown', () => {
+    const text = JSON.stringify(patient.slack.home(person)?.blocks ?? []);
+    return text.includes(strings.home.yourTasks) && text;
+  });
+  expect(home).not.toContain(strings.home.waiting);
+  expect(home).not.toContain('A title of others');
+});

@@ -208,6 +208,9 @@ function signedTextSetting(words: { label: string; hint: string }, { maxLength }
   };
 }
 
+/** Most channels that are named in a summary: a section holds 3,000 characters. */
+const MAX_NAMED_CHANNELS = 50;
+
 /** Any number of channels; null for none. */
 function channelsSetting(words: { label: string; hint: string }) {
   const format = (ids: readonly string[] | null) => (ids ?? []).join(',');
@@ -215,7 +218,7 @@ function channelsSetting(words: { label: string; hint: string }) {
     words,
     format,
     parse: (text: string) => (text === '' ? null : text.split(',')),
-    nameOf: (ids: readonly string[] | null) => (ids ?? []).map((id) => `<#${id}>`).join(', '),
+    nameOf: (ids: readonly string[] | null) => strings.channelNames(ids ?? [], MAX_NAMED_CHANNELS),
     audited: (ids: readonly string[] | null) => ids && format(ids),
     input: ({ id, label, text }: ShownSetting) =>
       channelsInput(id, { label, hint: words.hint, optional: true }, text === '' ? [] : text.split(',')),

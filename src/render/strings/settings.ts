@@ -173,6 +173,12 @@ export const workspaceSettings = {
   notAdmin: 'Only admins and owners of this workspace can set who may use the agent, and where.',
 } as const;
 
+/** Channels by their names, which Slack shows; of more than `most`, how many are left out. */
+export function channelNames(ids: readonly string[], most: number): string {
+  const named = ids.slice(0, most).map((id) => `<#${id}>`);
+  return [...named, ...(ids.length > most ? [`and ${ids.length - most} more`] : [])].join(', ');
+}
+
 /** Where the operator keeps the bot from answering, whatever admins choose; '' if nowhere. */
 export function operatorLimits(limits: {
   channels: readonly string[] | undefined;

@@ -175,6 +175,16 @@ describe('the form with settings', () => {
     );
   });
 
+  test('sums up however many chosen channels in what a section holds', () => {
+    const ids = Array.from({ length: 400 }, (_, index) => `C${String(index).padStart(10, '0')}`);
+    const workspace: Settings = { ...settings, answers_in: 'listed', answers_in_channels: ids };
+    const text = workspaceSummary(workspace, operator);
+    expect(text.length).toBeLessThan(2_500);
+    expect(text).toContain('<#C0000000049>, and 350 more');
+    const few = workspaceSummary({ ...workspace, answers_in_channels: ids.slice(0, 50) }, operator);
+    expect(few).toContain('<#C0000000049> (set');
+  });
+
   test('says why a channel can have no standing instructions, and then changes none', () => {
     const set = { channel: settings, workspace: settings };
     for (const why of ['key', 'skill'] as const) {

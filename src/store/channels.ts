@@ -1,14 +1,21 @@
 import { sql } from 'kysely';
-import { Queries } from './queries.ts';
+import { Queries, reachedWith } from './queries.ts';
 import { type OneTimeNotice, type Turn, threadKeyText } from './schema.ts';
 
 /** What channels are told once, and their move to another id. */
 export class Channels extends Queries {
   /**
-   * Moves a channel's rows to its new id, in a transaction; where both have one, the old one stays. The audit trail stays
-   * as it was. Held jobs are lost at their next renewal, and continue after their heartbeat.
+   * Moves a channel's rows to its new id, in a transaction, in each workspace that the same installation reaches; where both
+   * ids have one, the old one stays. The audit trail stays as it was. Held jobs are lost at their next renewal, and continue
+   * after their heartbeat.
    */
   async move(workspace: string, from: string, to: string): Promise<void> {
+    // In one order: Slack may tell two of the workspaces at once.
+    const reached = await this.rows(sql<{ workspace: string }>`${reachedWith(workspace)} order by 1`);
+    for (const one of reached) await this.#moveIn(one.workspace, from, to);
+  }
+
+  async #moveIn(workspace: string, from: string, to: string): Promise<void> {
     const { db } = this;
     const { rows: tables } = await sql<{ name: string; keys: string[] }>`
       select table_name as name, array(

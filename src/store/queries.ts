@@ -133,3 +133,11 @@ export const isInstalled = sql<boolean>`workspace not in (
 export function placeInWorkspace(order: RawBuilder<unknown>) {
   return sql<number>`row_number() over (partition by workspace order by ${order}) as place`;
 }
+
+/** The workspaces that a workspace's installation reaches, with itself: an organisation's workspaces may share channels. */
+export function reachedWith(workspace: string) {
+  return sql<{ workspace: string }>`
+    select ${workspace}::text as workspace union
+    select sibling.workspace from workspaces as own join workspaces as sibling using (installation_id)
+    where own.workspace = ${workspace}`;
+}

@@ -46,3 +46,21 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   await queue.complete(held);
   expect(await queue.claim(1)).toEqual([]);
 });
+
+test('a channel that an organisation shares among its workspaces keeps what each of them has set', async () => {
+  const row = { name: '', bot_user_id: 'U0', bot_id: 'B0' };
+  const reached = ['T5', 'T6'].map((workspace) => ({ ...row, workspace, installation_id: 'E1' }));
+  const other = { ...row, workspace: 'T7', installation_id: null };
+  await database.kysely
+    .insertInto('workspaces')
+    .values([...reached, other])
+    .execute();
+  const workspaces = ['T5', 'T6', 'T7'];
+  for (const workspace of workspaces)
+    await store.settings.set(workspace, 'C5', 'U1', { answers_here: 'off' });
+  await store.settings.set('T6', WHOLE_WORKSPACE, 'U1', { answers_in_channels: ['C5'] });
+  await store.transaction((within) => within.channels.move('T5', 'C5', 'C6'));
+  const moved = await Promise.all(workspaces.map((workspace) => store.settings.get(workspace, 'C6')));
+  expect(moved.map(({ answers_here }) => answers_here)).toEqual(['off', 'off', null]);
+  expect((await store.settings.get('T6', WHOLE_WORKSPACE)).answers_in_channels).toEqual(['C6']);
+});

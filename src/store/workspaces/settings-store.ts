@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { EncryptedText } from '../column-types.ts';
-import { Queries, toPostgresJson } from '../queries.ts';
+import { Queries, reachedWith, toPostgresJson } from '../queries.ts';
 import type { SettingsRow, Tables } from '../schema.ts';
 import { DecryptionError, encryptionContext, type Keyring } from './keyring.ts';
 
@@ -79,15 +79,12 @@ export class SettingsStore extends Queries {
   }
 
   /**
-   * Deletes the settings of a channel that is gone, in each workspace that the same installation reaches, because an
-   * organisation's workspaces may share channels; false if it had none.
+   * Deletes the settings of a channel that is gone, in each workspace that the same installation reaches; false if it had
+   * none.
    */
   async delete(workspace: string, channel: string): Promise<boolean> {
     return this.changes(sql`
-      delete from settings where channel = ${channel} and workspace in (
-        select ${workspace} union all
-        select sibling.workspace from workspaces as own join workspaces as sibling using (installation_id)
-        where own.workspace = ${workspace})`);
+      delete from settings where channel = ${channel} and workspace in (${reachedWith(workspace)})`);
   }
 
   /** The encrypted texts of all channels. */

@@ -83,6 +83,7 @@ async function buildApp(context: AppContext, cleanup: AsyncDisposableStack) {
       ...(accounts.keyRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.key]),
     ],
     deafWorkspaces: () => intake.gapDetector.deafWorkspaces,
+    slackConnections: () => intake.slackApp.socketMode?.state,
     rejectedWorkspaceCredentials: () => ({
       token: installations.refusedOwnTokenCount(),
       key: accounts.refusedOwnKeyCount(),

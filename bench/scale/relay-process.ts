@@ -54,6 +54,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     heldThreads: () => dispatcher.heldJobCount,
     rejectedSettings: () => [],
     deafWorkspaces: () => 0,
+    slackConnections: () => undefined,
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
   const store = new Store(database.kysely, watch.onTurnStep);

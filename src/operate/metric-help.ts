@@ -83,6 +83,8 @@ export const metricHelp = {
   own_credentials_refused:
     'Rejected credentials of workspaces, and tokens that cannot be decrypted; kind: token, key',
   deaf_workspaces: 'Workspaces whose posts do not come back as events',
+  slack_connections: 'Open Socket Mode connections of this process; 0 with events by HTTP',
+  slack_connections_allowed: 'Socket Mode connections that this process is to open; 0 with events by HTTP',
   database_up: '1 if the figures from the database could be read, else 0',
   messages_waiting: 'Messages waiting for their turn, over all processes',
   oldest_waiting_seconds: 'Age of the oldest waiting message',

@@ -23,6 +23,8 @@ export interface MetricSources {
   /** Workspaces whose events do not arrive, as far as this process knows. */
   deafWorkspaces(): number;
   rejectedWorkspaceCredentials(): { token: number; key: number };
+  /** Socket Mode connections of this process; undefined with events by HTTP. */
+  slackConnections(): { live: number; allowed: number } | undefined;
 }
 
 /** Whose service account: the one of the settings, or a workspace's own. */
@@ -91,6 +93,10 @@ export class Metrics {
       gauge.set({ kind: 'key' }, key);
     });
     this.#gauge('deaf_workspaces', [], (gauge) => gauge.set(sources.deafWorkspaces()));
+    this.#gauge('slack_connections', [], (gauge) => gauge.set(sources.slackConnections()?.live ?? 0));
+    this.#gauge('slack_connections_allowed', [], (gauge) =>
+      gauge.set(sources.slackConnections()?.allowed ?? 0),
+    );
     this.#gauge('database_up', [], async (gauge) =>
       gauge.set((await this.#readStats(sources)) === undefined ? 0 : 1),
     );

@@ -45,6 +45,7 @@ describe('the HTTP server', () => {
       heldThreads: () => 0,
       rejectedSettings: () => [],
       deafWorkspaces: () => 0,
+      slackConnections: () => undefined,
       rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
     });
     onTestFinished(() => telemetry.close());

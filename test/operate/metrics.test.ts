@@ -12,6 +12,7 @@ const sources = {
   stats: async () => figures,
   heldThreads: () => 4,
   deafWorkspaces: () => 1,
+  slackConnections: () => ({ live: 1, allowed: 2 }),
   rejectedSettings: () => ['AGENT_API_KEY'],
   rejectedWorkspaceCredentials: () => ({ token: 0, key: 2 }),
 };
@@ -32,6 +33,8 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'oldest_waiting_seconds 12',
     'threads_held 4',
     'deaf_workspaces 1',
+    'slack_connections 1',
+    'slack_connections_allowed 2',
     'turns{state="following"} 2',
     'slack_permits_total{limit="chat.update",outcome="granted"} 1',
     'slack_permits_total{limit="chat.update",outcome="refused"} 1',
@@ -40,6 +43,13 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'own_credentials_refused{kind="key"} 2',
   ])
     expect(text).toContain(`taskthread_${line}\n`);
+});
+
+test('with events by HTTP, no connection to Slack is open or missed', async () => {
+  const metrics = new Metrics().watch({ ...sources, slackConnections: () => undefined });
+  const { text } = await metrics.scrape();
+  expect(text).toContain('taskthread_slack_connections 0\n');
+  expect(text).toContain('taskthread_slack_connections_allowed 0\n');
 });
 
 test('the metrics name the release that runs', async () => {

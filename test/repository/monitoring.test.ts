@@ -58,6 +58,7 @@ async function metricNames(): Promise<string[]> {
     stats: async () => ({ waiting: 0, oldestWaitingSeconds: 0, turns: {}, feedback: { good: 0, bad: 0 } }),
     heldThreads: () => 0,
     deafWorkspaces: () => 0,
+    slackConnections: () => undefined,
     rejectedSettings: () => [],
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
@@ -102,6 +103,11 @@ const WELL: Readonly<Record<string, string>> = {
   'taskthread_build_info{instance="a",version="1.0.0"}': '1x600',
   'taskthread_database_up{instance="a"}': '1x600',
   'taskthread_own_credentials_refused{kind="token"}': '0x600',
+  // The second process has no share of the connections.
+  'taskthread_slack_connections{instance="a"}': '2x600',
+  'taskthread_slack_connections_allowed{instance="a"}': '2x600',
+  'taskthread_slack_connections{instance="b"}': '0x600',
+  'taskthread_slack_connections_allowed{instance="b"}': '0x600',
   taskthread_deaf_workspaces: '0x600',
   'taskthread_events_total{kind="message",outcome="admitted"}': '0+1x600',
   taskthread_oldest_waiting_seconds: '60x600',
@@ -129,6 +135,7 @@ const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefine
   TaskthreadDatabaseDown: { 'taskthread_database_up{instance="a"}': '0x600' },
   TaskthreadCredentialRefused: { 'taskthread_credential_refused{setting="AGENT_API_KEY"}': '1x600' },
   TaskthreadWorkspaceCredentialRefused: { 'taskthread_own_credentials_refused{kind="token"}': '2x600' },
+  TaskthreadSlackDisconnected: { 'taskthread_slack_connections{instance="a"}': '0x600' },
   TaskthreadDeafWorkspace: { taskthread_deaf_workspaces: '1x600' },
   TaskthreadNoEvents: { 'taskthread_events_total{kind="message",outcome="admitted"}': '7x600' },
   TaskthreadTurnsWaiting: { taskthread_oldest_waiting_seconds: '9000x600' },
@@ -144,6 +151,11 @@ const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefine
   },
   TaskthreadRetentionFailing: { 'taskthread_retention_failures_total{step="messages"}': '0+1x600' },
   TaskthreadEventLoopBlocked: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.8x600' },
+};
+
+const EVENTS_BY_HTTP = {
+  'taskthread_slack_connections{instance="a"}': '0x600',
+  'taskthread_slack_connections_allowed{instance="a"}': '0x600',
 };
 
 /** After midnight: promtool's clock begins on Thursday, 1970-01-01. */
@@ -189,6 +201,7 @@ describe.skipIf(!hasPromtool)('Prometheus', () => {
   test('raises each alert in its trouble and no other, and none while all is well', async () => {
     const tests = [
       scenario('all is well', {}, [], WORKING_HOURS),
+      scenario('events by HTTP', EVENTS_BY_HTTP, [], WORKING_HOURS),
       scenario('silence at night', TROUBLE.TaskthreadNoEvents ?? {}, [], NIGHT),
       ...Object.entries(TROUBLE).map(([alert, changes]) =>
         scenario(alert, changes, [alert], alert === 'TaskthreadNoEvents' ? WORKING_HOURS : NIGHT),

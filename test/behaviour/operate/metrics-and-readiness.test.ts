@@ -112,13 +112,18 @@ test('no metric names a workspace, a channel or a person', async () => {
 });
 
 test('/readyz reports Slack, the last event and the service', async () => {
-  expect(await (await fetch(at('/readyz'))).json()).toMatchObject({
+  const ready: unknown = await (await fetch(at('/readyz'))).json();
+  expect(ready).toMatchObject({
     ready: true,
     events: 'socket',
-    sockets: { live: expect.any(Number) },
+    sockets: {
+      live: await figure('taskthread_slack_connections'),
+      allowed: await figure('taskthread_slack_connections_allowed'),
+    },
     lastEventAt: expect.stringMatching(/Z$/),
     service: { ok: true, lastStatus: expect.any(Number) },
   });
+  expect(await figure('taskthread_slack_connections')).toBeGreaterThan(0);
 });
 
 test('each step of a turn is one log line with the ids of turn, thread and task', async () => {

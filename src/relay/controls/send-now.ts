@@ -2,6 +2,7 @@ import { sendNowNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
+import { seeksOwnReply } from '../replies/reply-finder.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -35,8 +36,11 @@ export class SendNow {
   async onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): Promise<void> {
     if (outcome.kind !== 'admitted' || !outcome.isQueued || outcome.isPaused) return;
     if (this.#passOn(outcome.thread, false)) return;
-    const { messages } = this.#deps.store;
+    const { messages, turns } = this.#deps.store;
     if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
+    const open = await turns.open(outcome.thread);
+    // Its reply is over; this message goes next, within seconds.
+    if (open !== undefined && seeksOwnReply(open)) return;
     trySendEphemeral(this.#deps, { ...writer, threadTs: outcome.thread.thread_ts }, sendNowNote(ts));
   }
 

@@ -1,11 +1,19 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../../agent/errors.ts';
+import type { Turn } from '../../store/schema.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/outage-waits.ts';
 
 /** How long (ms) a task of which nothing more is expected must show itself settled to count as settled. */
 export const SETTLED_TASK_SHORT_MS = 3_000;
+
+/** Whether a turn's message was forwarded, and nobody knows yet whether it gets a reply of its own. */
+export function seeksOwnReply(turn: Turn): boolean {
+  return (
+    turn.forwarded_by_turn_id !== null && turn.user_message_id !== null && turn.first_visible_at === null
+  );
+}
 
 /** The message whose reply a turn waits for, and how its task may be read. */
 export interface AnsweredMessage {

@@ -4,7 +4,7 @@ import { StoreError } from '../../store/errors.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { actorName } from '../reading/display-names.ts';
-import { findReply, SETTLED_TASK_SHORT_MS } from '../replies/reply-finder.ts';
+import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/reply-finder.ts';
 import { sleepWithLease } from '../runtime/outage-waits.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-message.ts';
@@ -104,8 +104,7 @@ async function takeSteps(context: TurnContext): Promise<void> {
  */
 async function findReplyToForwarded(context: TurnContext): Promise<string | undefined | null> {
   const { deps, turn, stopSignal } = context;
-  if (turn.forwarded_by_turn_id === null || turn.user_message_id === null || turn.first_visible_at !== null)
-    return undefined;
+  if (!seeksOwnReply(turn)) return undefined;
   if ((await context.thread()).task_id === null) return undefined;
   const message = await context.answeredMessage();
   const settledMs = async () =>

@@ -8,7 +8,7 @@ import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './script
 
 const LOOK_INTERVAL_MS = 50;
 /** What a reminder says. */
-export const REMINDER = 'waits for your answer';
+export const REMINDER = 'waiting for your answer';
 
 /** An hour in a workspace, with its clock scaled: five people, three channels, direct messages. */
 export class ScriptedHour implements Stage {

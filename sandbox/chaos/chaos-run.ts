@@ -44,7 +44,7 @@ const STREAM_SETTINGS = { DM_STREAMS: 'true', AGENT_SESSIONS: 'true' };
 const STREAMED_SHARE = 0.5;
 /** Where the agent asks: who asked is reminded soon. */
 const QUESTION_SETTINGS = { SILENCE_SECONDS: '1', REMIND_SECONDS: '1.5' };
-const REMINDER = 'waits for your answer';
+const REMINDER = 'waiting for your answer';
 /** In the names of records' files. */
 const RECORD = 'task-record-';
 /** In the question of a form that is asked again, or in the link to it. */

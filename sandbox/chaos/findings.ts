@@ -19,7 +19,7 @@ const WAITING_REACTION = 'hourglass_flowing_sand';
 const UNFINISHED_BUTTON = /"action_id":"(stop|go)"/;
 /** Text of an unfinished turn. */
 const UNFINISHED_TEXT =
-  /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages|waits for your answer/;
+  /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages|waiting for your answer/;
 
 const SETTLE_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 200;

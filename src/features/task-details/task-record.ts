@@ -35,6 +35,8 @@ const MAX_WAITING = 5;
 const MAX_MODALS = 1_000;
 /** How often the modal shows how far a record is (ms). */
 const PROGRESS_INTERVAL_MS = 4_000;
+/** Most characters of an archive's name. File systems take 255 bytes. */
+const MAX_NAME_CHARACTERS = 60;
 
 /** The file's id is recorded with the job's intent, just before the file is shared. */
 const payloadSchema = z.object({ task: z.string(), file_id: z.string().optional() });
@@ -135,7 +137,7 @@ export class TaskRecorder {
     const texts = { [PAGE_NAME]: this.#page(job, work, crate), [METADATA_NAME]: metadataOf(crate) };
     return withArchive(texts, lease.signal, async (archive) => {
       await this.#show(job, strings.taskRecord.uploading);
-      return this.#share(sending, archive);
+      return this.#share(sending, archive, archiveName(crate.task.title));
     });
   }
 
@@ -174,9 +176,9 @@ export class TaskRecorder {
   async #share(
     { workspace: { uploads }, job, dm, row, lease }: Sending,
     archive: Archive,
+    name: string,
   ): Promise<string | undefined> {
     const { jobs } = this.#deps.store;
-    const name = `task-record-${new Date().toISOString().slice(0, 10)}.zip`;
     // Nobody sees the bytes before the file is shared, so the id is recorded then.
     const onFileId = async () => undefined;
     const { fileId } = await uploads.stage({ name, ...archive, onFileId, guard: lease });
@@ -213,6 +215,13 @@ export class TaskRecorder {
 /** Read once the page is written. */
 function* metadataOf(crate: CrateContent): Generator<string> {
   yield crateMetadata(crate);
+}
+
+/** Its words, so that the archives of one day differ: letters and digits, as every file system takes them. */
+function archiveName(title: string): string {
+  const words = title.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const name = Array.from(['task-record', new Date().toISOString().slice(0, 10), ...words].join('-'));
+  return `${name.slice(0, MAX_NAME_CHARACTERS).join('').replace(/-$/, '')}.zip`;
 }
 
 function modalKey({ workspace, channel, thread_ts, person }: ThreadKey & Pick<Job, 'person'>): string {

@@ -16,7 +16,7 @@ export const helpInDm =
 export const agentWords = {
   new: 'ask with a form, and choose model, skill, title and files',
   status: 'what waits for you here, and what the agent is working on for you',
-  stop: 'the same list, with a Stop button for each',
+  stop: 'the same list, whose buttons stop the agent',
   tasks: 'the tasks here',
   settings: 'the settings of the channel',
 } as const;

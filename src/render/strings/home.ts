@@ -1,7 +1,7 @@
 export const home = {
   title: 'Taskthread',
   about: [
-    "Mention me in a channel that I'm in, or send me a direct message, and I'll pass it to a biomedical AI agent. Its answer grows in the thread, followed by the files it makes. Share files in your message and the agent reads them; what you write in the thread continues the same task. In a thread that began without me, mention me each time.",
+    "Mention me in a channel that I'm in, or send me a direct message, and I'll pass it to a biomedical AI agent. Its answer grows in the thread, followed by the files it makes. Share files in your message and the agent reads them; what you write in the thread continues the same task. In a thread that people began, mention me.",
     'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` lists what else I can do.',
   ].join('\n'),
   noAccess:

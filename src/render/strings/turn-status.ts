@@ -62,7 +62,9 @@ export const agentAsks = 'The agent asks you something. Write your answer here, 
 
 /** Posted where nobody has answered the agent, in mrkdwn; `userId` is undefined in a DM. */
 export function reminder(userId: string | undefined, isPlan: boolean): string {
-  const line = isPlan ? "the agent's plan waits for your answer." : 'the agent waits for your answer.';
+  const line = isPlan
+    ? "the agent's plan is waiting for your answer."
+    : 'the agent is waiting for your answer.';
   return userId === undefined ? capitalise(line) : `<@${userId}>, ${line}`;
 }
 

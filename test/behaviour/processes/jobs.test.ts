@@ -117,7 +117,7 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove'>, Kind> = {
     calls: ['chat.postMessage', 'chat.postMessage'],
     says: ({ person }) => reminder(person.id, true),
     ask: (place) => answered({ ...place, words: `--plan first ${place.words}` }),
-    seen: (place) => countOf(textsIn(place), 'waits for your answer'),
+    seen: (place) => countOf(textsIn(place), 'waiting for your answer'),
     goesOn: true,
     endsWithPerson: true,
   },

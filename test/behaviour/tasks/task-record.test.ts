@@ -103,6 +103,8 @@ describe('the record of a task', () => {
     await scene.until('the review is done', reviewed);
     const { page, metadata } = await saved(channel, root, scene.grace);
     await scene.until('it is told', () => modal(scene.grace).includes(taskRecord.done));
+    const { name } = slack.file(records(scene.grace).at(-1) ?? '');
+    expect(name).toMatch(/^task-record-\d{4}-\d\d-\d\d-Look-at-the-sheep-count-them\.zip$/);
     expect(page).toContain('Look at the &lt;sheep&gt; &amp; ');
     expect(page).toContain('ada');
     expect(page).toContain('Steps (2)');

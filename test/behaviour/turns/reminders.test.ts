@@ -40,7 +40,7 @@ function reminders(channel: Channel, root: Message, on: AppScene = scene): strin
   return on
     .replies(channel, root)
     .map(({ text }) => text)
-    .filter((text) => text.includes('waits for your answer'));
+    .filter((text) => text.includes('waiting for your answer'));
 }
 
 async function turnOf(message: Message, on: AppScene = scene) {
@@ -201,7 +201,7 @@ describe.concurrent('a question of the agent', () => {
     const channel = own.channel();
     own.slack.faults.add({
       call: 'chat.postMessage',
-      about: 'waits for your answer',
+      about: 'waiting for your answer',
       fault: { kind: 'lost' },
       times: 1,
     });

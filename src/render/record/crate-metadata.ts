@@ -93,9 +93,10 @@ function actionId(number: number): string {
 }
 
 function personId({ id }: RecordedPerson): string {
-  return `#person-${encodeURIComponent(id)}`;
+  return `#person-${encodeURIComponent(id.toWellFormed())}`;
 }
 
+/** Half of a surrogate pair cannot be encoded. */
 function fileId({ id }: RecordedFile): string {
-  return `#file-${encodeURIComponent(id)}`;
+  return `#file-${encodeURIComponent(id.toWellFormed())}`;
 }

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { crateMetadata } from '../../../src/render/record/crate-metadata.ts';
+import { pageStart, turnHtml } from '../../../src/render/record/record-page.ts';
+
+test('hostile names and ids are text in the page, and values in the metadata', () => {
+  const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>","@id":"./';
+  const person = { id: hostile, name: hostile };
+  const file = { id: '../\ud800"', name: `../${hostile}`, sizeBytes: 1, mimeType: hostile, sha256: null };
+  const at = new Date(0);
+  const answer = [
+    { kind: 'text', text: hostile },
+    { kind: 'tool_use', id: '1', name: hostile, input: { a: hostile } },
+    { kind: 'tool_result', toolUseId: '1', content: hostile },
+  ] as const;
+  const turn = {
+    ...{ number: 1, writer: person, askedAt: at, question: hostile, isEdited: true, filesIn: [file] },
+    ...{ answer, filesOut: [file], skill: hostile, outcome: hostile, endedAt: at },
+  };
+  const names = { id: hostile, title: hostile, channel: hostile, model: hostile };
+  const people = { starter: person, savedBy: person, begunAt: at, savedAt: at, url: null };
+  const task = { ...names, ...people };
+  expect(pageStart(task) + [...turnHtml(turn)].join('')).not.toMatch(/<script|<img/);
+  const metadata: unknown = JSON.parse(
+    crateMetadata({ task, turns: [turn], sources: new Set(), leftOut: 0 }),
+  );
+  expect(metadata).toMatchObject({ '@graph': { length: 7 } });
+});

@@ -1,9 +1,11 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
+import { closingAt } from '../access/closed-places.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
@@ -52,6 +54,8 @@ export class Sender {
   #message: Message | undefined;
   /** The message as it was last read for the agent. */
   #outgoing: OutgoingMessage | undefined;
+  /** The turn has failed before, or in another process. */
+  #hasWaited: boolean;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;
   /** What this run has left of the thread's, once each, so that a service that contradicts itself causes no loop. */
@@ -63,6 +67,7 @@ export class Sender {
     this.#turn = turn;
     this.#options = options;
     this.#thread = options.thread;
+    this.#hasWaited = turn.attempts > 0;
   }
 
   /** Takes the remaining steps. Throws TurnEnded if the message must not be sent. */
@@ -110,15 +115,24 @@ export class Sender {
   /** Takes a step before the message is sent, with retries, each time under the current account. A stop ends the turn. */
   async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#options.withRetry(async () => {
-      if (this.#turn.send_intended_at === null) this.#options.stopSignal.throwIfAborted();
+      if (this.#turn.send_intended_at === null) await this.#throwIfUnwanted();
       try {
         return await step(await this.#threadUnderAccount(this.#turn));
       } catch (error) {
+        this.#hasWaited = true;
         this.#forget();
         await this.#recordTask();
         throw error;
       }
     });
+  }
+
+  /** Throws if the turn was stopped, or its place was closed while the message waited for the service. */
+  async #throwIfUnwanted(): Promise<void> {
+    this.#options.stopSignal.throwIfAborted();
+    if (!this.#hasWaited) return;
+    const closing = await closingAt(this.#work.deps, this.#turn, this.#work.lease.signal);
+    if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
   }
 
   #forget(): void {
@@ -239,7 +253,7 @@ export class Sender {
     const turn = known?.turn ?? (await store.turns.get(this.#turn.workspace, this.#turn.id));
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
     if (turn.send_intended_at === null) {
-      this.#options.stopSignal.throwIfAborted();
+      await this.#throwIfUnwanted();
       if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
     }
     const agent = this.#work.deps.agent((await this.#threadUnderAccount(turn)).account_id);
@@ -247,6 +261,7 @@ export class Sender {
       const task = { ...this.#work, agent, taskId };
       return await deliverOnce(task, turn, this.#options.stopSignal, known?.isIntended === true);
     } catch (error) {
+      this.#hasWaited = true;
       if (error instanceof TaskClosed && (await this.#leaveTask(taskId))) throw new RestartSending();
       throw error;
     }

@@ -334,4 +334,13 @@ test("the operator's limits hold, whatever admins and people choose", async ({ o
   await narrow.expectNoReply(channel, root, said);
   const group = narrow.slack.openGroupDm([narrow.ada, narrow.grace]);
   await narrow.finished(group, narrow.ask(group, 'a group is no channel'));
+
+  const back = narrow.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
+  const late = narrow.ask(group, 'too late');
+  await narrow.until('it waits for the service', () => narrow.shown(group, late).includes("can't reach"));
+  await tables.settings.set(narrow.slack.team.id, WHOLE_WORKSPACE, narrow.ada.id, { group_messages: 'off' });
+  back();
+  await narrow.finished(group, late);
+  expect(narrow.shown(group, late)).toContain(closedPlaces.closed_by_admins);
+  expect(narrow.sentToAgent('too late').texts).toEqual([]);
 });

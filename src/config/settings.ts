@@ -298,7 +298,7 @@ export const settingsSchema = z.object({
     what: 'Days until rows of the audit trail are deleted.',
   }),
   KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', nonNegativeInteger.default(30), {
-    what: "Days until a workspace's data is deleted after the app is uninstalled there. Its tokens are deleted at once.",
+    what: "Days until a workspace's data is deleted after the app is uninstalled there, if it was installed by OAuth. Its tokens are deleted at once.",
   }),
   DRAIN_SECONDS: setting('DRAIN_SECONDS', nonNegativeInteger.default(8), {
     what: 'How long running turns may take to hand over when the process is asked to stop, in seconds.',

@@ -97,5 +97,5 @@ test('three hundred random and mutated events do no harm, and real questions are
   expect(questions).toBeGreaterThan(3);
   expect(answered).toBe(questions);
   expect(statuses[200]).toBeGreaterThan(60);
-  expect(statuses[401]).toBeGreaterThan(1);
+  expect(statuses[401]).toBeGreaterThan(0);
 });

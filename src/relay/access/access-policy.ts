@@ -1,9 +1,10 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
-import { type ClosedBy, closingAt } from './closed-places.ts';
+import { type ClosedBy, closingUnder } from './closed-places.ts';
 
 export type AccessDenial = Exclude<PersonKind, 'member'> | ClosedBy;
 
@@ -21,7 +22,10 @@ export async function accessPolicyFor(
   { store, settings }: RelayDeps,
   { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
 ): Promise<AccessPolicy> {
-  const set = await store.settings.inForce(workspace, channel);
+  return policyUnder(await store.settings.inForce(workspace, channel), settings);
+}
+
+function policyUnder(set: Settings, settings: RelayDeps['settings']): AccessPolicy {
   const bots = set.allowed_bots ?? settings.admitsBots;
   return {
     admits: set.allowed_users ?? settings.admits,
@@ -47,10 +51,11 @@ export async function accessDenialFor(
   asker: ChannelActor,
   signal: AbortSignal,
 ): Promise<AccessDenial | undefined> {
-  const { person } = asker;
-  const closing = await closingAt(deps, asker, signal);
+  const { workspace, channel, person } = asker;
+  const set = await deps.store.settings.inForce(workspace, channel);
+  const closing = await closingUnder(set, deps, asker, signal);
   if (closing !== undefined) return closing;
-  const { admits, bots } = await accessPolicyFor(deps, asker);
+  const { admits, bots } = policyUnder(set, deps.settings);
   if (isBotId(person)) return bots.includes(person) ? undefined : 'bot';
   const { kind } = await people.requirePerson(person, signal);
   if (kind === 'member') return undefined;

@@ -56,12 +56,22 @@ export function closedBy(
  * decided otherwise than a channel; what it does not know is closed. Throws a StoreError, a SlackError or the signal's reason.
  */
 export async function closingAt(
-  { store, settings, workspace: clientOf }: PlaceDeps,
+  deps: PlaceDeps,
+  place: Place,
+  signal?: AbortSignal,
+): Promise<ClosedBy | undefined> {
+  const set = await deps.store.settings.inForce(place.workspace, place.channel);
+  return closingUnder(set, deps, place, signal);
+}
+
+/** Like `closingAt`, with what is set there. Throws a SlackError or the signal's reason. */
+export async function closingUnder(
+  set: AnswerSettings,
+  { settings, workspace: clientOf }: Omit<PlaceDeps, 'store'>,
   { workspace, channel, isGroup }: Place,
   signal?: AbortSignal,
 ): Promise<ClosedBy | undefined> {
   if (channel === WHOLE_WORKSPACE) return undefined;
-  const set = await store.settings.inForce(workspace, channel);
   const decide = (kind: PlaceKind) => closedBy(kind, channel, set, settings.answers);
   if (isDirectChannel(channel)) return decide('direct');
   const [asChannel, asGroup] = [decide('channel'), decide('group')];

@@ -4,7 +4,7 @@ import { filesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { messageContent } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
-import { isThreadUnreachable, mayHaveMoved } from '../../relay/runtime/turn-interruptions.ts';
+import { outcomeIfUnreachable } from '../../relay/runtime/turn-interruptions.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -135,8 +135,7 @@ export function askedAgainJobs(deps: RelayDeps): JobKind {
         const notice = { key: `again/${job.key}`, text };
         return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
       } catch (error) {
-        if (!isThreadUnreachable(error)) throw error;
-        return mayHaveMoved(error, job.tried_since) ? 'later' : 'done';
+        return outcomeIfUnreachable(error, job);
       }
     },
     onGivenUp: 'counted',

@@ -62,6 +62,12 @@ export function isThreadUnreachable(error: unknown): error is SlackError {
 /** How long (ms) no event may tell that a channel has another id. */
 export const MOVE_TOLD_WITHIN_MS = 60_000;
 
+/** A job for a thread that cannot be reached ends, unless the channel may have another id. Throws any other error. */
+export function outcomeIfUnreachable(error: unknown, job: { tried_since: Date | null }): 'done' | 'later' {
+  if (!isThreadUnreachable(error)) throw error;
+  return mayHaveMoved(error, job.tried_since) ? 'later' : 'done';
+}
+
 /** Whether Slack does not know a channel any more, which may have got another id since `triedSince`. */
 export function mayHaveMoved(error: unknown, triedSince: Date | null): boolean {
   const isUnknown = error instanceof ChannelGoneError && error.slackCode === 'channel_not_found';

@@ -6,7 +6,7 @@ import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
 import { sleepWithLease } from './outage-waits.ts';
-import { isThreadUnreachable, mayHaveMoved, TakenOverElsewhere } from './turn-interruptions.ts';
+import { outcomeIfUnreachable, TakenOverElsewhere } from './turn-interruptions.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;
@@ -116,8 +116,7 @@ export async function postJobNotice(
     const post = { ...place, key, kind: 'notice', message: async () => ({ text }) } as const;
     await postOnce(workspace, post, jobPostIntent(deps, job), lease);
   } catch (error) {
-    if (!isThreadUnreachable(error)) throw error;
-    return !mayHaveMoved(error, job.tried_since);
+    return outcomeIfUnreachable(error, job) === 'done';
   }
   return true;
 }

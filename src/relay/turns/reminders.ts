@@ -8,7 +8,7 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
-import { isThreadUnreachable, mayHaveMoved } from '../runtime/turn-interruptions.ts';
+import { outcomeIfUnreachable } from '../runtime/turn-interruptions.ts';
 
 /** How often it is looked whether a reminder is still needed (ms): what ends a wait wakes its job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
@@ -34,8 +34,7 @@ export function reminderJobs(deps: RelayDeps): JobKind {
       try {
         return await remindOrTakeBack({ deps, workspace, lease }, wait);
       } catch (error) {
-        if (!isThreadUnreachable(error)) throw error;
-        return mayHaveMoved(error, job.tried_since) ? 'later' : 'done';
+        return outcomeIfUnreachable(error, job);
       }
     },
     onGivenUp: 'counted',

@@ -15,7 +15,6 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageContent, TaskStart, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { postedQuestion } from './question-post.ts';
 
 /** Longest reading of a question (ms): where the app is distributed, Slack lets it read once a minute. */
 const READ_TIMEOUT_MS = 75_000;
@@ -31,7 +30,7 @@ export interface WrittenQuestion {
  * is not there, or its writer was forgotten. Throws a SlackError.
  */
 export async function readQuestion(
-  { store, settings }: RelayDeps,
+  { store }: RelayDeps,
   workspace: WorkspaceClient,
   asked: Turn,
 ): Promise<WrittenQuestion | undefined> {
@@ -47,11 +46,10 @@ export async function readQuestion(
   }
   if (read === undefined || read.subtype === 'tombstone') return undefined;
   const isPost = read.user === workspace.bot.userId;
-  const content = isPost ? postedQuestion(read) : messageContent(read);
-  // A post of ours may repeat the words of somebody who was forgotten, perhaps while they were read.
   const known = await store.messages.get(messageKeyOf(turn));
-  const isErased = known === undefined || known.user_id === '' || (isPost && known.content === null);
-  if (content === undefined || isErased) return undefined;
+  // A post of ours may repeat the words of somebody who was forgotten. Its files may have been deleted since.
+  const content = isPost ? known?.content && { ...known.content, files: [] } : messageContent(read);
+  if (content == null || !known?.user_id) return undefined;
   // Files of a form, and those that were shared before the question, are not part of its message.
   const shared = new Set(sharedFiles(content).map(({ id }) => id));
   const ids = await store.uploads.slackFileIds(turn.workspace, fileIds);
@@ -60,8 +58,7 @@ export async function readQuestion(
     typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && file.user === turn.asked_by));
   const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');
   const files = [...own, ...(await Promise.all(looked)).filter(isThere)];
-  const choices = turn.skill === null || turn.skill === settings.skill ? {} : { skill: turn.skill };
-  return { turn, content: { ...content, ...(isPost && { choices }), files } };
+  return { turn, content: { ...content, files } };
 }
 
 /** The turn whose message was written in Slack, behind those of buttons and edits, and what files the service got for it. */

@@ -1,17 +1,20 @@
-import { z } from 'zod';
 import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-blocks.ts';
 import { truncateBytes } from '../../render/markdown/fallback-text.ts';
-import { neutralizePings, restorePings } from '../../render/markdown/pings.ts';
+import { MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../../render/markdown/markdown-node.ts';
+import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/shorten.ts';
-import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { MessageContent } from '../../store/schema.ts';
 
 const MAX_QUESTION_CHARACTERS = 6_000;
 const MAX_QUOTE_CHARACTERS = 1_500;
 const MAX_LABEL_CHARACTERS = 150;
+/** Characters of a table and the quotations before it: about 12,000 are the limit of all blocks. */
+const MAX_TABLE_TEXT = 8_000;
+
+type TextTable = readonly (readonly string[])[];
 
 export interface QuestionPostContent {
   /** Slack's id of who asks; undefined for a step of a workflow that names nobody. */
@@ -24,13 +27,15 @@ export interface QuestionPostContent {
   quote: string | undefined;
   choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
   files: readonly string[];
+  /** Untrusted: the tables of the question and of the quote, as rows of cells. */
+  tables?: readonly TextTable[];
   /** Where the same question was asked first. */
   firstLink?: string | undefined;
 }
 
 /** The post whose thread a task starts in: a question from a form or a workflow, verbatim, for everyone to see. */
 export function questionPost(content: QuestionPostContent) {
-  const { person, label, question, quote = '', choices, files, firstLink } = content;
+  const { person, label, question, quote = '', choices, files, tables = [], firstLink } = content;
   const asks = question === '' ? strings.asksAbout : strings.asks;
   const name = label === undefined ? '' : shorten(neutralizePings(label), MAX_LABEL_CHARACTERS);
   const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
@@ -42,16 +47,15 @@ export function questionPost(content: QuestionPostContent) {
   const quotations = [
     { text: question, most: MAX_QUESTION_CHARACTERS },
     { text: quote, most: MAX_QUOTE_CHARACTERS },
-  ].filter(({ text }) => /\S/.test(text));
-  const blocks: ViewBlock[] = [
-    {
-      type: 'rich_text',
-      elements: [
-        { type: 'rich_text_section', elements: asker },
-        ...quotations.map(({ text, most }) => quotation(shorten(neutralizePings(text.trim()), most))),
-      ],
-    },
-  ];
+  ]
+    .filter(({ text }) => /\S/.test(text))
+    .map(({ text, most }) => shorten(neutralizePings(text.trim()), most));
+  const elements = [{ type: 'rich_text_section' as const, elements: asker }, ...quotations.map(quotation)];
+  const blocks: ViewBlock[] = [{ type: 'rich_text', elements }];
+  const room = MAX_TABLE_TEXT - quotations.join('').length;
+  // Whether Slack takes several is not known.
+  const table = tables.find((rows) => fits(rows, room));
+  if (table !== undefined) blocks.push(tableBlock(table));
   if (firstLink !== undefined) blocks.push(mrkdwnContextBlock(strings.askedFirst(firstLink)));
   const chosen = strings.chosenOptions(choices, files);
   if (chosen !== '') blocks.push(contextLineBlock(shorten(chosen, 900)));
@@ -63,31 +67,15 @@ function quotation(text: string) {
   return { type: 'rich_text_quote' as const, elements: [{ type: 'text' as const, text }] };
 }
 
-const quotationSchema = z.looseObject({
-  type: z.literal('rich_text_quote'),
-  elements: z.tuple([z.looseObject({ text: z.string() })]),
-});
-const postedSchema = z.looseObject({
-  type: z.literal('rich_text'),
-  elements: z.tuple(
-    [z.looseObject({ elements: z.array(z.looseObject({ text: z.string().optional() })).min(1) })],
-    quotationSchema,
-  ),
-});
+/** Slack refuses an empty text. */
+function tableBlock(table: TextTable) {
+  const cell = (text: string) => ({ type: 'raw_text' as const, text: neutralizePings(text) || ' ' });
+  return { type: 'table' as const, rows: table.map((row) => row.map(cell)) };
+}
 
-/** What a post of `questionPost` asks; undefined for any other post, or where it does not show the whole question. */
-export function postedQuestion({ blocks = [] }: Pick<ThreadMessage, 'blocks'>): MessageContent | undefined {
-  const [post] = blocks.flatMap((block) => postedSchema.safeParse(block).data ?? []);
-  if (post === undefined) return undefined;
-  const [{ elements: asker }, ...quotations] = post.elements;
-  const words = quotations.map(({ elements: [{ text }] }) => restorePings(text));
-  const isAbout = asker.at(-1)?.text?.trim() === strings.asksAbout;
-  const [question = '', quote] = isAbout ? ['', ...words] : words;
-  if (question.length >= MAX_QUESTION_CHARACTERS || question + (quote ?? '') === '') return undefined;
-  return {
-    ...verbatimContent(question),
-    ...(quote !== undefined && { about: { ...verbatimContent(quote) } }),
-  };
+function fits(table: TextTable, room: number): boolean {
+  const isNarrow = table.every(({ length }) => length <= MAX_TABLE_COLUMNS);
+  return isNarrow && table.length <= MAX_TABLE_ROWS && table.flat().join(' ').length <= room;
 }
 
 /** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */

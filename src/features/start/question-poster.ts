@@ -1,6 +1,12 @@
 import { lookUpNames } from '../../relay/reading/display-names.ts';
-import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
+import {
+  blocksOf,
+  fileNamesOf,
+  type ParsedMessage,
+  parseMessage,
+} from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
+import { tablesAmong, withoutTables, withTableFiles } from '../../relay/reading/pasted-tables.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind, JobRunner } from '../../relay/runtime/job-runner.ts';
@@ -8,6 +14,8 @@ import type { Lease } from '../../relay/runtime/lease.ts';
 import { isOverdue } from '../../relay/runtime/outage-waits.ts';
 import { MOVE_TOLD_WITHIN_MS } from '../../relay/runtime/turn-interruptions.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
+import { textOfCells } from '../../relay/sending/shared-items.ts';
+import { MAX_TABLE_ROWS } from '../../render/markdown/markdown-node.ts';
 import * as strings from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
@@ -98,10 +106,17 @@ export class QuestionPoster {
     const workspace = this.#deps.workspace(start.workspace);
     if (workspace === undefined) return 'unreachable';
     const { channel } = start;
-    const message = () => this.#renderPost(workspace, start);
-    const post = { channel, key: postKeyOf(start), kind: 'first', message } as const;
+    const post = (withTables: boolean) => {
+      const message = () => this.#renderPost(workspace, start, withTables);
+      const request = { channel, key: postKeyOf(start), kind: 'first', message } as const;
+      return postOnce(workspace, request, jobPostIntent(this.#deps, job), lease);
+    };
     try {
-      await this.#openThread(start, await postOnce(workspace, post, jobPostIntent(this.#deps, job), lease));
+      const ts = await post(true).catch((error) => {
+        if (error instanceof PayloadRefusedError) return post(false);
+        throw error;
+      });
+      await this.#openThread(start, ts);
       return 'posted';
     } catch (error) {
       const reason = postRefusalReason(error);
@@ -113,26 +128,27 @@ export class QuestionPoster {
     }
   }
 
-  async #renderPost(workspace: WorkspaceClient, start: TaskStart) {
+  async #renderPost(workspace: WorkspaceClient, start: TaskStart, withTables: boolean) {
     const { channel, user_id, content } = start;
     const { choices, about, step, ...own } = content ?? { text: '' };
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
-    const quoted = about === undefined ? undefined : parseMessage(about);
-    const names = await lookUpNames(
-      { people: workspace.people, channel },
-      question,
-      ...(quoted ? [quoted] : []),
-    );
+    const quoted = about === undefined ? [] : [parseMessage(about)];
+    const scope = { people: workspace.people, channel };
+    const names = await lookUpNames(scope, question, ...quoted);
+    const wordsOf = (one: ParsedMessage) => readableText(one, names, botUser, withoutTables(blocksOf(one)));
+    const tables = tablesAmong(withTableFiles([question, ...quoted].flatMap(blocksOf), 1));
+    const shownTables = withTables ? tables.filter(({ rows }) => rows.length <= MAX_TABLE_ROWS) : [];
     const first = await firstTurn(this.#deps.store, start);
     return questionPost({
       firstLink: first && (await linkTo(workspace, { channel, ts: first.message_ts })),
       person: step === undefined ? user_id : step.person,
       label: step && (step.label ?? strings.workflowStep.unnamed),
-      question: readableText(question, names, botUser),
-      quote: quoted === undefined ? undefined : readableText(quoted, names, botUser),
+      question: wordsOf(question),
+      quote: quoted.map(wordsOf)[0],
       choices: choices ?? {},
-      files: fileNamesOf(question),
+      files: [...fileNamesOf(question), ...tables.map(({ file = '' }) => file)],
+      tables: await Promise.all(shownTables.map((table) => textOfCells(scope, table))),
     });
   }
 

@@ -192,9 +192,14 @@ function displayName(reference: SlackReference, names: DisplayNames): string {
   return name.startsWith(prefix) ? name : prefix + name;
 }
 
-/** The message as people read it, in Markdown, without mentions of the bot at its beginning; '' without other text. */
-export function readableText(message: ParsedMessage, names: DisplayNames, botUserId: string): string {
-  const content = withoutLeadingMention(blocksOf(message), botUserId);
+/** The message, or these blocks of it, as people read it, in Markdown, without mentions of the bot at its beginning. */
+export function readableText(
+  message: ParsedMessage,
+  names: DisplayNames,
+  botUserId: string,
+  blocks = blocksOf(message),
+): string {
+  const content = withoutLeadingMention(blocks, botUserId);
   return toMarkdown(content, new Map([[botUserId, 'agent'], ...names]));
 }
 

@@ -28,6 +28,14 @@ export function tablesAmong(blocks: readonly ParsedBlock[]): ParsedTable[] {
   });
 }
 
+/** The blocks without the tables among them. */
+export function withoutTables(blocks: readonly ParsedBlock[]): ParsedBlock[] {
+  return blocks.flatMap((block): ParsedBlock[] => {
+    if (block.kind === 'quoted') return [{ ...block, blocks: withoutTables(block.blocks) }];
+    return block.kind === 'table' ? [] : [block];
+  });
+}
+
 /** The blocks with a file name for each table: `table-1.csv` for the one with the number 1. */
 export function withTableFiles(blocks: readonly ParsedBlock[], first: number): ParsedBlock[] {
   let number = first;

@@ -45,10 +45,15 @@ export async function sharedItemsOf(
 async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedItem> {
   const name = table.file ?? '';
   if (isTooLarge(table)) return { kind: 'table', id: name, name, csv: undefined };
-  const cells = await cellsOf(table);
-  const names = await lookUpReferences(scope, cells.flat(2));
-  const lines = cells.map((row) => plainCsvLine(row.map((cell) => inlinesToText(cell, names))));
+  const lines = (await textOfCells(scope, table)).map(plainCsvLine);
   const csv = Buffer.from(`${lines.join('\n')}\n`);
   // The same table is uploaded once. After an edit it is another one.
   return { kind: 'table', id: `${name}/${createHash('sha256').update(csv).digest('hex')}`, name, csv };
+}
+
+/** What the cells of a table say, by rows. */
+export async function textOfCells(scope: NameScope, table: ParsedTable): Promise<string[][]> {
+  const cells = await cellsOf(table);
+  const names = await lookUpReferences(scope, cells.flat(2));
+  return cells.map((row) => row.map((cell) => inlinesToText(cell, names)));
 }

@@ -132,6 +132,40 @@ describe.concurrent('Ask again', () => {
     expect(starting.modalText(person)).toContain('before.csv');
   });
 
+  test('shows a pasted table as one, and asks again from there with its file', async () => {
+    const { channel, person } = starting.personInChannel();
+    const table = [['gene', 'p'], ...Array.from({ length: 60 }, (_, row) => [`G${row}`, ''])];
+    const root = slack.say({ person, channel, text: `${scene.mention} what stands out?`, table });
+    await scene.finished(channel, root);
+    const blockTypes = ({ blocks }: Message) => blocks?.map(({ type }) => type);
+    const askAgain = async (from: Message) => {
+      await starting.choose(person, channel, from, 'ask_again');
+      await starting.form(person);
+      const posted = new Set(starting.posts(channel, 'what stands out?'));
+      await starting.send(person, starting.filled(person));
+      const post = await scene.until('it is posted again', () =>
+        starting.posts(channel, 'what stands out?').find((one) => !posted.has(one)),
+      );
+      await scene.finished(channel, post);
+      expect(scene.shown(channel, post)).toContain('Begun with 1 files.');
+      expect(JSON.stringify(post.blocks)).toContain('With table-1.csv');
+      expect(JSON.stringify(post.blocks)).not.toContain('| gene |');
+      return post;
+    };
+    const again = await askAgain(root);
+    expect(blockTypes(again)).toEqual(['rich_text', 'table', 'context', 'context']);
+    expect(JSON.stringify(again.blocks)).toContain('G59');
+    // Where Slack refuses the table, the question is posted without it.
+    const body = { ok: false, error: 'invalid_blocks' };
+    slack.faults.add({
+      call: 'chat.postMessage',
+      about: 'G59',
+      times: 1,
+      fault: { kind: 'status', status: 200, body },
+    });
+    expect(blockTypes(await askAgain(again))).toEqual(['rich_text', 'context', 'context']);
+  });
+
   test('repeats what was asked, also below an answer that a button continued', async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, 'what is cut off?');

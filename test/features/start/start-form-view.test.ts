@@ -2,15 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { visibleText } from '../../../sandbox/slack/visible-text.ts';
-import { postedQuestion, questionPost, verbatimContent } from '../../../src/features/start/question-post.ts';
+import { questionPost } from '../../../src/features/start/question-post.ts';
 import {
   type StartFormContent,
   startFormView,
   startNoticeView,
 } from '../../../src/features/start/start-form-view.ts';
-import { NO_NAMES } from '../../../src/relay/reading/display-names.ts';
-import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
-import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 import { WORD_JOINER } from '../../../src/render/markdown/pings.ts';
 import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
 import * as strings from '../../../src/render/strings/index.ts';
@@ -147,8 +144,10 @@ describe('the post that starts a thread', () => {
 
   test('fits Slack, whatever its content', () => {
     const text = fc.constantFrom('', ' ', 'x'.repeat(300), '🙂'.repeat(9_000), '&'.repeat(9_000), '@channel');
+    const row = fc.array(text, { minLength: 1, maxLength: 30 });
+    const tables = fc.array(fc.array(row, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
     fc.assert(
-      fc.property(text, text, text, fc.array(text, { maxLength: 30 }), (question, quote, title, files) => {
+      fc.property(text, text, text, row, tables, (question, quote, title, files, tables) => {
         const post = questionPost({
           person: 'U1',
           label: title || undefined,
@@ -156,34 +155,12 @@ describe('the post that starts a thread', () => {
           quote,
           choices: { title, skill: title },
           files,
+          tables,
         });
         checkBlocks(post.blocks, 'message');
         expect(Buffer.byteLength(post.text)).toBeLessThan(4_000);
       }),
     );
-  });
-
-  test('can be read again: what it asks, and about what', () => {
-    const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).map((text) => text.trim());
-    const said = fc.oneof(words, fc.constantFrom('<!channel> & *all*', 'two\nlines', '@here'));
-    const link = 'https://x.slack.com/archives/C1/p1';
-    const posts = fc.record({ question: said, quote: fc.option(said, { nil: undefined }) });
-    fc.assert(
-      fc.property(posts, fc.constantFrom(undefined, 'Weekly'), ({ question, quote }, label) => {
-        fc.pre(/\S/.test(question + (quote ?? '')));
-        const more = { person: 'U1', label, choices: {}, files: [], firstLink: link };
-        const post = questionPost({ ...more, question, quote });
-        expect(JSON.stringify(checkBlocks(post.blocks, 'message'))).toContain(link);
-        const read = postedQuestion(post);
-        const textOf = (raw: unknown) => readableText(parseMessage(raw), NO_NAMES, 'U0');
-        expect(textOf(read)).toBe(textOf(verbatimContent(question)));
-        expect(read?.about && textOf(read.about)).toBe(quote ? textOf(verbatimContent(quote)) : undefined);
-      }),
-      { numRuns: 60 },
-    );
-    const long = { person: 'U1', question: 'x'.repeat(7_000), quote: undefined, choices: {}, files: [] };
-    expect(postedQuestion(questionPost(long))).toBeUndefined();
-    expect(postedQuestion({ blocks: [{ type: 'section' }] })).toBeUndefined();
   });
 
   test('is followed by a note if choices are fixed', () => {

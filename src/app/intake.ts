@@ -4,7 +4,7 @@ import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts'
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
 import { createSocketLease } from '../listeners/socket-mode-pool.ts';
 import { accessPolicyFor } from '../relay/access/access-policy.ts';
-import { onlyWhereAnswered } from '../relay/access/closed-places.ts';
+import { onlyWhereAnswered } from '../relay/access/where-it-answers.ts';
 import { backfillJobs } from '../relay/inbox/backfill.ts';
 import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
 import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';

@@ -1,5 +1,5 @@
 import { TitlesAndPrompts } from '../features/direct-messages.ts';
-import { tellIfClosed } from '../relay/access/closed-places.ts';
+import { tellIfClosed } from '../relay/access/where-it-answers.ts';
 import { ButtonActions } from '../relay/controls/continue-and-retry.ts';
 import { LateEdits } from '../relay/controls/edits-after-sending.ts';
 import { PausedMessages } from '../relay/controls/paused-messages.ts';

@@ -1,4 +1,4 @@
-import { closingAt } from '../relay/access/closed-places.ts';
+import { closingAt } from '../relay/access/where-it-answers.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { isDirectChannel } from '../relay/runtime/incoming-message.ts';
 import { inBackground } from '../relay/runtime/poller.ts';

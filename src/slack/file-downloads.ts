@@ -3,9 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { doubledMs } from '../calls/retry.ts';
-import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
-import { checkResponse, skipBytes, versionOf, withContentCheck } from './file-response.ts';
-import type { RateLimitedClient } from './rate-limits.ts';
 import {
   decideOnFile,
   type FileDecision,
@@ -13,7 +10,10 @@ import {
   FileUnavailableError,
   type SlackFile,
   slackFileSchema,
-} from './shared-file.ts';
+} from './downloadable-files.ts';
+import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
+import { checkResponse, skipBytes, versionOf, withContentCheck } from './file-response.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { mayReceiveToken } from './slack-client.ts';
 
 export interface FileDownloadsOptions {

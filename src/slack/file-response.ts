@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { parseRetryAfter } from '../calls/retry.ts';
+import { FileRefusedError, FileUnavailableError, isHtmlFile, type SlackFile } from './downloadable-files.ts';
 import { SlackRateLimitError } from './errors.ts';
-import { FileRefusedError, FileUnavailableError, isHtmlFile, type SlackFile } from './shared-file.ts';
 
 /** Checks status and headers; returns the whole file's size in bytes, if known. */
 export function checkResponse(

@@ -5,6 +5,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
 import type { LeaseGuard } from '../calls/waits.ts';
+import { slackFileSchema } from './downloadable-files.ts';
 import {
   assertLeaseHeld,
   MessageGoneError,
@@ -15,7 +16,6 @@ import {
 } from './errors.ts';
 import { optional } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { slackFileSchema } from './shared-file.ts';
 import { mayReceiveToken } from './slack-client.ts';
 
 export interface StagedFile {

@@ -1,8 +1,8 @@
 import { v5 as uuidV5 } from 'uuid';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
+import { slackFileSchema } from './downloadable-files.ts';
 import { optional, slackId, slackTs } from './field-schemas.ts';
-import { slackFileSchema } from './shared-file.ts';
 
 const text = optional(z.string());
 const blocks = optional(z.array(z.unknown()));

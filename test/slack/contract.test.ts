@@ -5,12 +5,12 @@ import {
   startSlackWorkspace,
 } from '../../sandbox/slack/slack-workspace.ts';
 import { SlackDirectory } from '../../src/slack/directory.ts';
+import { FileRefusedError, slackFileSchema } from '../../src/slack/downloadable-files.ts';
 import { FileDownloads } from '../../src/slack/file-downloads.ts';
 import { FileUploads } from '../../src/slack/file-uploads.ts';
 import { MessageHistory } from '../../src/slack/message-history.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
 import { RateLimitedClient, RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
-import { FileRefusedError, slackFileSchema } from '../../src/slack/shared-file.ts';
 import { SlackClient } from '../../src/slack/slack-client.ts';
 import { identifyToken } from '../../src/slack/tokens.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FileRefusedError, type SlackFile } from '../../src/slack/downloadable-files.ts';
 import { FileDownloads, type OpenFile } from '../../src/slack/file-downloads.ts';
-import type { SlackFile } from '../../src/slack/shared-file.ts';
-import { FileRefusedError } from '../../src/slack/shared-file.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
 

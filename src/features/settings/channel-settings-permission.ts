@@ -1,4 +1,4 @@
-import { closingAt } from '../../relay/access/closed-places.ts';
+import { closingAt } from '../../relay/access/where-it-answers.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { membershipIn } from '../../relay/tasks/task-access.ts';

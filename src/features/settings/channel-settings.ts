@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
-import { closingAt } from '../../relay/access/closed-places.ts';
+import { closingAt } from '../../relay/access/where-it-answers.ts';
 import type { ChannelActor, FormHandlers, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';

@@ -8,9 +8,9 @@ import { outcomeIfUnreachable } from '../../relay/runtime/turn-interruptions.ts'
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
+import type { SlackFile } from '../../slack/downloadable-files.ts';
 import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
-import type { SlackFile } from '../../slack/shared-file.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageContent, TaskStart, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/waits.ts';
-import { certainClosingAt } from '../../relay/access/closed-places.ts';
+import { certainClosingAt } from '../../relay/access/where-it-answers.ts';
 import { showLaterButtonUse } from '../../relay/controls/continue-and-retry.ts';
-import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
+import { parseFlags } from '../../relay/reading/typed-choices.ts';
 import type {
   ChannelActor,
   FormHandlers,

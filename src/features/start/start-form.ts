@@ -3,9 +3,9 @@ import { accessDenialFor, certainDenialFor } from '../../relay/access/access-pol
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
-import { flagsOf, parseFlags } from '../../relay/reading/message-flags.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
+import { flagsOf, parseFlags } from '../../relay/reading/typed-choices.ts';
 import { type ButtonHandlers, type ControlRequest, turnOf } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';

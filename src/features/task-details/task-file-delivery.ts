@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
-import { closingAt } from '../../relay/access/closed-places.ts';
+import { closingAt } from '../../relay/access/where-it-answers.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';

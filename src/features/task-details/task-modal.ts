@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
-import { closingAt } from '../../relay/access/closed-places.ts';
+import { closingAt } from '../../relay/access/where-it-answers.ts';
 import { toListedResult } from '../../relay/replies/result-posts.ts';
 import type {
   ButtonHandlers,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import { closingAt } from '../../relay/access/closed-places.ts';
+import { closingAt } from '../../relay/access/where-it-answers.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';

@@ -4,7 +4,7 @@ import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
-import { type ClosedBy, closingUnder } from './closed-places.ts';
+import { type ClosedBy, closingUnder } from './where-it-answers.ts';
 
 export type AccessDenial = Exclude<PersonKind, 'member'> | ClosedBy;
 

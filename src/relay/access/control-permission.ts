@@ -6,7 +6,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { accessPolicyFor, isKindAllowed } from './access-policy.ts';
-import { closingAt, isClosing } from './closed-places.ts';
+import { closingAt, isClosing } from './where-it-answers.ts';
 
 /**
  * A person's use of a control. The caller knows that the person is in the channel: a press proves it, where it was made

@@ -1,6 +1,6 @@
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
-import type { SlackFile } from '../../slack/shared-file.ts';
+import type { SlackFile } from '../../slack/downloadable-files.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 

@@ -8,7 +8,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import { isBotId, WAITING_EMOJI } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import type { AccessDenial } from './access-policy.ts';
-import { isClosing } from './closed-places.ts';
+import { isClosing } from './where-it-answers.ts';
 
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */
 export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceeded: QuotaExceeded };

@@ -1,6 +1,6 @@
 import type { MessageContent } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { certainClosingAt, type PlaceDeps } from '../access/closed-places.ts';
+import { certainClosingAt, type PlaceDeps } from '../access/where-it-answers.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isSameAsWritten } from '../reading/message-to-markdown.ts';

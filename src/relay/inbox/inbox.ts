@@ -1,6 +1,6 @@
 import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
-import { certainClosingAt, type PlaceDeps } from '../access/closed-places.ts';
+import { certainClosingAt, type PlaceDeps } from '../access/where-it-answers.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';

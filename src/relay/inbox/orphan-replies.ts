@@ -2,7 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { certainClosingAt } from '../access/closed-places.ts';
+import { certainClosingAt } from '../access/where-it-answers.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listOf } from '../../calls/json.ts';
+import { type SlackFile, slackFileSchema } from '../../slack/downloadable-files.ts';
 import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
-import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { parseContent, parseEveryBlock } from './block-parser.ts';

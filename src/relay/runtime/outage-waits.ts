@@ -1,7 +1,7 @@
 import { AgentError } from '../../agent/errors.ts';
 import { doubledMs } from '../../calls/retry.ts';
+import { FileUnavailableError } from '../../slack/downloadable-files.ts';
 import { SlackAuthError, SlackError, SlackRateLimitError } from '../../slack/errors.ts';
-import { FileUnavailableError } from '../../slack/shared-file.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Lease } from './lease.ts';
 import { HandOver } from './turn-interruptions.ts';

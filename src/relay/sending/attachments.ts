@@ -2,7 +2,12 @@ import { Readable } from 'node:stream';
 import { anySignal } from '../../calls/waits.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
-import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
+import {
+  externalLink,
+  FileRefusedError,
+  type SlackFile,
+  slackFileName,
+} from '../../slack/downloadable-files.ts';
 import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { maySeeFile } from '../access/linked-content-access.ts';

@@ -2,7 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
-import { FileRefusedError, FileUnavailableError } from '../../slack/shared-file.ts';
+import { FileRefusedError, FileUnavailableError } from '../../slack/downloadable-files.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
 import type { RelayLimits, WorkspaceClient } from '../runtime/deps.ts';
 import { FailingTime, RefusalDoubt } from '../runtime/giving-up.ts';

@@ -9,8 +9,8 @@ import {
 } from '../../slack/errors.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs } from '../../store/schema.ts';
-import { closingAt } from '../access/closed-places.ts';
 import { linkDenialFor } from '../access/linked-content-access.ts';
+import { closingAt } from '../access/where-it-answers.ts';
 import { authoredBlocksOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { inlinesOf } from '../reading/parsed-blocks.ts';
 import type { LinkedMessage } from '../reading/transcript.ts';

@@ -6,7 +6,6 @@ import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { isMessagePreview } from '../reading/message-attachments.ts';
-import { parseFlags } from '../reading/message-flags.ts';
 import {
   blocksOf,
   fileNamesOf,
@@ -17,6 +16,7 @@ import {
 import { readableText, withLeadIn } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
 import { buildTranscript, isCutShort, quoteLinkedMessage, withTranscript } from '../reading/transcript.ts';
+import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';

@@ -5,7 +5,7 @@ import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
-import { closingAt } from '../access/closed-places.ts';
+import { closingAt } from '../access/where-it-answers.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { plainCsvLine } from '../../render/text/escape.ts';
 import { capitalise } from '../../render/text/shorten.ts';
-import type { SlackFile } from '../../slack/shared-file.ts';
+import type { SlackFile } from '../../slack/downloadable-files.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
 import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';

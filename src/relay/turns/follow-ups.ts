@@ -5,7 +5,7 @@ import type { BackgroundState } from '../../render/messages/button-notes.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
-import { closingAt } from '../access/closed-places.ts';
+import { closingAt } from '../access/where-it-answers.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { isTaskSettled } from '../replies/reply-finder.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { misspeltFlag, parseFlags } from '../../../src/relay/reading/message-flags.ts';
+import { misspeltFlag, parseFlags } from '../../../src/relay/reading/typed-choices.ts';
 
 const none = { noFallback: false, autoMode: false, planMode: false };
 const all = { noFallback: true, autoMode: true, planMode: true };

@@ -5,7 +5,7 @@ import {
   isHtmlFile,
   slackFileName,
   slackFileSchema,
-} from '../../src/slack/shared-file.ts';
+} from '../../src/slack/downloadable-files.ts';
 
 const hosted = {
   id: 'F1',

@@ -62,8 +62,9 @@ export class SendNow {
       return { outcome: 'done', told: strings.waitsBehindStop(who) };
     }
     const count = pausedBy === undefined ? await messages.makeUrgent(message) : 0;
-    if (count === 0) return { outcome: 'over', told: strings.sendNowTooLate(message.state) };
-    this.#passOn(message, true);
-    return { outcome: 'done', replacement: { text: strings.passingOn(count), blocks: [] } };
+    const told = count === 0 ? strings.sendNowTooLate(message.state) : strings.passingOn(count);
+    if (count === 0 && message.state !== 'withdrawn') return { outcome: 'over', told };
+    if (count > 0) this.#passOn(message, true);
+    return { outcome: 'done', replacement: { text: told, blocks: [] } };
   }
 }

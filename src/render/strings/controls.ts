@@ -38,9 +38,9 @@ export const stopTriggerReplies = {
   withdrawn: 'I withdrew that message before it reached the agent.',
 } as const;
 
-/** The note on a message that waits behind a running turn. */
+/** The note on a message that waits behind a running turn. Slack lets nobody change it after a stop. */
 export const messageQueued =
-  'The agent is still working. Once it has finished, it gets your message and what else you write meanwhile, one after the other.';
+  'The agent was at work when you wrote. Once it has finished, it gets your messages here, one after the other; if someone stops it, the thread says what becomes of them.';
 /** In place of that note, once its writer has pressed **Send now**. */
 export function passingOn(count: number): string {
   return `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;

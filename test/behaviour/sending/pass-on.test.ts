@@ -123,7 +123,7 @@ test.concurrent('a press on Send now says that the service takes no message now,
   expect(waiting.state).toBe('waiting');
 });
 
-test.concurrent('a press on Send now says what holds a message behind a stop', async () => {
+test.concurrent('a press on Send now says what holds a message behind a stop, and its note that it was discarded', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, '/silent 901', { person: grace });
   await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 901'));
@@ -136,4 +136,13 @@ test.concurrent('a press on Send now says what holds a message behind a stop', a
     slack.ephemerals(ada, channel).find(({ text }) => text.includes('stopped')),
   );
   expect(told.text).toBe(strings.waitsBehindStop('grace'));
+  const notice = await scene.messageWithButton(channel, root, 'discard_paused');
+  await slack.click({ channel, ts: notice.ts, actionId: 'discard_paused', person: grace });
+  // Until somebody presses, the note is as it was posted: it must be true after a stop, too.
+  expect((await note(channel)).text).not.toContain('still');
+  await scene.until('it is discarded', () => scene.shown(channel, root).includes("the agent won't see it"));
+  await slack.click({ channel, ts, actionId: 'send_now', person: ada });
+  await scene.until('the note says so', () =>
+    channel.ephemerals.some((one) => one.ts === ts && one.text === strings.sendNowTooLate('withdrawn')),
+  );
 });

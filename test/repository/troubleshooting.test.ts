@@ -35,7 +35,6 @@ const otherTexts = {
     'startForm.autoModeHint',
     'startForm.planModeHint',
     'settings',
-    'settingDefaults',
     'settingOrigins',
     'channelSettings',
     'workspaceSettings.title',

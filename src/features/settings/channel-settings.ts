@@ -99,11 +99,12 @@ export class ChannelSettings {
     const { settings, projects } = this.#deps.store;
     const set = await settings.get(workspace, channel);
     const sync_project_name = set.sync_project_name ?? !(await projects.isChosen(this.#projectKey(actor)));
+    const closing = await closingAt(this.#deps, actor);
     const places = {
       channel: { ...set, sync_project_name },
       workspace: await settings.get(workspace, WHOLE_WORKSPACE),
+      closing,
     };
-    const closing = await closingAt(this.#deps, actor);
     const id = closing === undefined ? await projects.projectIdOf(this.#projectKey(actor)) : undefined;
     const project = id === undefined ? undefined : await this.#readProject(workspace, id);
     const scope = scopeOf(channel);

@@ -8,13 +8,14 @@ import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-
 import * as strings from '../../render/strings/index.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { FormErrors } from '../modals.ts';
-import { type OperatorSettings, type Scope, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
-
-/** What is set; `channel` is left out in a workspace's form. */
-export interface SettingsInPlace {
-  channel?: Settings;
-  workspace: Settings;
-}
+import {
+  type OperatorSettings,
+  type Scope,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingKey,
+  type SettingsInPlace,
+} from './settings.ts';
 
 /** What a form holds in the input of an id; undefined if it had none, null if it is empty. */
 export type FormInput = FormSubmission['input'];
@@ -98,7 +99,7 @@ export function settingInputs(scope: Scope, set: SettingsInPlace, operator: Oper
       text: SETTINGS[key].format(settings[key]),
       scope,
       inForce: now && strings.settingInForce(now),
-      usualFrom: isWorkspaces ? ('workspace' as const) : setting.usual?.(operator).from,
+      usualFrom: isWorkspaces ? ('workspace' as const) : setting.usual?.(operator, set).from,
     };
     const signature = setting.signature?.(settings[key]);
     return [
@@ -150,17 +151,17 @@ function typedText(scope: Scope, key: SettingKey, input: FormInput): string | un
 /** What holds, and who has set it; undefined for a setting without a default elsewhere. */
 function inForce(
   key: SettingKey,
-  { channel, workspace }: SettingsInPlace,
+  set: SettingsInPlace,
   operator: OperatorSettings,
 ): strings.ValueInForce | undefined {
   const setting = SETTINGS[key];
-  const usual = setting.usual?.(operator);
+  const usual = setting.usual?.(operator, set);
   if (usual === undefined) return undefined;
   const { value, from } =
     [
-      { value: channel?.[key] ?? null, from: 'channel' as const },
-      { value: workspace[key], from: 'workspace' as const },
-    ].find((set) => set.value !== null) ?? usual;
+      { value: set.channel?.[key] ?? null, from: 'channel' as const },
+      { value: set.workspace[key], from: 'workspace' as const },
+    ].find((one) => one.value !== null && usual.isFixed !== true) ?? usual;
   return { text: setting.nameOf(value), from };
 }
 

@@ -1,3 +1,4 @@
+import type { ClosedBy } from '../../relay/access/where-it-answers.ts';
 import type { RelaySettings } from '../../relay/runtime/deps.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { channelsInput, choiceInput, formOption, textInput } from '../../render/blocks/modal.ts';
@@ -6,6 +7,14 @@ import type { Settings, SignedText } from '../../store/workspaces/settings-store
 
 /** Where a setting can be set: in a channel, in a direct conversation, for a whole workspace. */
 export type Scope = 'channel' | 'direct' | 'workspace';
+
+/** What is set; `channel` is left out in a workspace's form. */
+export interface SettingsInPlace {
+  channel?: Settings;
+  workspace: Settings;
+  /** Who keeps the bot from answering in the channel. */
+  closing?: ClosedBy | undefined;
+}
 
 /** What the operator has set, for where neither the channel nor the workspace has. */
 export type OperatorSettings = Pick<
@@ -20,12 +29,21 @@ export type OperatorSettings = Pick<
 interface Setting<Value> extends SettingKind<Value> {
   readonly words: { readonly label: string; readonly short?: string; readonly description?: string };
   readonly scopes: readonly Scope[];
-  /** What holds where neither the channel nor the workspace has set anything; left out if the column has a default. */
-  usual?(operator: OperatorSettings): { value: Value; from: 'operator' | 'service' };
+  /**
+   * What holds where neither the channel nor the workspace has set anything, and with `isFixed` also where they have; left
+   * out if the column has a default.
+   */
+  usual?(operator: OperatorSettings, set: SettingsInPlace): UsualValue<Value>;
   /** What the form says in place of its input, where the operator has what rules it out. */
   missing?(operator: OperatorSettings): string | undefined;
   /** For a setting of which the channel is told when it is turned on or off. */
   readonly notice?: { isOn(value: Value): boolean; text(who: string, isOn: boolean): string };
+}
+
+interface UsualValue<Value> {
+  value: Value;
+  from: 'workspace' | 'operator' | 'service';
+  isFixed?: boolean;
 }
 
 /** How values of one kind are shown, read and kept. */
@@ -56,7 +74,7 @@ interface ShownSetting {
   /** What holds now, and who has set it. */
   inForce: string | undefined;
   /** Who decides where nothing is set here. */
-  usualFrom: keyof typeof strings.settingDefaults | undefined;
+  usualFrom: keyof typeof strings.settingOrigins | undefined;
 }
 
 /** What a list holds where nothing is chosen. */
@@ -121,7 +139,15 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     scopes: ['workspace'],
     usual: ({ answers }) => ({ value: answers.groupMessages ? 'on' : 'off', from: 'operator' }),
   },
-  answers_here: { ...choiceSetting(strings.settings.answers_here), scopes: ['channel'] },
+  answers_here: {
+    ...choiceSetting(strings.settings.answers_here),
+    scopes: ['channel'],
+    usual: (_operator, { workspace, closing }) => ({
+      value: closing === undefined ? 'on' : 'off',
+      from: workspace.answers_in === null && closing !== 'closed_by_admins' ? 'operator' : 'workspace',
+      isFixed: closing === 'closed_by_operator' || closing === 'closed_by_admins',
+    }),
+  },
   show_steps: { ...switchSetting(strings.settings.show_steps), scopes: ['channel', 'direct'] },
   show_sources: { ...switchSetting(strings.settings.show_sources), scopes: ['channel', 'direct'] },
   send_reminders: { ...switchSetting(strings.settings.send_reminders), scopes: ['channel', 'direct'] },
@@ -158,7 +184,7 @@ function choiceSetting<Value extends string>(
       const usual = formOption(
         DEFAULT_CHOICE,
         strings.settingDefault,
-        usualFrom && strings.settingDefaults[usualFrom],
+        usualFrom && strings.settingDefaultFrom(usualFrom),
       );
       const options = [...names]
         .filter(([value]) => scope !== 'workspace' || value !== channelOnly)

@@ -124,18 +124,17 @@ function dateOf(time: Date): string {
 
 /** The option that leaves a setting to whoever has set it elsewhere. */
 export const settingDefault = 'Default';
-export const settingDefaults = {
-  workspace: "The workspace's setting",
-  operator: "The app's setting",
-  service: 'The agent service chooses',
-} as const;
+/** Below that option: who decides then. */
+export function settingDefaultFrom(origin: keyof typeof settingOrigins): string {
+  return `As ${settingOrigins[origin]}`;
+}
 
 /** Who has set a value. */
 export const settingOrigins = {
   channel: 'set for this channel',
   workspace: 'set for this workspace',
-  operator: "the operator's setting",
-  service: 'the agent service chooses',
+  operator: "set by the app's operator",
+  service: 'chosen by the agent service',
 } as const;
 
 /** A value and who has set it. */

@@ -276,6 +276,7 @@ describe.concurrent('in a channel that was closed', () => {
     await starting.command(person, channel, 'settings');
     await scene.until('the settings are there', () => refusalIn(person));
     expect(starting.modalText(person)).not.toContain('channel_title');
+    expect(starting.modalText(person)).toContain("Now: I don't answer here (set for this workspace).");
     await slack.submitView(person, { ...starting.filled(person), channel_answers_here: 'on' });
     await scene.finished(channel, starting.ask(person, channel, 'open by settings'));
   });

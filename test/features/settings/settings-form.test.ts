@@ -12,6 +12,7 @@ import {
   settingInputs,
   workspaceSummary,
 } from '../../../src/features/settings/settings-form.ts';
+import type { ClosedBy } from '../../../src/relay/access/where-it-answers.ts';
 import { createModal, noticeModal } from '../../../src/render/blocks/modal.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
@@ -168,10 +169,24 @@ describe('the form with settings', () => {
       'Now: Every message in the channel (set for this channel).',
       'Now: Members and guests (set for this workspace).',
       expect.stringContaining('Now: none (set for this workspace).'),
-      "Now: Workspace admins (the operator's setting).",
+      "Now: Workspace admins (set by the app's operator).",
     ]);
+    const here = (
+      answers_here: Settings['answers_here'],
+      answers_in: Settings['answers_in'],
+      closing?: ClosedBy,
+    ) => {
+      const set = { channel: { ...settings, answers_here }, workspace: { ...settings, answers_in }, closing };
+      const shown = JSON.stringify(settingInputs('channel', set, operator));
+      return /Now: (I (?:don't )?answer here \([^)]*\))/.exec(shown)?.[1];
+    };
+    expect(here(null, null)).toBe("I answer here (set by the app's operator)");
+    expect(here(null, 'channels', 'closed_by_channel')).toBe("I don't answer here (set for this workspace)");
+    expect(here('off', null, 'closed_by_channel')).toBe("I don't answer here (set for this channel)");
+    expect(here('on', 'listed', 'closed_by_admins')).toBe("I don't answer here (set for this workspace)");
+    expect(here('on', null, 'closed_by_operator')).toBe("I don't answer here (set by the app's operator)");
     expect(workspaceSummary(workspace, operator)).toBe(
-      "Replies in people's threads: Replies meant for me (the operator's setting). People: Members and guests (set for this workspace). Bots and workflows: none (set for this workspace). Channels: Every channel that I am invited to (the operator's setting). Direct messages: I answer direct messages (the operator's setting). Group messages: I answer in group messages (the operator's setting). Where a channel may choose, too, its own settings override this.",
+      "Replies in people's threads: Replies meant for me (set by the app's operator). People: Members and guests (set for this workspace). Bots and workflows: none (set for this workspace). Channels: Every channel that I am invited to (set by the app's operator). Direct messages: I answer direct messages (set by the app's operator). Group messages: I answer in group messages (set by the app's operator). Where a channel may choose, too, its own settings override this.",
     );
   });
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/where-it-answers.ts';
@@ -11,6 +12,8 @@ import { acceptDeletion, acceptEdit, NOT_ANSWERED, setAside } from './edits-and-
 import { listenTo } from './listening.ts';
 import { acceptStopWord, isStopWord } from './stop-word.ts';
 
+/** How soon the other copy of a mention follows the first one (ms). */
+const ADMITTED_MS = 10_000;
 /** A mention from so long before the bot joined its channel (ms) is answered. */
 const MENTIONED_BEFORE_MS = 10 * 60_000;
 
@@ -33,8 +36,10 @@ export interface InboxDeps extends PlaceDeps {
  */
 export class Inbox {
   readonly #deps: InboxDeps;
-  /** The newest reply that is being taken in, by thread: who wrote last decides whom the next one is for. */
-  readonly #newestReplies = new Map<string, Promise<InboxOutcome>>();
+  /** The newest message that is being taken in, by thread: who wrote last decides whom the next one is for. */
+  readonly #newest = new Map<string, Promise<InboxOutcome>>();
+  /** The messages that were written down in the last seconds: Slack sends a mention twice. */
+  readonly #admitted = new LRUCache<string, true>({ max: 1_000, ttl: ADMITTED_MS });
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
@@ -46,7 +51,7 @@ export class Inbox {
       case 'ignored':
         return event;
       case 'message':
-        return this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, null));
+        return this.#inOrder(event.message, () => this.#acceptOnce(event.message, bot));
       case 'edit':
         return (
           (await acceptEdit(this.#deps, event, bot)) ??
@@ -76,14 +81,22 @@ export class Inbox {
   }
 
   async #inOrder(message: IncomingMessage, accept: () => Promise<InboxOutcome>): Promise<InboxOutcome> {
-    if (message.thread_ts === message.ts) return accept();
     const name = threadKeyText(message);
-    const previous = this.#newestReplies.get(name);
+    const previous = this.#newest.get(name);
     const current = previous === undefined ? accept() : previous.then(accept, accept);
-    this.#newestReplies.set(name, current);
+    this.#newest.set(name, current);
     return current.finally(() => {
-      if (this.#newestReplies.get(name) === current) this.#newestReplies.delete(name);
+      if (this.#newest.get(name) === current) this.#newest.delete(name);
     });
+  }
+
+  /** Takes in a message, unless this process has just written down its other copy. */
+  async #acceptOnce(message: IncomingMessage, bot: { userId: string }): Promise<InboxOutcome> {
+    const name = `${message.workspace}/${message.channel}/${message.ts}`;
+    if (this.#admitted.has(name)) return { kind: 'known' };
+    const outcome = await this.#acceptMessage(message, bot, null);
+    if (outcome.kind === 'admitted') this.#admitted.set(name, true);
+    return outcome;
   }
 
   async #acceptMessage(

@@ -70,6 +70,30 @@ describe('the inbox', () => {
     expect(queued.filter((root) => root === mention.thread_ts)).toHaveLength(1);
   });
 
+  test('asks the database about one copy of a mention, and about the other one if that failed', async () => {
+    const written: string[] = [];
+    class CountedAdmissions extends InboxWriter {
+      override async write(one: Parameters<InboxWriter['write']>[0]): ReturnType<InboxWriter['write']> {
+        written.push(one.ts);
+        if (written.length === 1) throw new Error('no room');
+        return super.write(one);
+      }
+    }
+    class CountedStore extends Store {
+      override readonly inbox = new CountedAdmissions(database.kysely);
+    }
+    const counted = new Inbox({ ...deps, store: new CountedStore(database.kysely) });
+    const mention = message('<@UBOT> hi');
+    const copies = [1, 2, 3].map(() => counted.accept({ kind: 'message', message: { ...mention } }, bot));
+    const outcomes = await Promise.allSettled(copies);
+    expect(outcomes).toMatchObject([
+      { status: 'rejected' },
+      { value: { kind: 'admitted' } },
+      { value: { kind: 'known' } },
+    ]);
+    expect(written).toEqual([mention.ts, mention.ts]);
+  });
+
   test.each(['first', 'last'])('accepts once what Slack calls a mention, which comes %s', async (place) => {
     const copy = message('<@WOTHER> hi');
     const mention = { ...copy, isMention: true };

@@ -51,10 +51,21 @@ export async function accessDenialFor(
   asker: ChannelActor,
   signal: AbortSignal,
 ): Promise<AccessDenial | undefined> {
-  const { workspace, channel, person } = asker;
-  const set = await deps.store.settings.inForce(workspace, channel);
+  const set = await deps.store.settings.inForce(asker.workspace, asker.channel);
+  return accessDenialUnder(set, deps, people, asker, signal);
+}
+
+/** Like `accessDenialFor`, with what is set there. */
+export async function accessDenialUnder(
+  set: Settings,
+  deps: RelayDeps,
+  people: Pick<SlackDirectory, 'requirePerson'>,
+  asker: ChannelActor,
+  signal: AbortSignal,
+): Promise<AccessDenial | undefined> {
   const closing = await closingUnder(set, deps, asker, signal);
   if (closing !== undefined) return closing;
+  const { person } = asker;
   const { admits, bots } = policyUnder(set, deps.settings);
   if (isBotId(person)) return bots.includes(person) ? undefined : 'bot';
   const { kind } = await people.requirePerson(person, signal);

@@ -3,15 +3,19 @@ import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { withPatience } from '../runtime/giving-up.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/outage-waits.ts';
-import { accessDenialFor } from './access-policy.ts';
+import { accessDenialUnder } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;
+
+/** A message whose writer may use the agent, with what is set where it was written. */
+export type AllowedMessage = WaitingMessage & { settings: Settings };
 
 /**
  * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses
@@ -23,7 +27,7 @@ export async function nextAllowedMessage(
   work: ThreadWork,
   thread: ThreadKey,
   { before, failFast = false }: { before?: string; failFast?: boolean } = {},
-): Promise<WaitingMessage | undefined> {
+): Promise<AllowedMessage | undefined> {
   const { deps, workspace, lease } = work;
   const patiently: typeof withPatience = failFast ? (_work, step) => step() : withPatience;
   for (;;) {
@@ -35,8 +39,9 @@ export async function nextAllowedMessage(
       continue;
     }
     let waited = false;
-    const check = () =>
-      accessDenialFor(deps, workspace.people, { ...message, person: message.user_id }, lease.signal);
+    const asker = { ...message, person: message.user_id };
+    const settings = await deps.store.settings.inForce(message.workspace, message.channel);
+    const check = () => accessDenialUnder(settings, deps, workspace.people, asker, lease.signal);
     const onWait = () => {
       waited = true;
       notifyWriter(deps, message, strings.waitingForIdentity);
@@ -47,7 +52,7 @@ export async function nextAllowedMessage(
     const why = isUnread ? await readBack(work, message, patiently) : denial;
     if (why !== undefined) await refuseMessage({ deps, workspace }, message, { why });
     // After a wait the message may have been deleted, and one that was read back may be gone.
-    else if (!waited && !isUnread) return message;
+    else if (!waited && !isUnread) return { ...message, settings };
   }
 }
 

@@ -1,8 +1,9 @@
-import type { Message, Thread, Turn } from '../../store/schema.ts';
+import type { Thread, Turn } from '../../store/schema.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
+import type { AllowedMessage } from '../access/next-message.ts';
 import { stopRequesterName } from '../controls/stop-control.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
@@ -21,7 +22,7 @@ import type { JobCompletion } from './dispatcher.ts';
 
 /** What a turn began with, if it began in this run. */
 export interface BegunWork {
-  message: Message;
+  message: AllowedMessage;
   thread: Thread;
   /** When (`performance.now()`). */
   begunAt: number;

@@ -76,7 +76,9 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 
 async function takeSteps(context: TurnContext): Promise<void> {
   const { deps, state, run } = context;
-  const channelSettings = await deps.store.settings.get(context.turn.workspace, context.turn.channel);
+  const { workspace, channel } = context.turn;
+  const channelSettings =
+    run.begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
   state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
   const earlier = await findReplyToForwarded(context);
   if (earlier === null) return closeTurn(context, 'completed');

@@ -52,7 +52,7 @@ export function agentWordHandlers(
   };
 }
 
-/** Handles `/agent`. Without a word, and after an unknown one, it shows the help; several words are a question. */
+/** Handles `/agent`. Without a word, and after an unknown one, it shows the help; several words are a question, except after `new`. */
 export function registerSlashCommand(
   { app, log }: ListenerContext,
   handlers: AgentWordHandlers,
@@ -62,14 +62,14 @@ export function registerSlashCommand(
   app.command('/agent', async ({ ack, body, respond }) => {
     const { data } = commandSchema.safeParse(body);
     const question = data?.text.trim() ?? '';
-    const word = question.toLowerCase().split(/\s+/, 1)[0] ?? '';
-    const isHelp = word === '' || word === 'help';
-    const isQuestion = !isHelp && /\s/.test(question);
-    const handle =
-      byWord.get(word) ??
-      (isQuestion ? (command: SlashCommand) => askByCommand(submissions, command, question) : undefined);
+    const [word = '', ...rest] = question.toLowerCase().split(/\s+/);
+    const isQuestion = rest.length > 0 && word !== 'new';
+    const ask = (command: SlashCommand) => askByCommand(submissions, command, question);
+    const handle = isQuestion ? ask : byWord.get(word);
     if (data === undefined || handle === undefined) {
-      const text = isHelp ? strings.commandHelp : strings.unknownCommand(escapeMrkdwn(shorten(word, 40)));
+      const text = ['', 'help'].includes(word)
+        ? strings.commandHelp
+        : strings.unknownCommand(escapeMrkdwn(shorten(word, 40)));
       await ack({ response_type: 'ephemeral', text });
       return;
     }

@@ -24,17 +24,20 @@ describe.concurrent('/agent', () => {
     expect(unknown).toEqual([undefined, undefined, 'constructor', 'news']);
   });
 
-  test('with a question asks it in the channel', async () => {
-    const { channel, person } = starting.personInChannel();
-    await starting.command(person, channel, 'how many wells are dry?');
-    await scene.until('it is asked', () => starting.startedTasks('how many wells are dry?').length === 1);
-    const texts = await scene.until('the person reads where', () => {
-      const told = starting.ephemeralTexts(person, channel);
-      return told.length > 0 && told;
-    });
-    // A slow machine counts as a slow Slack.
-    expect([strings.command.asked, strings.startForm.slow]).toContain(texts[0]?.split('\n')[0]);
-  });
+  test.each(['how many wells are dry?', 'status of the plates', 'help me with the plates'])(
+    'with “%s” asks it in the channel',
+    async (question) => {
+      const { channel, person } = starting.personInChannel();
+      await starting.command(person, channel, question);
+      await scene.until('it is asked', () => starting.startedTasks(question).length === 1);
+      const texts = await scene.until('the person reads where', () => {
+        const told = starting.ephemeralTexts(person, channel);
+        return told.length > 0 && told;
+      });
+      // A slow machine counts as a slow Slack.
+      expect([strings.command.asked, strings.startForm.slow]).toContain(texts[0]?.split('\n')[0]);
+    },
+  );
 
   test('works where the bot is not in the channel', async () => {
     const { channel, person } = starting.personInChannel({ bot: false });

@@ -53,8 +53,8 @@ const STATEMENTS = [
     select workspace, id, channel, thread_ts, ts, person, case when has_text then repeat('What does this table say? ', 8) end, has_text,
       'msg_u' || id, 'msg_a' || id, 'completed', asked_at, asked_at, asked_at, asked_at + interval '1 minute', asked_at
     from asked`,
-  `${TURNS} insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, ts, content_hash, intended_at)
-    select workspace, id, part, id || '/' || part, channel, thread_ts, 'posted', ts + place, md5(part), asked_at
+  `${TURNS} insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, ts, intended_at)
+    select workspace, id, part, id || '/' || part, channel, thread_ts, 'posted', ts + place, asked_at
     from asked cross join (values ('reply:0', 1), ('results:0', 2)) as parts (part, place)`,
   `${THREADS} insert into posted_results (workspace, channel, thread_ts, result_id, turn_id, posted_at)
     select workspace, channel, thread_ts, 'res_' || thread, gen_random_uuid(), at from history`,

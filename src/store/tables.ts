@@ -157,7 +157,6 @@ export interface Tables {
     state: PostState;
     is_stream: Defaulted<boolean>;
     ts: SlackTs | null;
-    content_hash: string | null;
     intended_at: Defaulted<Timestamp>;
   };
   project_channels: {

@@ -5,7 +5,7 @@ import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { AcceptedForms, asRendered, type MessageForm, messageDigest } from './fallback-forms.ts';
-import { FirstIntent, findUnknownPost, type PostWork, showsText } from './post-intents.ts';
+import { FirstIntent, findUnknownPost, type PostWork } from './post-intents.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
 export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -23,8 +23,8 @@ export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 interface KnownPost extends Post {
   /** The store does not know yet that it was posted. */
   isUnrecorded?: boolean;
-  /** The store has its digest. An edit erases it first: until the next record, nobody can be sure. */
-  hasDigest?: boolean;
+  /** The digest of what this process has made it show; undefined if nobody can be sure: an edit makes sure. */
+  shown?: string | undefined;
 }
 
 /**
@@ -53,28 +53,22 @@ export class IdempotentPosts {
   async load(): Promise<void> {
     if (this.#isLoaded) return;
     for (const [part, post] of await this.#work.deps.store.posts.ofTurn(this.#turn))
-      this.#posts.set(part, { ...post, hasDigest: post.content_hash !== null });
+      this.#posts.set(part, post);
     this.#isLoaded = true;
   }
 
-  /**
-   * Records a step together with the posts that are not recorded yet and, with `digests`, what each part shows. Without,
-   * parts are left to be edited.
-   */
-  async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>, digests = false): Promise<T> {
-    const posts = [...this.#posts.values()].flatMap(({ part, state, ts, content_hash: hash, ...known }) => {
-      const isOutdated = digests && hash !== null && known.hasDigest !== true;
-      if (state !== 'posted' || ts === null || !(isOutdated || known.isUnrecorded)) return [];
-      return [{ part, ts, content_hash: digests ? hash : null }];
-    });
+  /** Records a step together with the posts that are not recorded yet. */
+  async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>): Promise<T> {
+    const posts = [...this.#posts.values()].flatMap(({ part, ts, isUnrecorded }) =>
+      isUnrecorded === true && ts !== null ? [{ part, ts }] : [],
+    );
     const result = await step(posts);
-    for (const { part, content_hash: hash } of posts)
-      this.#change(part, { isUnrecorded: false, ...(hash !== null && { hasDigest: true }) });
+    for (const { part } of posts) this.#change(part, { isUnrecorded: false });
     return result;
   }
 
   /** A part that is in Slack; known once the posts are loaded. */
-  find(part: string): (Post & { ts: string }) | undefined {
+  find(part: string): (KnownPost & { ts: string }) | undefined {
     const post = this.#posts.get(part);
     return post?.state === 'posted' && post.ts !== null ? { ...post, ts: post.ts } : undefined;
   }
@@ -86,7 +80,7 @@ export class IdempotentPosts {
 
   /** Whether a part shows this message already. */
   shows(part: string, message: RenderedMessage): boolean {
-    return this.find(part)?.content_hash === messageDigest(message);
+    return this.find(part)?.shown === messageDigest(message);
   }
 
   /** Posts a notice once. */
@@ -107,7 +101,7 @@ export class IdempotentPosts {
 
   /** Records the posts that are not recorded yet. */
   async record(): Promise<void> {
-    await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts), true);
+    await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }
 
   /** Like `post`, but the next `recordWith` records that it was posted. */
@@ -157,7 +151,7 @@ export class IdempotentPosts {
       const message = await render();
       if (message === undefined || this.shows(part, message)) return undefined;
       // Until the edit is known to have succeeded, nobody knows what the part shows.
-      await this.#eraseDigest(part);
+      this.#change(part, { shown: undefined });
       shown = message;
       return form(message);
     };
@@ -178,23 +172,15 @@ export class IdempotentPosts {
     }
     if (shown !== undefined) {
       onShown?.(shown);
-      this.#change(part, { content_hash: messageDigest(shown) });
+      this.#change(part, { shown: messageDigest(shown) });
     }
     return 'shown';
-  }
-
-  /** Whether Slack shows this message although it failed to answer an edit. Throws a SlackError. */
-  async wasEdited(part: string, message: RenderedMessage): Promise<boolean> {
-    const post = this.find(part);
-    if (post === undefined || !(await showsText(this.#work, post, message.text))) return false;
-    this.#change(part, { content_hash: messageDigest(message) });
-    return true;
   }
 
   /** Posts a part once, as `send` does it; false if that sends nothing. The next `recordWith` records it. */
   async postOnce(
     part: string,
-    digest: string | null,
+    digest: string | undefined,
     send: (identity: PostIdentity) => Promise<{ ts: string } | undefined>,
     isStream = false,
   ): Promise<boolean> {
@@ -256,8 +242,8 @@ export class IdempotentPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, ...change });
   }
 
-  #setPosted(part: string, ts: string, digest: string | null): void {
-    this.#change(part, { state: 'posted', ts, content_hash: digest, isUnrecorded: true });
+  #setPosted(part: string, ts: string, shown?: string): void {
+    this.#change(part, { state: 'posted', ts, shown, isUnrecorded: true });
   }
 
   async #deleteIntent(part: string): Promise<void> {
@@ -266,17 +252,10 @@ export class IdempotentPosts {
     this.#posts.delete(part);
   }
 
-  async #eraseDigest(part: string): Promise<void> {
-    this.#change(part, { content_hash: null });
-    if (this.#posts.get(part)?.hasDigest !== true) return;
-    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: null });
-    this.#change(part, { hasDigest: false });
-  }
-
   /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
   async #markGone(part: string): Promise<void> {
-    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'gone' });
-    this.#change(part, { state: 'gone' });
+    await this.#work.deps.store.posts.markGone(this.#turn, part);
+    this.#change(part, { state: 'gone', isUnrecorded: false });
   }
 
   /** Looks up a post whose outcome is unknown; true if it is in the thread. */
@@ -285,7 +264,7 @@ export class IdempotentPosts {
     if (post?.state !== 'intended') return false;
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const found = await findUnknownPost(this.#work, post, known);
-    if (found !== undefined) this.#setPosted(part, found.ts, null);
+    if (found !== undefined) this.#setPosted(part, found.ts);
     return found !== undefined;
   }
 }

@@ -142,9 +142,7 @@ export class LiveReply {
     this.#isClosed = true;
     this.#pendingEdits.abort();
     await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
-    return this.#messages.recordEdits((edits) =>
-      this.posts.recordWith((posts) => record({ posts, edits }), true),
-    );
+    return this.#messages.recordEdits((edits) => this.posts.recordWith((posts) => record({ posts, edits })));
   }
 
   /** Closes it, and records what an unfinished turn shows. */
@@ -255,9 +253,7 @@ export class LiveReply {
       return await this.#edit(index, maxWaitMs);
     } catch (error) {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
-      const message = (await this.#render())[index];
-      if (message === undefined) throw error;
-      if (!(await this.#messages.wasEdited(index, message))) await this.#messages.markReplaced(index);
+      await this.#messages.markReplaced(index);
       return 'shown';
     }
   }

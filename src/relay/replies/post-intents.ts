@@ -12,7 +12,7 @@ export interface PostWork {
   deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
   workspace: {
     posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
-    readBack: Pick<MessageHistory, 'findOwnPost' | 'messages'>;
+    readBack: Pick<MessageHistory, 'findOwnPost'>;
     wasThereAfter: (at: number) => Promise<boolean>;
   };
   lease: Lease;
@@ -38,18 +38,6 @@ export async function findUnknownPost(
     if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });
     throw error;
   });
-}
-
-/** Whether Slack shows a text in a post, after an edit with an unknown outcome. Throws a SlackError. */
-export async function showsText(
-  { workspace, lease }: Omit<PostWork, 'deps'>,
-  { channel, thread_ts: threadTs, ts: oldest }: Post & { ts: string },
-  shown: string,
-): Promise<boolean> {
-  const query = { channel, threadTs, oldest, guard: lease, signal: lease.signal };
-  for await (const { ts, text } of workspace.readBack.messages(query))
-    if (ts === oldest) return text.trim() === shown.trim();
-  return false;
 }
 
 /** The intent to post a turn's first reply, which is recorded with the turn: of use only for a call that leaves soon. */

@@ -158,13 +158,6 @@ export class ReplyMessages {
     return recorded;
   }
 
-  /** Whether an edit that Slack failed to answer has taken effect. Throws a SlackError. */
-  async wasEdited(index: number, message: RenderedMessage): Promise<boolean> {
-    if (!(await this.#posts.wasEdited(replyPart(index), message))) return false;
-    this.#recordRange(index, message, this.#state.answer);
-    return true;
-  }
-
   /** Sets this message and all later ones aside: they are posted again, and deleted by `removeExtra`. */
   async markReplaced(index: number): Promise<void> {
     for (let next = index; this.#posts.has(replyPart(next)); next += 1) {

@@ -42,7 +42,7 @@ export class ReplyStreams {
         if (started !== undefined) this.#open.set(part, { markdown, until });
         return started;
       };
-      return await this.#posts.postOnce(part, null, start, true);
+      return await this.#posts.postOnce(part, undefined, start, true);
     } catch (error) {
       if (error instanceof SlackError && error.outcome === 'none') return false;
       throw error;

@@ -137,7 +137,8 @@ async function checkBackground(
   for (const id of turn.background_turn_ids) {
     const isLast = id === turn.id && !turn.has_later_message;
     const state = isLast ? await backgroundState(work, turn, agent, rate) : 'superseded';
-    await updateBackgroundNotice(work, { ...turn, id }, state);
+    // The notice was posted so.
+    if (state !== 'working') await updateBackgroundNotice(work, { ...turn, id }, state);
     isWorking ||= isOpen(state);
   }
   return isWorking;

@@ -52,7 +52,7 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   if (isPosted) return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
   // An attempt with an unknown outcome may have posted it.
   const isThere =
-    wait.reminder !== null && (await posts.postOnce(REMINDER_PART, null, async () => undefined));
+    wait.reminder !== null && (await posts.postOnce(REMINDER_PART, undefined, async () => undefined));
   if (isThere) await posts.removeAll(REMINDER_PART);
   if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);
   return 'done';
@@ -67,7 +67,7 @@ async function remind(
   if (!mayRemind(wait)) return false;
   const person = isDirectChannel(wait.channel) ? undefined : wait.asked_by;
   const message = { text: strings.reminder(person, wait.waits_for === PLAN_WAIT) };
-  const isPosted = await posts.postOnce(REMINDER_PART, null, async (identity) => {
+  const isPosted = await posts.postOnce(REMINDER_PART, undefined, async (identity) => {
     const beforeSend = async () => {
       const now = await store.personWaits.get(wait);
       if (now === undefined || !mayRemind(now) || now.waits_for !== wait.waits_for) throw new WaitOver();

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import { ofTurn, Queries } from '../queries.ts';
-import type { MessageKey, Post, PostState, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
+import type { MessageKey, Post, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
 
-/** A part that is in Slack: where, and what it shows; null: nobody can be sure, because it is being edited. */
+/** A part that is in Slack, and where. */
 export interface PostOutcome {
   part: string;
   ts: SlackTs;
-  content_hash: string | null;
 }
 
 /** The part that a turn's reply has as its message number `index`. */
@@ -39,7 +38,7 @@ export function nextPostKey(turn: Pick<Turn, 'id'>, part: string, posts: Readonl
 /** A post that is about to be sent. */
 export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
   const { workspace, id: turn_id, channel, thread_ts } = turn;
-  const fresh = { state: 'intended', ts: null, content_hash: null, intended_at: new Date() } as const;
+  const fresh = { state: 'intended', ts: null, intended_at: new Date() } as const;
   return { workspace, turn_id, part, dedupe_key: key, is_stream: false, channel, thread_ts, ...fresh };
 }
 
@@ -53,14 +52,10 @@ export function postInsert(post: Post) {
 
 /** A statement that records posts of a turn. */
 export function postsUpdate(turn: TurnId, posts: readonly PostOutcome[]) {
-  const columns = [
-    posts.map(({ part }) => part),
-    posts.map(({ ts }) => ts),
-    posts.map((post) => post.content_hash),
-  ];
+  const parts = posts.map(({ part }) => part);
   return sql`
-    update posts set state = 'posted', ts = given.ts, content_hash = given.content_hash
-    from unnest(${columns[0]}::text[], ${columns[1]}::numeric[], ${columns[2]}::text[]) as given (part, ts, content_hash)
+    update posts set state = 'posted', ts = given.ts
+    from unnest(${parts}::text[], ${posts.map(({ ts }) => ts)}::numeric[]) as given (part, ts)
     where ${ofTurn(turn)} and posts.part = given.part`;
 }
 
@@ -84,23 +79,19 @@ export class Posts extends Queries {
     const post = { ...intendedPost(turn, part, key), is_stream: isStream };
     const row = await this.first(sql<Pick<Post, 'intended_at'>>`
       ${postInsert(post)} on conflict (workspace, turn_id, part) do update set state = excluded.state,
-        dedupe_key = excluded.dedupe_key, is_stream = excluded.is_stream, ts = null, content_hash = null, intended_at = clock_timestamp()
+        dedupe_key = excluded.dedupe_key, is_stream = excluded.is_stream, ts = null, intended_at = clock_timestamp()
       returning intended_at`);
     return { ...post, ...row };
   }
 
-  /** Records where parts are in Slack and what they show. */
+  /** Records where parts are in Slack. */
   async record(turn: TurnId, posts: readonly PostOutcome[]): Promise<void> {
     if (posts.length > 0) await postsUpdate(turn, posts).execute(this.db);
   }
 
-  /** Records what has become of a part. */
-  async setState(
-    turn: TurnId,
-    part: string,
-    outcome: { state: PostState; content_hash?: string | null },
-  ): Promise<void> {
-    await this.db.updateTable('posts').set(outcome).where(ofTurn(turn)).where('part', '=', part).execute();
+  /** Slack no longer has a part. */
+  async markGone(turn: TurnId, part: string): Promise<void> {
+    await this.changes(sql`update posts set state = 'gone' where ${ofTurn(turn)} and part = ${part}`);
   }
 
   /** Renames a part's message: the part is posted again, and the old message is deleted later. */

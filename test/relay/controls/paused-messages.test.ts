@@ -22,7 +22,7 @@ test('a process that takes over finds out whether the notice of a pause was post
   const posts = {
     post: async (part: string) => {
       asked += 1;
-      await store.posts.record(turn, [{ part, ts: '1700000002.000000', content_hash: null }]);
+      await store.posts.record(turn, [{ part, ts: '1700000002.000000' }]);
     },
   };
   await postPausedNoticeAndFinish({ store, workspace: () => undefined }, posts, turn, {

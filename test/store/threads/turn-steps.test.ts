@@ -167,7 +167,7 @@ test('a task has begun once a message was sent to it, also where retention has d
 test('the end records what the reply shows, its edits and when to look again, once', async () => {
   const { turn } = await begun();
   await store.posts.intend(turn, 'reply:0', 'key');
-  const posts = [{ part: 'reply:0', ts: `${seconds}.700000`, content_hash: 'digest' }];
+  const posts = [{ part: 'reply:0', ts: `${seconds}.700000` }];
   const last = { posts, edits: 3, followUp: { firstMs: 60_000, forMs: 120_000 } };
   expect(await store.turns.finish(turn, 'completed', last)).toBe(true);
   expect(await store.turns.finish(turn, 'failed', { edits: 3 })).toBe(false);

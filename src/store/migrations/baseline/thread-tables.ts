@@ -197,7 +197,6 @@ export const THREAD_TABLES = `
     -- It begins as a stream: it may be one still, and has its key in Slack only from its first edit on.
     is_stream boolean not null default false,
     ts numeric(16,6),
-    content_hash text, -- SHA-256 of the content, so that an edit that changes nothing is not sent.
     intended_at timestamptz not null default now(),
     primary key (workspace, turn_id, part)
   ) with (fillfactor = 80);

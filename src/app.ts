@@ -70,7 +70,7 @@ async function buildApp(context: AppContext, cleanup: AsyncDisposableStack) {
   const workspaces = await openWorkspaces(context, storage, identity, cleanup);
   const turns = createTurns(context, storage, workspaces);
   const controls = createControls(turns, storage);
-  const features = createFeatures(context, workspaces, turns, controls);
+  const features = createFeatures(context, workspaces, turns);
   const intake = createIntake(context, storage, workspaces, turns, controls, features.workflowStep);
   connectFeatures(intake.slackApp, turns, controls, features);
   const pages = createPages(context, storage, workspaces, turns, intake);

@@ -51,7 +51,7 @@ export function createBackground(
   storage: Storage,
   workspaces: Workspaces,
   { jobs, maintenance, dispatcher }: Turns,
-  { stopControl, sendNow }: Controls,
+  { stopControl, passOnUrgent }: Controls,
   { taskFiles }: Features,
   { slackApp, eventIntake, gapDetector }: Intake,
 ): Lifecycle {
@@ -60,7 +60,7 @@ export function createBackground(
     if (due.stops) stopControl.sendOpenStops();
     if (due.jobs) jobs.runDue();
     if (due.expiredJobs) await storage.queue.releaseExpired();
-    if (due.urgentMessages) await sendNow.passOnUrgent();
+    if (due.urgentMessages) await passOnUrgent();
   };
   const dueWork = dueWorkPoller(storage, workspaces, beginDue, log);
   const trial = serviceTrial(accounts, telemetry.onServiceProbe, log);

@@ -38,7 +38,6 @@ export function createFeatures(
   { config }: AppContext,
   { accounts, oauth, keyring, redactSecret }: Workspaces,
   { deps, jobs }: Turns,
-  { pausedMessages }: Controls,
 ) {
   const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
   const workspaceAccount = new WorkspaceAccount({
@@ -75,7 +74,6 @@ export function createFeatures(
     onlyWhereAnswered(deps, kind),
   );
   for (const kind of [...kinds, ...inOpenPlaces, channelNoticeJobs(deps)]) jobs.add(kind);
-  const onMessageAdded = pausedMessages.onWaitingChanged.bind(pausedMessages);
   return {
     home,
     workspaceAccount,
@@ -89,7 +87,7 @@ export function createFeatures(
     taskModal,
     taskFiles: new TaskFileDelivery(deps),
     startForm: new StartForm(deps),
-    startSubmissions: new StartFormSubmissions({ ...deps, questionPoster, onMessageAdded }),
+    startSubmissions: new StartFormSubmissions({ ...deps, questionPoster }),
     feedback: new AnswerFeedback(deps),
   };
 }

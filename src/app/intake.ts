@@ -29,7 +29,7 @@ export function createIntake(
   storage: Storage,
   workspaces: Workspaces,
   { deps, jobs }: Turns,
-  { stopTriggers, observers }: Controls,
+  { stopTriggers, afterEvent }: Controls,
   workflowStep: WorkflowStepHandler,
 ) {
   const { config, log, telemetry } = context;
@@ -51,10 +51,8 @@ export function createIntake(
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   };
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
-    for (const part of observers) {
-      const work = Promise.resolve(part.onInboxOutcome(outcome, event));
+    for (const work of afterEvent(outcome, event))
       inBackground(work, log, 'could not finish the work after an event');
-    }
   };
   // Slack's acknowledgements do not wait for what is read back.
   const backfill = backfillJobs({ deps, inbox: new Inbox(inboxDeps), onOutcome: onInboxOutcome });

@@ -1,17 +1,19 @@
 import { TitlesAndPrompts } from '../features/direct-messages.ts';
 import { tellIfClosed } from '../relay/access/where-it-answers.ts';
-import { ButtonActions } from '../relay/controls/continue-and-retry.ts';
-import { LateEdits } from '../relay/controls/edits-after-sending.ts';
-import { PausedMessages } from '../relay/controls/paused-messages.ts';
-import { SendNow } from '../relay/controls/send-now.ts';
+import { messageButtons } from '../relay/controls/continue-and-retry.ts';
+import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';
+import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paused-messages.ts';
+import { offerSendNow, sendNow } from '../relay/controls/send-now.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';
 import { StopTriggers } from '../relay/controls/stop-triggers.ts';
-import { UnsentReplies } from '../relay/controls/unsent-reply-buttons.ts';
+import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-reply-buttons.ts';
 import { WaitingReactions } from '../relay/controls/waiting-reactions.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';
 import { postLaterResults } from '../relay/replies/result-posts.ts';
 import { postReviews } from '../relay/replies/review-posts.ts';
+import type { ChannelActor, MessagePress, TurnPress } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
+import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
 import { JobRunner } from '../relay/runtime/job-runner.ts';
 import { RenderQueue } from '../relay/runtime/render-queue.ts';
 import { ReplyMemory } from '../relay/runtime/reply-memory.ts';
@@ -20,6 +22,7 @@ import { followUpJobs } from '../relay/turns/follow-ups.ts';
 import { Maintenance } from '../relay/turns/maintenance.ts';
 import { reminderJobs } from '../relay/turns/reminders.ts';
 import { TurnRunner } from '../relay/turns/turn-runner.ts';
+import type { MessageKey } from '../store/schema.ts';
 import { relaySettings } from './relay-settings.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -84,36 +87,30 @@ export type Controls = ReturnType<typeof createControls>;
 export function createControls({ deps, runner, waitingReactions }: Turns, { ackStore }: Storage) {
   const controlDeps = { ...deps, store: ackStore };
   const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
-  const pausedMessages = new PausedMessages(controlDeps, waitingReactions);
-  const buttonActions = new ButtonActions(controlDeps, pausedMessages);
-  const lateEdits = new LateEdits(controlDeps, pausedMessages);
-  const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
-  const unsentReplies = new UnsentReplies(controlDeps);
-  const closedPlaces = {
-    onInboxOutcome: (...of: Parameters<StopTriggers['onInboxOutcome']>) => tellIfClosed(controlDeps, ...of),
-  };
-  const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
+  const stopTriggers = new StopTriggers(controlDeps, stopControl, waitingReactions);
+  const passOn = runner.passOn.bind(runner);
   return {
     stopControl,
-    pausedMessages,
-    sendNow,
     stopTriggers,
-    buttons: {
-      ...buttonActions.buttons,
-      ...lateEdits.buttons,
-      ...pausedMessages.buttons,
-      ...sendNow.buttons,
-      ...unsentReplies.buttons,
+    /** Passes on what people asked for, perhaps in another process. Throws StoreError. */
+    passOnUrgent: async () => {
+      for (const message of await ackStore.messages.urgent()) passOn(message, true);
     },
-    /** Those that want to know what became of an event. */
-    observers: [
-      closedPlaces,
-      waitingReactions,
-      lateEdits,
-      pausedMessages,
-      stopTriggers,
-      sendNow,
-      unsentReplies,
+    buttons: {
+      ...messageButtons(controlDeps),
+      ...pausedMessageButtons(controlDeps, waitingReactions),
+      ...unsentReplyButtons(controlDeps),
+      correct: (press: TurnPress) => correct(controlDeps, press),
+      send_now: (press: MessagePress) => sendNow(controlDeps, passOn, press),
+    },
+    /** What follows from what became of an event. */
+    afterEvent: (outcome: InboxOutcome, message: ChannelActor & MessageKey): Promise<void>[] => [
+      ...[tellIfClosed, tellOfLateEdit, tellOfUnsentReply, updatePausedNotice].map(
+        async (follow) => await follow(controlDeps, outcome, message),
+      ),
+      offerSendNow(controlDeps, passOn, outcome, message),
+      waitingReactions.onInboxOutcome(outcome, message),
+      stopTriggers.onInboxOutcome(outcome, message),
     ],
   };
 }

@@ -300,7 +300,6 @@ export interface Tables {
     finished_at: Timestamp | null;
     waits_for: string | null;
     waits_since: Timestamp | null;
-    button_used_at: Timestamp | null;
     button_message_ts: SlackTs | null;
     attempts: Defaulted<number>;
     attempts_since: Defaulted<Timestamp>;

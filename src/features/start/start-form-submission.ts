@@ -3,6 +3,7 @@ import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/waits.ts';
 import { certainClosingAt } from '../../relay/access/where-it-answers.ts';
 import { showLaterButtonUse } from '../../relay/controls/continue-and-retry.ts';
+import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
@@ -18,7 +19,7 @@ import { inBackground } from '../../relay/runtime/poller.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageContent, MessageKey, TaskChoices, TaskStart } from '../../store/schema.ts';
+import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
 import { verbatimContent } from './question-post.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
 import {
@@ -44,8 +45,6 @@ export type StartFormAnswer = string | Modal | undefined;
 
 export interface StartFormSubmissionsDeps extends RelayDeps {
   questionPoster: Pick<QuestionPoster, 'send'>;
-  /** Called for each message that a form adds to an existing thread. */
-  onMessageAdded: (message: MessageKey) => void;
 }
 
 /** Handles submitted start forms: each starts one task, however often it is submitted. */
@@ -168,7 +167,7 @@ export class StartFormSubmissions {
       await this.#deps.enqueue(trx, thread);
       return undefined;
     });
-    this.#deps.onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
+    refreshPausedNotice(this.#deps, { workspace: workspace.id, channel, ts: message_ts });
     const { store, log } = this.#deps;
     const source = source_turn_id === null ? undefined : await store.turns.get(workspace.id, source_turn_id);
     if (source !== undefined && reply !== undefined)

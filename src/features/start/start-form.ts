@@ -116,7 +116,7 @@ export class StartForm {
       const turn = await turnOf(store, { workspace: workspace.id, ...asked });
       if (turn === undefined) return strings.startForm.gone;
       const inThread = asked.where === 'thread';
-      if (inThread && turn.button_used_at !== null) return strings.startForm.alreadyAskedAgain;
+      if (inThread && turn.button_message_ts !== null) return strings.startForm.alreadyAskedAgain;
       const { channel, thread_ts } = turn;
       const control = inThread ? 'choose_again' : 'new_thread';
       const refusal = await controlRefusal(this.#deps, useOnTurn(turn, request.person, control));

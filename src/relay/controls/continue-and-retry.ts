@@ -9,94 +9,83 @@ import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
-import type { ButtonHandlers, ControlOutcome, Press, PressAnswer } from '../runtime/control-request.ts';
+import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { inBackground } from '../runtime/poller.ts';
-import type { PausedMessages } from './paused-messages.ts';
+import { refreshPausedNotice } from './paused-messages.ts';
 
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
 
-/** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. */
-export class ButtonActions {
-  readonly #deps: RelayDeps;
-  readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
-  /** Each works once for its turn. */
-  readonly buttons: ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here'> = {
-    /** Asks the agent to continue an answer that was cut off at the length limit. */
-    continue: (press) =>
-      this.#addFollowUp(press, 'continue', async () => ({ content: { text: strings.continueMessage } })),
-    /** Sends the message of a failed or stopped turn again, with the same text and files. */
-    retry: (press) =>
-      this.#addFollowUp(press, 'retry', async (turn, store) => {
-        const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;
-        return content && { content, resends_turn_id: turn.id };
-      }),
-    go_ahead: (press) => this.#answerPlan(press, 'go_ahead'),
-    stop_here: (press) => this.#answerPlan(press, 'stop_here'),
-  };
-
-  constructor(deps: RelayDeps, pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>) {
-    this.#deps = deps;
-    this.#pausedMessages = pausedMessages;
-  }
-
-  /** Answers a plan that waits for approval, unless somebody has answered it. */
-  async #answerPlan(
-    press: Press,
-    control: keyof typeof strings.planAnswers,
-  ): Promise<ControlOutcome | PressAnswer> {
+/** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. Each works once. */
+export function messageButtons(
+  deps: RelayDeps,
+): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here'> {
+  const answerPlan = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
     const answer = async (turn: Turn, store: Store) =>
       (await store.messages.hasLater(turn)) ? 'over' : { content: { text: strings.planAnswers[control] } };
     const record = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
     };
-    return this.#addFollowUp(press, control, answer, { mayRun: true, record });
-  }
+    return addFollowUp(deps, press, control, answer, { mayRun: true, record });
+  };
+  return {
+    /** Asks the agent to continue an answer that was cut off at the length limit. */
+    continue: (press) =>
+      addFollowUp(deps, press, 'continue', async () => ({ content: { text: strings.continueMessage } })),
+    /** Sends the message of a failed or stopped turn again, with the same text and files. */
+    retry: (press) =>
+      addFollowUp(deps, press, 'retry', async (turn, store) => {
+        const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;
+        return content && { content, resends_turn_id: turn.id };
+      }),
+    /** These answer a plan that waits for approval, unless somebody has answered it. */
+    go_ahead: answerPlan('go_ahead'),
+    stop_here: answerPlan('stop_here'),
+  };
+}
 
-  async #addFollowUp(
-    press: Press,
-    control: string,
-    messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | 'over' | undefined>,
-    {
-      mayRun = false,
-      record,
-    }: { mayRun?: boolean; record?: (turn: Turn, store: Store) => Promise<void> } = {},
-  ): Promise<ControlOutcome | PressAnswer> {
-    const known = await permittedTurn(this.#deps, press, control);
-    if (typeof known === 'string') return known;
-    if (!mayRun && known.settled_at === null && known.finished_at === null) return 'running';
-    const outcome = await this.#deps.store.transaction(async (store, trx) => {
-      // In the order of a stop: the thread, then its turn.
-      await store.threads.lock(known);
-      const turn = await store.turns.get(press.workspace, press.turnId);
-      if (turn === undefined || turn.button_used_at !== null) return 'over';
-      // A press that comes too late must not use the button up: another one below the same answer may still serve.
-      const message = await messageFor(turn, store);
-      if (message === undefined || message === 'over') return message ?? 'unknown';
-      if (!(await store.turns.claimButton(turn, press.ts))) return 'over';
-      await record?.(turn, store);
-      await addPressedMessage(this.#deps, { store, trx }, turn, press, message);
-      return 'done';
-    });
-    if (outcome !== 'done' && outcome !== 'over') return outcome;
-    // A reply that still grows shows it by itself. If it is over, whoever was first may not have shown it.
-    const { log } = this.#deps;
-    if (known.settled_at !== null || known.finished_at !== null)
-      inBackground(this.#showUse(press, known), log, 'could not take away a used button');
-    if (outcome === 'done') {
-      this.#pausedMessages.onWaitingChanged({ ...known, ts: press.ts });
-      return outcome;
-    }
-    // Somebody used a button of the turn, or wrote in its thread.
-    const told = strings.pressedTooLate((await buttonUse(this.#deps, known)) ?? strings.answeredInThread);
-    return { outcome, told };
+async function addFollowUp(
+  deps: RelayDeps,
+  press: TurnPress,
+  control: string,
+  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | 'over' | undefined>,
+  { mayRun = false, record }: { mayRun?: boolean; record?: (turn: Turn, store: Store) => Promise<void> } = {},
+): Promise<ControlOutcome | PressAnswer> {
+  const known = await permittedTurn(deps, press, control);
+  if (typeof known === 'string') return known;
+  const isOver = known.settled_at !== null || known.finished_at !== null;
+  if (!mayRun && !isOver) return 'running';
+  const outcome = await deps.store.transaction(async (store, trx) => {
+    // In the order of a stop: the thread, then its turn.
+    await store.threads.lock(known);
+    const turn = await store.turns.get(press.workspace, press.turnId);
+    if (turn === undefined || turn.button_message_ts !== null) return 'over';
+    // A press that comes too late must not use the button up: another one below the same answer may still serve.
+    const message = await messageFor(turn, store);
+    if (message === undefined || message === 'over') return message ?? 'unknown';
+    if (!(await store.turns.claimButton(turn, press.ts))) return 'over';
+    await record?.(turn, store);
+    await addPressedMessage(deps, { store, trx }, turn, press, message);
+    return 'done';
+  });
+  if (outcome !== 'done' && outcome !== 'over') return outcome;
+  // A reply that still grows shows it by itself. If it is over, whoever was first may not have shown it.
+  const { messageTs, message } = press;
+  if (isOver && messageTs !== undefined && message !== undefined)
+    inBackground(
+      showButtonUse(deps, known, messageTs, message),
+      deps.log,
+      'could not take away a used button',
+    );
+  if (outcome === 'done') {
+    refreshPausedNotice(deps, { ...known, ts: press.ts });
+    return outcome;
   }
-
-  async #showUse({ messageTs: ts, message }: Press, turn: Turn): Promise<void> {
-    if (ts !== undefined && message !== undefined) await showButtonUse(this.#deps, turn, ts, message);
-  }
+  // Somebody used a button of the turn, or wrote in its thread.
+  const told = strings.pressedTooLate((await buttonUse(deps, known)) ?? strings.answeredInThread);
+  return { outcome, told };
 }
 
 /** Adds a message of the person who pressed to the turn's thread. */
@@ -104,7 +93,7 @@ export async function addPressedMessage(
   deps: Pick<RelayDeps, 'enqueue'>,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
   { workspace, channel, thread_ts }: Turn,
-  { ts, person: user_id }: Press,
+  { ts, person: user_id }: TurnPress,
   message: FollowUpMessage,
 ): Promise<void> {
   const row = { ...message, user_id, thread_ts, state: 'waiting', edited_ts: null } as const;

@@ -9,7 +9,7 @@ import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import type { ButtonHandlers, ControlOutcome, Press } from '../runtime/control-request.ts';
+import type { ButtonHandlers, ControlOutcome, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
@@ -22,128 +22,109 @@ const NOTICE_PART = 'paused';
 /** What the notice of a pause needs. */
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
-/** What a press did to the paused messages. */
-interface PauseEnding {
-  press: Press;
-  control: 'send_paused' | 'discard_paused';
-  count: number;
+/** The buttons below the notice of a pause, of which one ends it. */
+export function pausedMessageButtons(
+  deps: RelayDeps,
+  waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
+): ButtonHandlers<'send_paused' | 'discard_paused'> {
+  /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
+  const endings = new LRUCache<string, () => Promise<string>>({ max: 1_000 });
+  return {
+    /** Sends the paused messages to the agent, in their order. */
+    send_paused: (press) => endPause(deps, endings, press, 'send_paused'),
+    /** Discards the paused messages: they never reach the agent. */
+    discard_paused: async (press) => {
+      const outcome = await endPause(deps, endings, press, 'discard_paused');
+      if (outcome === 'done') waitingReactions.cleanUp();
+      return outcome;
+    },
+  };
 }
 
-/** The messages of a stopped thread: paused until someone sends or discards them. */
-export class PausedMessages {
-  readonly #deps: RelayDeps;
-  readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
-  readonly buttons: ButtonHandlers<'send_paused' | 'discard_paused'> = {
-    send_paused: (press) => this.send(press),
-    discard_paused: (press) => this.discard(press),
-  };
-  /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
-  readonly #endings = new LRUCache<string, PauseEnding>({ max: 1_000 });
+/** Updates the notice when a message joins a paused thread or is withdrawn there. Throws a SlackError. */
+export async function updatePausedNotice(
+  deps: RelayDeps,
+  outcome: InboxOutcome,
+  message: MessageKey,
+): Promise<void> {
+  if (outcome.kind === 'withdrawn') await refreshNotice(deps, message);
+  if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
+  await (outcome.isQueued ? refreshNotice(deps, message) : endIfEmpty(deps, outcome.thread, message));
+}
 
-  constructor(deps: RelayDeps, waitingReactions: Pick<WaitingReactions, 'cleanUp'>) {
-    this.#deps = deps;
-    this.#waitingReactions = waitingReactions;
-  }
+/** Updates the notice of a paused thread whose waiting messages changed. Returns at once; never throws. */
+export function refreshPausedNotice(deps: RelayDeps, message: MessageKey): void {
+  inBackground(refreshNotice(deps, message), deps.log, NOT_UPDATED);
+}
 
-  /** Sends the paused messages to the agent, in their order. */
-  async send(press: Press): Promise<ControlOutcome> {
-    return this.#endPause(press, 'send_paused');
-  }
+const NOT_UPDATED = 'could not update the notice of a paused thread';
 
-  /** Discards the paused messages: they never reach the agent. */
-  async discard(press: Press): Promise<ControlOutcome> {
-    const outcome = await this.#endPause(press, 'discard_paused');
-    if (outcome === 'done') this.#waitingReactions.cleanUp();
-    return outcome;
-  }
+/** Ends the pause if only this message waits: the others were withdrawn, and nothing holds this one up. */
+async function endIfEmpty(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
+  const turnId = await deps.store.pausedThreads.pausedBy(thread);
+  if (turnId === undefined) return;
+  const ended = await deps.store.transaction(async ({ threads, pausedThreads }, trx) => {
+    await threads.lock(thread);
+    const isEnded = await pausedThreads.resumeIfNothingElseWaits(thread, turnId, message.ts);
+    if (isEnded) await deps.enqueue(trx, thread);
+    return isEnded;
+  });
+  if (ended) await editNotice(deps, thread, turnId, async () => pauseEndedNotice(strings.nothingPaused));
+  else await refreshNotice(deps, message);
+}
 
-  /** Updates the notice when a message joins a paused thread or is withdrawn there. Throws a SlackError. */
-  async onInboxOutcome(outcome: InboxOutcome, message: MessageKey): Promise<void> {
-    if (outcome.kind === 'withdrawn') await this.#refreshNotice(message);
-    if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
-    await (outcome.isQueued ? this.#refreshNotice(message) : this.#endIfEmpty(outcome.thread, message));
-  }
+async function refreshNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
+  const message = await deps.store.messages.get(key);
+  const turnId = message && (await deps.store.pausedThreads.pausedBy(message));
+  if (message === undefined || turnId === undefined) return;
+  const isOver = (await countPaused(deps, message, turnId)) === 0;
+  await editNotice(deps, message, turnId, async () =>
+    isOver ? pauseEndedNotice(strings.nothingPaused) : renderNotice(deps, message, turnId),
+  );
+}
 
-  /** Updates the notice of a paused thread whose waiting messages changed. Returns at once; never throws. */
-  onWaitingChanged(message: MessageKey): void {
-    this.#inBackground(this.#refreshNotice(message));
-  }
+async function endPause(
+  deps: RelayDeps,
+  endings: LRUCache<string, () => Promise<string>>,
+  press: TurnPress,
+  control: 'send_paused' | 'discard_paused',
+): Promise<ControlOutcome> {
+  const { workspace, turnId, person } = press;
+  const turn = await permittedTurn(deps, press, control);
+  if (typeof turn === 'string') return turn;
+  const { channel, thread_ts } = turn;
+  const thread = { workspace, channel, thread_ts };
+  const count = await deps.store.transaction(async (store, trx) => {
+    await store.threads.lock(thread);
+    if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
+    const waiting = await store.pausedThreads.waitingMessages(thread);
+    if (control === 'send_paused') await deps.enqueue(trx, thread);
+    else for (const message of waiting) await store.messages.withdraw(message);
+    const details = { control, messages: waiting.length };
+    await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
+    return waiting.length;
+  });
+  const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
+  if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
+  // Also if it is over: the process that ended the pause may have died, or failed, before it updated the notice.
+  const render = async () => pauseEndedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
+  inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
+  if (count === undefined) return 'over';
+  deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
+  return 'done';
+}
 
-  #inBackground(change: Promise<void>): void {
-    inBackground(change, this.#deps.log, 'could not update the notice of a paused thread');
-  }
-
-  /** Ends the pause if only this message waits: the others were withdrawn, and nothing holds this one up. */
-  async #endIfEmpty(thread: ThreadKey, message: MessageKey): Promise<void> {
-    const { store } = this.#deps;
-    const turnId = await store.pausedThreads.pausedBy(thread);
-    if (turnId === undefined) return;
-    const ended = await store.transaction(async (within, trx) => {
-      await within.threads.lock(thread);
-      const ended = await within.pausedThreads.resumeIfNothingElseWaits(thread, turnId, message.ts);
-      if (ended) await this.#deps.enqueue(trx, thread);
-      return ended;
-    });
-    if (ended) await this.#editNotice(thread, turnId, async () => pauseEndedNotice(strings.nothingPaused));
-    else await this.#refreshNotice(message);
-  }
-
-  async #refreshNotice(key: MessageKey): Promise<void> {
-    const { store } = this.#deps;
-    const message = await store.messages.get(key);
-    const turnId = message && (await store.pausedThreads.pausedBy(message));
-    if (message === undefined || turnId === undefined) return;
-    const isOver = (await countPaused(this.#deps, message, turnId)) === 0;
-    await this.#editNotice(message, turnId, async () =>
-      isOver ? pauseEndedNotice(strings.nothingPaused) : renderNotice(this.#deps, message, turnId),
-    );
-  }
-
-  async #endPause(press: Press, control: 'send_paused' | 'discard_paused'): Promise<ControlOutcome> {
-    const { workspace, turnId, person } = press;
-    const turn = await permittedTurn(this.#deps, press, control);
-    if (typeof turn === 'string') return turn;
-    const { channel, thread_ts } = turn;
-    const thread = { workspace, channel, thread_ts };
-    const count = await this.#deps.store.transaction(async (store, trx) => {
-      await store.threads.lock(thread);
-      if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
-      const waiting = await store.pausedThreads.waitingMessages(thread);
-      if (control === 'send_paused') await this.#deps.enqueue(trx, thread);
-      else for (const message of waiting) await store.messages.withdraw(message);
-      const details = { control, messages: waiting.length };
-      await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
-      return waiting.length;
-    });
-    if (count !== undefined) this.#endings.set(turnId, { press, control, count });
-    // Also if it is over: the process that ended the pause may have died before it updated the notice.
-    const render = async () => pauseEndedNotice(await this.#endingText(turnId));
-    this.#inBackground(this.#editNotice(thread, turnId, render, press.messageTs));
-    if (count === undefined) return 'over';
-    this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
-    return 'done';
-  }
-
-  async #endingText(turnId: string): Promise<string> {
-    const ending = this.#endings.get(turnId);
-    if (ending === undefined) return strings.nothingPaused;
-    const { press, control, count } = ending;
-    const who = await actorName(this.#deps, press);
-    return control === 'send_paused' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
-  }
-
-  /** Edits the notice, if it has been posted. A pressed one stands, even if a process died before it recorded that. */
-  async #editNotice(
-    { workspace, channel }: ThreadKey,
-    turnId: string,
-    render: () => Promise<RenderedMessage | undefined>,
-    pressedTs?: string,
-  ): Promise<void> {
-    const post = (await this.#deps.store.posts.ofTurn({ workspace, id: turnId })).get(NOTICE_PART);
-    const ts = (post?.state === 'posted' ? post.ts : undefined) ?? pressedTs;
-    if (ts === undefined) return;
-    await this.#deps.workspace(workspace)?.posting.editComplete({ channel, ts, render });
-  }
+/** Edits the notice, if it has been posted. A pressed one stands, even if a process died before it recorded that. */
+async function editNotice(
+  deps: NoticeDeps,
+  { workspace, channel }: ThreadKey,
+  turnId: string,
+  render: () => Promise<RenderedMessage | undefined>,
+  pressedTs?: string,
+): Promise<void> {
+  const post = (await deps.store.posts.ofTurn({ workspace, id: turnId })).get(NOTICE_PART);
+  const ts = (post?.state === 'posted' ? post.ts : undefined) ?? pressedTs;
+  if (ts !== undefined) await deps.workspace(workspace)?.posting.editComplete({ channel, ts, render });
 }
 
 /** Posts once in a stopped turn's thread how many messages are paused there; nothing if none is. */

@@ -10,7 +10,7 @@ import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import { isReplySettled } from '../replies/reply-blocks.ts';
 import { isTaskSettled } from '../replies/reply-finder.ts';
-import { type ControlOutcome, type Press, turnOf } from '../runtime/control-request.ts';
+import { type ControlOutcome, type ControlRequest, turnOf } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { transientFailure } from '../runtime/outage-waits.ts';
@@ -23,8 +23,10 @@ const ATTEMPT_TIMEOUT_MS = 30_000;
 /** From so many seconds after the first request, another one forces the stop. */
 const FORCE_STOP_AFTER_SECONDS = 10;
 
-/** A person asks to stop a turn; `ts` may also be that of a message or event. */
-export interface StopRequest extends Press {
+/** A person asks to stop a turn. */
+export interface StopRequest extends ControlRequest {
+  /** When, by Slack's clock. */
+  ts: string;
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
   /** The control's name in the audit trail. */

@@ -12,7 +12,7 @@ import {
 } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import type { PausedMessages } from './paused-messages.ts';
+import { refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
@@ -45,19 +45,16 @@ interface ThreadStopRequest {
 /** Stops without a button of ours. Each means the turn at work in a thread, and may be delivered twice. */
 export class StopTriggers {
   readonly #deps: RelayDeps;
-  readonly #stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>;
-  readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
+  readonly #stopControl: StopControl;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
 
   constructor(
     deps: RelayDeps,
-    stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>,
-    pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>,
+    stopControl: StopControl,
     waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
   ) {
     this.#deps = deps;
     this.#stopControl = stopControl;
-    this.#pausedMessages = pausedMessages;
     this.#waitingReactions = waitingReactions;
   }
 
@@ -67,7 +64,7 @@ export class StopTriggers {
   }
 
   /** Tells the person who wrote the stop word why nothing stopped, once. */
-  onInboxOutcome(outcome: InboxOutcome, message: ChannelActor & { ts: string }): void {
+  async onInboxOutcome(outcome: InboxOutcome, message: ChannelActor & { ts: string }): Promise<void> {
     if (outcome.kind !== 'stop_said' || !outcome.isFirst) return;
     const { thread_ts } = outcome.thread;
     this.#tellPerson(message, thread_ts === message.ts ? undefined : thread_ts, outcome.outcome);
@@ -83,7 +80,7 @@ export class StopTriggers {
     const outcome = await this.#onReaction(trigger);
     if (outcome !== 'ignored')
       this.#tellPerson(trigger, await this.#threadRootOf({ workspace, channel, ts }), outcome);
-    if (outcome === 'withdrawn') this.#pausedMessages.onWaitingChanged({ workspace, channel, ts });
+    if (outcome === 'withdrawn') refreshPausedNotice(this.#deps, { workspace, channel, ts });
     return outcome;
   }
 

@@ -21,91 +21,89 @@ import { sendEphemeral } from '../runtime/private-notices.ts';
 /** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
 const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
-/** Replies in threads that people began and that are not sent: their writers may send them, or all from then on. */
-export class UnsentReplies {
-  readonly #deps: RelayDeps;
-  readonly buttons: ButtonHandlers<'send_reply' | 'keep_listening' | 'stop_listening'> = {
-    send_reply: (press) => this.send(press),
-    keep_listening: (press) => this.keepListening(press),
-    stop_listening: (press) => this.stopListening(press),
+/** The buttons of replies that are not sent: their writers may send them, or all from then on. */
+export function unsentReplyButtons(
+  deps: RelayDeps,
+): ButtonHandlers<'send_reply' | 'keep_listening' | 'stop_listening'> {
+  return {
+    send_reply: (press) => sendReply(deps, press),
+    /** Sends that reply, and every later one in the thread, for which somebody else may have asked before. */
+    keep_listening: async (press) => {
+      const outcome = await setListening(deps, press, true);
+      if (outcome !== 'done' && outcome !== 'over') return outcome;
+      const sent = await sendReply(deps, press);
+      return sent === 'over' ? outcome : sent;
+    },
+    /** Reads only what the settings say again. */
+    stop_listening: (press) => setListening(deps, press, false),
   };
+}
 
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
+/** Tells a writer, once in each thread, that a reply was not sent, or that they have no access. Throws a SlackError. */
+export async function tellOfUnsentReply(
+  deps: RelayDeps,
+  outcome: InboxOutcome,
+  { ts, ...writer }: ChannelActor & MessageKey,
+): Promise<void> {
+  if (outcome.kind !== 'unsent') return;
+  const { thread } = outcome;
+  if (!(await deps.store.threads.claimInforming(thread, writer.person))) return;
+  const why = await denialOf(deps, writer);
+  const note = why === undefined ? unsentReplyNote(ts) : refusalSentence({ why });
+  await sendEphemeral(deps, { ...writer, threadTs: thread.thread_ts }, note);
+}
 
-  /** Tells a writer, once in each thread, that a reply was not sent, or that they have no access. Throws a SlackError. */
-  async onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): Promise<void> {
-    if (outcome.kind !== 'unsent') return;
-    const { thread } = outcome;
-    if (!(await this.#deps.store.threads.claimInforming(thread, writer.person))) return;
-    const why = await this.#denialOf(writer);
-    const note = why === undefined ? unsentReplyNote(ts) : refusalSentence({ why });
-    await sendEphemeral(this.#deps, { ...writer, threadTs: thread.thread_ts }, note);
+/** Sends the reply of the person who presses. It waits in its thread like any other. */
+async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
+  const thread = threadOf(press);
+  if (thread === undefined) return 'unknown';
+  const why = await denialOf(deps, press);
+  if (why !== undefined) {
+    const refusal = { ...thread, user_id: press.person, details: { control: 'send_reply', why } };
+    await deps.store.audit.add({ ...refusal, kind: 'refusal' });
+    return { outcome: 'refused', replacement: { text: refusalSentence({ why }), blocks: [] } };
   }
+  return deps.store.transaction(async (store, trx) => {
+    const key = { ...thread, ts: press.messageTs };
+    if (!(await store.messages.sendAfterAll(key, press.person))) return 'over';
+    await deps.enqueue(trx, thread);
+    return { outcome: 'done', replacement: { text: strings.sendingReply, blocks: [] } };
+  });
+}
 
-  /** Sends the reply of the person who presses. It waits in its thread like any other. */
-  async send(press: MessagePress): Promise<ControlOutcome | PressAnswer> {
-    const thread = threadOf(press);
-    if (thread === undefined) return 'unknown';
-    const why = await this.#denialOf(press);
-    if (why !== undefined) {
-      const refusal = { ...thread, user_id: press.person, details: { control: 'send_reply', why } };
-      await this.#deps.store.audit.add({ ...refusal, kind: 'refusal' });
-      return { outcome: 'refused', replacement: { text: refusalSentence({ why }), blocks: [] } };
-    }
-    return this.#deps.store.transaction(async (store, trx) => {
-      const key = { ...thread, ts: press.messageTs };
-      if (!(await store.messages.sendAfterAll(key, press.person))) return 'over';
-      await this.#deps.enqueue(trx, thread);
-      return { outcome: 'done', replacement: { text: strings.sendingReply, blocks: [] } };
-    });
-  }
+/** Why a person certainly has no access. Where Slack does not say who they are, it is asked when the message's turn comes. */
+async function denialOf(deps: RelayDeps, actor: ChannelActor): Promise<AccessDenial | undefined> {
+  const people = deps.workspace(actor.workspace)?.people;
+  return people && certainDenialFor(deps, people, actor, PERSON_LOOKUP_TIMEOUT_MS);
+}
 
-  /** Sends that reply, and every later one in the thread, for which somebody else may have asked before. */
-  async keepListening(press: MessagePress): Promise<ControlOutcome | PressAnswer> {
-    const outcome = await this.#setListening(press, true);
-    if (outcome !== 'done' && outcome !== 'over') return outcome;
-    const sent = await this.send(press);
-    return sent === 'over' ? outcome : sent;
-  }
-
-  /** Reads only what the settings say again. */
-  async stopListening(press: MessagePress): Promise<ControlOutcome> {
-    return this.#setListening(press, false);
-  }
-
-  /** Why a person certainly has no access. Where Slack does not say who they are, it is asked when the message's turn comes. */
-  async #denialOf(actor: ChannelActor): Promise<AccessDenial | undefined> {
-    const workspace = this.#deps.workspace(actor.workspace);
-    if (workspace === undefined) return undefined;
-    return certainDenialFor(this.#deps, workspace.people, actor, PERSON_LOOKUP_TIMEOUT_MS);
-  }
-
-  async #setListening(press: MessagePress, listensToAll: boolean): Promise<ControlOutcome> {
-    const { store, log } = this.#deps;
-    const { workspace, person } = press;
-    const thread = threadOf(press);
-    if (thread === undefined) return 'unknown';
-    const control = listensToAll ? 'keep_listening' : 'stop_listening';
-    if (!(await mayUseControl(this.#deps, { ...thread, person, control }))) return 'refused';
-    const isChanged = await store.transaction(async (within) => {
-      if (!(await within.threads.setListensToAll(thread, listensToAll))) return false;
-      await within.audit.add({ ...thread, kind: 'setting', user_id: person, details: { control } });
-      return true;
-    });
-    if (!isChanged) return 'over';
-    log.info({ ...thread, person, control }, 'what a thread is read for has changed');
-    const tell = async () => {
-      const who = await actorName(this.#deps, press);
-      const message = listensToAll ? listeningNotice(thread, who) : { text: strings.listeningEnded(who) };
-      const { channel, thread_ts: threadTs } = thread;
-      const notice = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
-      await this.#deps.workspace(workspace)?.posting.post(notice);
-    };
-    inBackground(tell(), log, 'could not say what a thread is read for');
-    return 'done';
-  }
+async function setListening(
+  deps: RelayDeps,
+  press: MessagePress,
+  listensToAll: boolean,
+): Promise<ControlOutcome> {
+  const { store, log } = deps;
+  const { workspace, person } = press;
+  const thread = threadOf(press);
+  if (thread === undefined) return 'unknown';
+  const control = listensToAll ? 'keep_listening' : 'stop_listening';
+  if (!(await mayUseControl(deps, { ...thread, person, control }))) return 'refused';
+  const isChanged = await store.transaction(async (within) => {
+    if (!(await within.threads.setListensToAll(thread, listensToAll))) return false;
+    await within.audit.add({ ...thread, kind: 'setting', user_id: person, details: { control } });
+    return true;
+  });
+  if (!isChanged) return 'over';
+  log.info({ ...thread, person, control }, 'what a thread is read for has changed');
+  const tell = async () => {
+    const who = await actorName(deps, press);
+    const message = listensToAll ? listeningNotice(thread, who) : { text: strings.listeningEnded(who) };
+    const { channel, thread_ts: threadTs } = thread;
+    const notice = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
+    await deps.workspace(workspace)?.posting.post(notice);
+  };
+  inBackground(tell(), log, 'could not say what a thread is read for');
+  return 'done';
 }
 
 function threadOf({ workspace, channel, threadTs }: MessagePress): ThreadKey | undefined {

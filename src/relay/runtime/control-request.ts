@@ -23,23 +23,6 @@ export async function turnOf(
   return channel === undefined || turn?.channel === channel ? turn : undefined;
 }
 
-/** A person presses a button below a message of ours. */
-export interface Press extends ControlRequest {
-  /** The message that the button stands below, if there is one. */
-  messageTs?: string | undefined;
-  /** What that message shows, as far as Slack says it. */
-  message?: ShownMessage | undefined;
-  /** When the button was pressed: Slack's action_ts, which is the ts of a message that the press stands for. */
-  ts: string;
-}
-
-/** A person presses a button about a message or a thread. */
-export interface MessagePress extends ChannelActor {
-  threadTs: string | undefined;
-  /** The message that it is about. */
-  messageTs: string;
-}
-
 /**
  * What a control did. `over`: the turn has ended; `unknown`: no such turn; `stopping`: a stop was requested before;
  * `running`: the turn is still running; `refused`: the person has no permission, and was told.
@@ -69,7 +52,7 @@ export interface ButtonPress extends WorkspaceActor {
   message: ShownMessage | undefined;
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
-  /** When it was pressed, by Slack's clock. */
+  /** When it was pressed: Slack's action_ts, which is the ts of a message that the press stands for. */
   ts: string;
   /** Of the button, or of the chosen item of a menu; '' if it has none. */
   value: string;
@@ -86,9 +69,16 @@ interface PressedView {
   hash: string | undefined;
 }
 
-interface TurnPress extends ButtonPress {
+/** A press of a button about a turn. */
+export interface TurnPress extends ButtonPress {
   channel: string;
   turnId: string;
+}
+
+/** A press of a button about a message. */
+export interface MessagePress extends ButtonPress {
+  channel: string;
+  messageTs: string;
 }
 
 /** A press in the Home tab or in a modal. */
@@ -100,7 +90,7 @@ export interface ViewPress extends ButtonPress {
 interface PressesAbout {
   control: TurnPress;
   turn: TurnPress;
-  message: ButtonPress & { channel: string; messageTs: string };
+  message: MessagePress;
   view: ViewPress;
 }
 

@@ -289,14 +289,13 @@ export class Turns extends Queries {
   /** Claims a turn's button for the message `ts`, which it makes; false if it was claimed before. */
   async claimButton(turn: TurnId, ts: SlackTs): Promise<boolean> {
     return this.changes(sql`
-      update turns set button_used_at = now(), button_message_ts = ${ts}
-      where ${isTurn(turn)} and button_used_at is null`);
+      update turns set button_message_ts = ${ts} where ${isTurn(turn)} and button_message_ts is null`);
   }
 
   /** The message that a button made is not sent: the button may be pressed again. */
   async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
     await this.changes(sql`
-      update turns set button_used_at = null, button_message_ts = null
+      update turns set button_message_ts = null
       where ${inThread(message)} and button_message_ts = ${message.ts}`);
   }
 

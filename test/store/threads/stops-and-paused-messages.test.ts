@@ -292,8 +292,8 @@ test('Try again can be pressed again if its message is not sent', async () => {
   if (message === undefined) throw new Error('It is not there.');
   for (const { id } of [turn, other]) await store.turns.claimButton({ workspace: 'T1', id }, press);
   await store.turns.releaseButton(message);
-  expect((await store.turns.get('T1', turn.id))?.button_used_at).toBeNull();
-  expect((await store.turns.get('T1', other.id))?.button_used_at).not.toBeNull();
+  expect((await store.turns.get('T1', turn.id))?.button_message_ts).toBeNull();
+  expect((await store.turns.get('T1', other.id))?.button_message_ts).not.toBeNull();
 });
 
 test('a new message resumes a thread only if nothing else waits', async () => {

@@ -163,8 +163,7 @@ export const THREAD_TABLES = `
     -- What a run, or a plan, waited for last, and since when it waits for a person; null in the latter: it does not.
     waits_for text,
     waits_since timestamptz,
-    button_used_at timestamptz, -- When a person pressed Continue, Try again, Choose again, Go ahead or Stop here.
-    button_message_ts numeric(16,6), -- The message that the button made.
+    button_message_ts numeric(16,6), -- The message that Continue, Try again, Choose again, Go ahead or Stop here made.
     attempts integer not null default 0, -- Takeovers since the last recorded step; too many end the turn.
     attempts_since timestamptz not null default now(), -- When the first of them was.
     takeovers integer not null default 0, -- How often another process continued the turn.

@@ -16,8 +16,7 @@ export function createPages(
 ): Pages {
   const slack = slackApp.requestListener;
   const results = links && new ResultLinkAccess(links, (...asked) => resolveResult(deps, ...asked));
-  const fallback =
-    results && createResultLinkRoute(RESULTS_PATH, (token, signal) => results.find(token, signal), slack);
+  const fallback = results && createResultLinkRoute(RESULTS_PATH, (token) => results.find(token), slack);
   return new Pages({
     config,
     log,

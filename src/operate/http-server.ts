@@ -152,7 +152,7 @@ const ERROR_RESPONSES = {
 /** Redirects our own result links to the file, or links there if the workspace chose the service; passes all other paths to `fallback`. */
 export function createResultLinkRoute(
   path: string,
-  findDestination: (token: string, signal: AbortSignal) => Promise<ResultLinkDestination>,
+  findDestination: (token: string) => Promise<ResultLinkDestination>,
   fallback: RequestListener | undefined,
 ): RequestListener {
   return (request, response) => {
@@ -164,11 +164,9 @@ export function createResultLinkRoute(
       return undefined;
     }
     response.setHeader('x-robots-tag', 'noindex');
-    const left = new AbortController();
-    response.once('close', () => left.abort());
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const found = isRead
-      ? findDestination(pathname.slice(path.length), left.signal)
+      ? findDestination(pathname.slice(path.length))
       : Promise.resolve({ kind: 'unknown' } as const);
     void found
       .catch(() => ({ kind: 'unavailable' }) as const)

@@ -6,11 +6,7 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
-import {
-  postJobNotice,
-  SLACK_CALL_LIFETIME_MS,
-  waitUntilCallEnded,
-} from '../../relay/runtime/unknown-outcome.ts';
+import { postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import { sourcesOf } from '../../render/messages/sources.ts';
 import {
@@ -101,7 +97,7 @@ export class TaskRecorder {
     const { task, file_id } = payloadSchema.parse(job.payload);
     const dm = await workspace.posting.openDm(job.person, lease);
     if (job.intended_at !== null && file_id !== undefined) {
-      await waitUntilCallEnded(job.intended_at, SLACK_CALL_LIFETIME_MS, lease);
+      await waitUntilCallEnded(job.intended_at, lease);
       if ((await workspace.uploads.shareStatus(file_id, { channel: dm }, lease)) !== 'absent') return 'done';
       await this.#deps.store.jobs.forgetIntent(job);
     }

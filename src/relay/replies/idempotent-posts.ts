@@ -1,11 +1,26 @@
+import type { Logger } from 'pino';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { assertLeaseHeld, MessageGoneError, SlackError } from '../../slack/errors.ts';
-import type { EditRequest, PostKind, PostRequest } from '../../slack/posting.ts';
+import type { MessageHistory } from '../../slack/message-history.ts';
+import type { EditRequest, Posting, PostKind, PostRequest } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
+import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { INTENT_MAX_AGE_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { AcceptedForms, asRendered, type MessageForm, messageDigest } from './fallback-forms.ts';
-import { FirstIntent, findUnknownPost, type PostWork } from './post-intents.ts';
+
+/** What posts need; ThreadWork fits. */
+export interface PostWork {
+  deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
+  workspace: {
+    posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
+    readBack: Pick<MessageHistory, 'findOwnPost'>;
+    wasThereAfter: (at: number) => Promise<boolean>;
+  };
+  lease: Lease;
+}
 
 /** How an edit waits for its permit, and what it shows then. */
 export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -37,7 +52,9 @@ export class IdempotentPosts {
   readonly #forms: AcceptedForms;
   readonly #posts = new Map<string, KnownPost>();
   #isLoaded: boolean;
-  readonly #firstIntent: FirstIntent;
+  /** When the turn recorded the intent to post its first reply (`performance.now()`), until that is used or withdrawn. */
+  #firstIntentAt: number | undefined;
+  #withdrawal: Promise<void> | undefined;
 
   /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
   constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
@@ -45,8 +62,9 @@ export class IdempotentPosts {
     this.#turn = turn;
     this.#forms = new AcceptedForms(work, turn);
     this.#isLoaded = begunAt !== undefined;
-    const withdraw = () => work.deps.store.posts.delete(turn, replyPart(0));
-    this.#firstIntent = new FirstIntent(begunAt, work.lease, withdraw);
+    this.#firstIntentAt = begunAt;
+    if (begunAt !== undefined)
+      setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
   }
 
   /** Reads what earlier processes recorded. */
@@ -193,7 +211,7 @@ export class IdempotentPosts {
     const beforeSend = async () => {
       // Nothing may be recorded after a wait for the permit that outlived the lease.
       assertLeaseHeld('chat.postMessage', lease);
-      const isIntended = part === replyPart(0) && (await this.#firstIntent.use());
+      const isIntended = part === replyPart(0) && (await this.#useFirstIntent());
       const { posts } = this.#work.deps.store;
       const intend = () => posts.intend(this.#turn, part, key, isStream);
       this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await intend());
@@ -212,9 +230,28 @@ export class IdempotentPosts {
     }
   }
 
-  /** The turn ends here: withdraws the intent of its first reply, if no call was made for it. */
+  /** Whether the first reply's call, which leaves now, needs no other intent than the one recorded with the turn. */
+  async #useFirstIntent(): Promise<boolean> {
+    const at = this.#firstIntentAt;
+    const isRecent = at !== undefined && performance.now() - at <= INTENT_MAX_AGE_MS;
+    this.#firstIntentAt = undefined;
+    await this.#withdrawal;
+    return isRecent;
+  }
+
+  /**
+   * Withdraws the intent of the turn's first reply if no call was made for it, even if one waits for its permit: another
+   * process need not look then.
+   */
   async withdrawIntent(): Promise<void> {
-    await this.#firstIntent.withdraw();
+    if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {
+      this.#firstIntentAt = undefined;
+      // One that fails is not repeated: the intent of the next call takes its place.
+      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0)).finally(() => {
+        this.#withdrawal = undefined;
+      });
+    }
+    await this.#withdrawal;
   }
 
   /** Gives a part's message another name: the part is posted again. */
@@ -262,8 +299,19 @@ export class IdempotentPosts {
   async #resolveUnknownPost(part: string): Promise<boolean> {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
+    const { workspace, lease } = this.#work;
+    const { posting, readBack } = workspace;
+    const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
+    await waitUntilCallEnded(intendedAt, lease);
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
-    const found = await findUnknownPost(this.#work, post, known);
+    const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
+    const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
+    const found = await readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
+      // A post whose thread was deleted meanwhile is in the channel.
+      const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
+      if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });
+      throw error;
+    });
     if (found !== undefined) this.#setPosted(part, found.ts);
     return found !== undefined;
   }

@@ -2,7 +2,6 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { anySignal } from '../../calls/waits.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
@@ -82,7 +81,6 @@ const MAX_REQUESTS = 200;
 interface Lookup {
   workspace: string;
   requests: number;
-  abort: AbortController;
   isDone: boolean;
   destination: Promise<ResultLinkDestination>;
 }
@@ -108,27 +106,17 @@ export class ResultLinkAccess {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** The destination of a link; `signal` says that the request has gone. */
-  async find(token: string, signal: AbortSignal): Promise<ResultLinkDestination> {
+  /** The destination of a link. */
+  async find(token: string): Promise<ResultLinkDestination> {
     const target = this.#links.verify(token);
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
     const lookup = this.#lookups.get(token) ?? this.#begin(token, target);
     if (lookup === undefined || this.#isFull(target.workspace)) return { kind: 'unavailable' };
     lookup.requests += 1;
-    const leave = () => {
+    return await lookup.destination.finally(() => {
       lookup.requests -= 1;
-      if (lookup.requests > 0 || lookup.isDone) return;
-      lookup.abort.abort();
-      this.#lookups.delete(token);
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    try {
-      return await lookup.destination;
-    } finally {
-      signal.removeEventListener('abort', leave);
-      if (!signal.aborted) leave();
-    }
+    });
   }
 
   #isFull(workspace: string): boolean {
@@ -143,15 +131,11 @@ export class ResultLinkAccess {
     const running = [...this.#lookups.values()].filter(({ isDone }) => !isDone);
     const own = running.filter((lookup) => lookup.workspace === workspace);
     if (running.length >= MAX_LOOKUPS || own.length >= MAX_WORKSPACE_LOOKUPS) return undefined;
-    const abort = new AbortController();
-    const signal = anySignal([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
-    const destination = this.#resolve(target, signal).finally(() => {
+    const destination = this.#resolve(target, AbortSignal.timeout(this.#timeoutMs)).finally(() => {
       lookup.isDone = true;
-      setTimeout(() => {
-        if (this.#lookups.get(token) === lookup) this.#lookups.delete(token);
-      }, CACHE_MS).unref();
+      setTimeout(() => this.#lookups.delete(token), CACHE_MS).unref();
     });
-    const lookup: Lookup = { workspace, requests: 0, abort, isDone: false, destination };
+    const lookup: Lookup = { workspace, requests: 0, isDone: false, destination };
     this.#lookups.set(token, lookup);
     return lookup;
   }

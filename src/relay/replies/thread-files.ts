@@ -15,7 +15,7 @@ import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/outage-waits.ts';
 import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
-import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { SlackFaults } from './fallback-forms.ts';
 
 /** What files need; ThreadWork fits. */
@@ -137,7 +137,7 @@ export class ThreadFiles {
     for (const { part } of files) {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
-      await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, lease);
+      await waitUntilCallEnded(row.intended_at, lease);
       const where = await workspace.uploads.shareStatus(row.slack_file_id, { channel, threadTs }, lease);
       if (where !== 'absent') await this.#setState([part], 'shared');
       else await this.#forget([part]);

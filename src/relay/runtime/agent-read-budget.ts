@@ -1,3 +1,5 @@
+import { unlessAborted } from '../../calls/waits.ts';
+
 /** The shortest pause between two reads of a live reply (ms), whatever the rate allows. */
 const MIN_READ_INTERVAL_MS = 1_000;
 
@@ -69,25 +71,14 @@ export class ReadRate {
   /** Waits for the end of a pause that the service asked for. Rejects with the signal's reason. */
   async waitForPauseEnd(signal: AbortSignal): Promise<void> {
     for (let left = this.#pauseLeftMs(); left > 0; left = this.#pauseLeftMs()) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, left);
-      const leave = () => reject(signal.reason);
-      signal.addEventListener('abort', leave, { once: true });
-      await promise.finally(() => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', leave);
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      setTimeout(resolve, left).unref();
+      await unlessAborted(promise, signal);
     }
   }
 
   #pauseLeftMs(): number {
     return this.#pausedUntil - performance.now();
-  }
-
-  #countRead(now: number): void {
-    const step = 1_000 / this.#perSecond;
-    // Timers are always a little late: the next one makes up for it, or the rate would never be reached.
-    this.#freeAt = Math.max(this.#freeAt, now - step) + step;
   }
 
   #grantNext(): void {
@@ -103,7 +94,9 @@ export class ReadRate {
     }
     const grant = this.#nextWaiter();
     if (grant === undefined) return;
-    this.#countRead(now);
+    const step = 1_000 / this.#perSecond;
+    // Timers are always a little late: the next one makes up for it, or the rate would never be reached.
+    this.#freeAt = Math.max(this.#freeAt, now - step) + step;
     grant(true);
     this.#grantNext();
   }

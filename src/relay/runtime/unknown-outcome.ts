@@ -17,14 +17,10 @@ export const SLACK_CALL_LIFETIME_MS = INTENT_MAX_AGE_MS + CALL_TIMEOUT_MS + NETW
 /** How often the service is searched (ms), unless it settles sooner. */
 const SEARCH_INTERVAL_MS = 5_000;
 
-/** Milliseconds until a call that was intended then has surely ended; 0 or less if it has. A clock may have been set. */
-export function msUntilCallEnded(intendedAt: Date, lifetimeMs: number): number {
-  return Math.min(lifetimeMs, intendedAt.getTime() + lifetimeMs - Date.now());
-}
-
-/** Waits until a call that was intended then has surely ended. Throws like `sleepWithLease`. */
-export async function waitUntilCallEnded(intendedAt: Date, lifetimeMs: number, lease: Lease): Promise<void> {
-  const remainingMs = msUntilCallEnded(intendedAt, lifetimeMs);
+/** Waits until a call to Slack that was intended then has surely ended. Throws like `sleepWithLease`. */
+export async function waitUntilCallEnded(intendedAt: Date, lease: Lease): Promise<void> {
+  // A clock may have been set back.
+  const remainingMs = Math.min(0, intendedAt.getTime() - Date.now()) + SLACK_CALL_LIFETIME_MS;
   if (remainingMs > 0) await sleepWithLease(remainingMs, lease);
 }
 
@@ -73,7 +69,7 @@ export async function postOnce(
   lease: Lease,
 ): Promise<string> {
   if (intent.at !== null) {
-    await waitUntilCallEnded(intent.at, SLACK_CALL_LIFETIME_MS, lease);
+    await waitUntilCallEnded(intent.at, lease);
     const { channel, threadTs, key } = post;
     const found = await readBack.findOwnPost({
       channel,

@@ -61,22 +61,20 @@ function resolver(timeoutMs?: number) {
   return { links, resolve, end };
 }
 
-const stays = () => new AbortController().signal;
-
 test('many requests for one link ask the service once, and so do those soon after', async () => {
   const { links, resolve, end } = resolver();
-  const all = Array.from({ length: 100 }, () => links.find('T1/a', stays()));
+  const all = Array.from({ length: 100 }, () => links.find('T1/a'));
   end();
   expect(new Set(await Promise.all(all))).toEqual(new Set([FOUND]));
-  expect(await links.find('T1/a', stays())).toEqual(FOUND);
+  expect(await links.find('T1/a')).toEqual(FOUND);
   expect(resolve).toHaveBeenCalledTimes(1);
 });
 
 test('one workspace has a few lookups at once, and leaves room for another; all have a limit together', async () => {
   const { links, resolve, end } = resolver();
-  const own = Array.from({ length: 20 }, (_, at) => links.find(`T1/${at}`, stays()));
+  const own = Array.from({ length: 20 }, (_, at) => links.find(`T1/${at}`));
   expect(await Promise.all(own.slice(4))).toEqual(own.slice(4).map(() => UNAVAILABLE));
-  const others = Array.from({ length: 50 }, (_, at) => links.find(`T${at + 2}/a`, stays()));
+  const others = Array.from({ length: 50 }, (_, at) => links.find(`T${at + 2}/a`));
   expect(resolve).toHaveBeenCalledTimes(32);
   end();
   expect(await own[0]).toEqual(FOUND);
@@ -86,7 +84,7 @@ test('one workspace has a few lookups at once, and leaves room for another; all 
 
 test('waiting requests are limited, also those of one workspace, so that those of others and of Slack get a connection', async () => {
   const { links, end } = resolver();
-  const ask = (link: string) => Array.from({ length: 300 }, () => links.find(link, stays()));
+  const ask = (link: string) => Array.from({ length: 300 }, () => links.find(link));
   const [own, others] = [ask('T1/a'), ask('T2/a')];
   end();
   const found = async (all: typeof own) => (await Promise.all(all)).filter(({ kind }) => kind === 'found');
@@ -94,21 +92,9 @@ test('waiting requests are limited, also those of one workspace, so that those o
   expect(await found(others)).toHaveLength(100);
 });
 
-test('a lookup ends when all who asked have left, and not before', async () => {
-  const { links, resolve } = resolver();
-  const [first, second] = [new AbortController(), new AbortController()];
-  const all = [links.find('T1/a', first.signal), links.find('T1/a', second.signal)];
-  const signal = resolve.mock.calls[0]?.[1];
-  first.abort();
-  expect(signal?.aborted).toBe(false);
-  second.abort();
-  expect(signal?.aborted).toBe(true);
-  await Promise.all(all);
-});
-
 test('a service that does not answer is given up after a while', async () => {
   const { links } = resolver(20);
-  expect(await links.find('T1/a', stays())).toEqual(UNAVAILABLE);
+  expect(await links.find('T1/a')).toEqual(UNAVAILABLE);
 });
 
 test.each([

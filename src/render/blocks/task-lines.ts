@@ -48,7 +48,7 @@ export function formatState(state: string): string {
 
 /** A task's model in words; '' if it is the service's default. */
 export function formatModel(model: string | null): string {
-  return model === null ? '' : escapeMrkdwn(shorten(toOneLine(model), 60));
+  return model === null ? '' : escapeMrkdwn(shorten(toOneLine(strings.modelName(model)), 60));
 }
 
 /** A channel as mrkdwn; direct messages have no name. */

@@ -3,7 +3,7 @@ import { withoutSignedLinks } from '../markdown/signed-links.ts';
 import { answerText, type ReplyBlock } from '../messages/answer-text.ts';
 import { sourcesOf } from '../messages/sources.ts';
 import { callTitle, inputText, type ToolCall, toolCalls } from '../messages/tool-steps.ts';
-import { recordNotes } from '../strings/index.ts';
+import { modelName, recordNotes } from '../strings/index.ts';
 import { escapeHtml } from '../text/escape.ts';
 import { formatSize } from '../text/units.ts';
 
@@ -95,7 +95,7 @@ export function pageStart(task: RecordedTask): string {
 <dt>Channel</dt><dd>${escapeHtml(task.channel)}</dd>
 <dt>Thread in Slack</dt><dd>${task.url === null ? 'not known' : linkTo(task.url)}</dd>
 <dt>Started</dt><dd>${time(task.begunAt)} by ${escapeHtml(task.starter.name)}</dd>
-<dt>Model</dt><dd>${escapeHtml(task.model)}</dd>
+<dt>Model</dt><dd>${escapeHtml(modelName(task.model))}</dd>
 <dt>Id of the task</dt><dd>${escapeHtml(task.id)}</dd>
 <dt>Saved</dt><dd>${time(task.savedAt)} by ${escapeHtml(task.savedBy.name)}</dd>
 </dl>

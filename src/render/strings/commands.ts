@@ -89,6 +89,11 @@ export const models = {
   max: ['Max', 'The most capable model'],
 } as const;
 
+/** A model as people read it: one that the service doesn't document as it is. */
+export function modelName(model: string): string {
+  return Object.entries(models).find(([id]) => id === model)?.[1][0] ?? model;
+}
+
 /** The form that starts a task: titles and buttons have 24 characters, options and their descriptions 75. */
 export const startForm = {
   heading: 'Ask the agent',
@@ -172,7 +177,7 @@ export function chosenOptions(
   const { title, model, skill, noFallback, mode } = choices;
   const parts = [
     title === undefined ? '' : quotedName(title, 150),
-    model === undefined ? '' : `model ${shorten(model, 60)}`,
+    model === undefined ? '' : `model ${shorten(modelName(model), 60)}`,
     noFallback ? 'no other model' : '',
     skill === undefined ? '' : `skill ${shorten(skill, 100)}`,
     mode === 'auto' ? 'without asking questions' : mode === 'plan' ? 'plan first' : '',

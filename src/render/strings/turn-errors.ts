@@ -1,6 +1,6 @@
 import { quotedName, shorten } from '../text/shorten.ts';
 import { formatDuration } from '../text/units.ts';
-import { models } from './commands.ts';
+import { modelName, models } from './commands.ts';
 
 /** Why a turn failed, and what to do about it. */
 
@@ -76,9 +76,9 @@ export function unknownChosenSkill(name: string): string {
 
 /** The service rejected a task with the model that a person chose; `reason` is what it said of a model that it documents. */
 export function unknownModel(name: string, reason: string): string {
-  const known = Object.keys(models);
-  const said = withReason(known.includes(name) ? reason : '');
-  return `The agent service rejected the model ${quotedName(name, 100)}${said} I didn't send your message: choose again (${known.join(', ')}); your text is kept.`;
+  const known = Object.values(models).map(([known]) => known);
+  const said = withReason(Object.hasOwn(models, name) ? reason : '');
+  return `The agent service rejected the model ${quotedName(modelName(name), 100)}${said} I didn't send your message: choose again (${known.join(', ')}); your text is kept.`;
 }
 
 /** The agent's reply ended with an error of the service. */

@@ -55,7 +55,7 @@ describe.concurrent('a choice of skill or model that the service does not know',
     const root = slack.say({ person, channel, text, files: [csv('one.csv')] });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('rejected the model “ultra”');
-    expect(scene.shown(channel, root)).toContain('choose again (standard, fast, max)');
+    expect(scene.shown(channel, root)).toContain('choose again (Standard, Fast, Max)');
     expect(scene.shown(channel, root)).not.toMatch(/body\.model|Invalid|Took/);
     await starting.press(person, channel, root, 'choose_again');
     const view = await starting.form(person);

@@ -76,7 +76,7 @@ test('admins see the figures in the Home tab, and get them by person as CSV', as
   await scene.until('the figures are there', () => shown().includes(usage.all));
   expect(shown()).toContain('5 questions · 4 answers');
   expect(shown()).toMatch(/ · 1 file in · 0 files out · 0 stopped · 1 failed · 1 👍/);
-  expect(shown()).toContain(`<#${lab.id}> · max`);
+  expect(shown()).toContain(`<#${lab.id}> · Max`);
   await slack.click({ person: boss, view: 'home', actionId: 'usage_csv' });
   const dm = slack.openDm(boss);
   const file = await scene.until(

@@ -24,7 +24,7 @@ test('a step asks in its channel, naming its label and person, and completes onc
   const execution = workflows.run(channel, 'What happened slowly?', inputs);
   const root = await workflows.post(channel, 'What happened slowly?');
   expect(slack.visibleText(root)).toContain(`Weekly report for <@${scene.ada.id}> asks:`);
-  expect(slack.visibleText(root)).toContain('Model max');
+  expect(slack.visibleText(root)).toContain('Model Max');
   await workflows.over(execution);
   const task = scene.agent.tasks.find(({ title }) => title.startsWith('What happened slowly'));
   expect(execution).toMatchObject({ state: 'succeeded', repeatedCompletions: 0 });

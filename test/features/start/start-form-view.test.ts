@@ -136,7 +136,7 @@ describe('the post that starts a thread', () => {
     const text = JSON.stringify(checkBlocks(post.blocks, 'message'));
     expect(text).toContain('"user_id":"U1"');
     expect(text).toContain('is *this* ');
-    expect(text).toContain('Model max · no other model · skill summary · plan first · with a.csv, b c.csv');
+    expect(text).toContain('Model Max · no other model · skill summary · plan first · with a.csv, b c.csv');
     expect(text).not.toContain('<!channel>');
     expect(post.text).toMatch(/^<@U1> asks: is \*this\* .*&amp; that\?$/);
     expect(post.text).not.toContain('<!channel>');

@@ -8,7 +8,7 @@ describe('a line about a task', () => {
       '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|Count the sheep>\ndone · 3 h ago · <#C0000000001>',
     );
     expect(taskLine(taskSummary({ channel: 'D1', url: null, model: 'max' }), now, 'channel')).toBe(
-      'Count the sheep\ndone · max · 3 h ago · direct message',
+      'Count the sheep\ndone · Max · 3 h ago · direct message',
     );
     expect(taskLine(taskSummary({ starter: '', state: 'gone' }), now, 'starter')).toMatch(
       /no longer at the agent service · 3 h ago$/,

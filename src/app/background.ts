@@ -50,7 +50,7 @@ export function createBackground(
   { config, log, telemetry }: AppContext,
   storage: Storage,
   workspaces: Workspaces,
-  { jobs, maintenance, dispatcher }: Turns,
+  { jobs, maintenance, waitingReactions, dispatcher }: Turns,
   { stopControl, passOnUrgent }: Controls,
   { taskFiles }: Features,
   { slackApp, eventIntake, gapDetector }: Intake,
@@ -70,12 +70,13 @@ export function createBackground(
     jobs,
     stopControl,
     taskFiles,
-    maintenance,
+    ...maintenance,
     slackApp,
     eventIntake,
     gapDetector,
   ];
   return combineLifecycles([
+    { start: () => waitingReactions.cleanUp(), stop: async () => undefined },
     ...(oauth === undefined ? [] : [oauth.tokenRotation, oauth.uninstallEvents]),
     ...parts.map((part) => withStopTimeout(part, log)),
     // The last: what waits is held where a gap in receiving may have changed it.

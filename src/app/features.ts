@@ -25,7 +25,6 @@ import { registerButtons, registerForms, registerHomeOpened } from '../listeners
 import type { SlackApp } from '../listeners/slack-app.ts';
 import { onlyWhereAnswered } from '../relay/access/where-it-answers.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
-import { TaskList } from '../relay/tasks/task-list.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import type { AppContext } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
@@ -54,13 +53,11 @@ export function createFeatures(
     isSharedAccount: (account) => oauth !== undefined && account === SETTINGS_ACCOUNT,
   });
   const workspaceSettings = new WorkspaceSettings(deps, updateHome);
-  const taskList = new TaskList(deps);
   const taskModal = new TaskModal(deps);
   const usageReport = new UsageReport(deps);
   const feedback = { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) };
   const home = new HomeTab({
     ...deps,
-    taskList,
     adminSections: [workspaceSettings, workspaceAccount, feedback, usageReport],
     openSettings: (request) => channelSettings.open(request),
     openTask: (triggerId, task) => taskModal.open(triggerId, task),
@@ -79,7 +76,6 @@ export function createFeatures(
     workspaceAccount,
     channelSettings,
     workspaceSettings,
-    taskList,
     usageReport,
     workflowStep,
     taskDeleter,

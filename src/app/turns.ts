@@ -19,7 +19,7 @@ import { RenderQueue } from '../relay/runtime/render-queue.ts';
 import { ReplyMemory } from '../relay/runtime/reply-memory.ts';
 import { Dispatcher } from '../relay/turns/dispatcher.ts';
 import { followUpJobs } from '../relay/turns/follow-ups.ts';
-import { Maintenance } from '../relay/turns/maintenance.ts';
+import { requeuePoller, sweepPoller } from '../relay/turns/maintenance.ts';
 import { reminderJobs } from '../relay/turns/reminders.ts';
 import { TurnRunner } from '../relay/turns/turn-runner.ts';
 import type { MessageKey } from '../store/schema.ts';
@@ -73,8 +73,10 @@ export function createTurns(
     uninstalled: config.KEEP_UNINSTALLED_DAYS,
   };
   const { onRetentionFailed, onJobRun } = telemetry.metrics;
-  const rows = { store, retention, onRetentionFailed };
-  const maintenance = new Maintenance({ ...rows, queue, installations, waitingReactions, log });
+  const maintenance = [
+    requeuePoller(deps, queue, installations),
+    sweepPoller(deps, waitingReactions, retention, onRetentionFailed),
+  ];
   const jobs = new JobRunner({ store, log, onRun: onJobRun });
   jobs.add(followUpJobs({ deps, checks: [postLaterResults, postReviews], readRateFor }));
   jobs.add(reminderJobs(deps));

@@ -9,9 +9,10 @@ import type {
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { channelTasksRefusal, taskRefusal } from '../relay/tasks/task-access.ts';
 import {
+  areTasksFresh,
   type HomeTabState,
   parseHomeTabState,
-  type TaskList,
+  refreshTasks,
   taskSummary,
 } from '../relay/tasks/task-list.ts';
 import type { ViewBlock } from '../render/blocks/modal.ts';
@@ -55,7 +56,6 @@ interface OpenedTask extends ChannelActor {
 }
 
 export interface HomeTabDeps extends RelayDeps {
-  taskList: TaskList;
   adminSections: readonly AdminSection[];
   /** Opens the modal with a channel's settings. */
   openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
@@ -112,11 +112,11 @@ export class HomeTab {
     if (workspace === undefined) return;
     const { person, note } = request;
     const data = await this.#load(workspace, request);
-    const isFresh = this.#deps.taskList.isFresh(data.rows);
+    const isFresh = areTasksFresh(data.rows);
     const first = renderView(data, note ?? (isFresh ? undefined : strings.home.loading));
     const hash = await workspace.views.publish(person, first, request.hash);
     if (hash === undefined || isFresh) return;
-    const reached = await this.#deps.taskList.refresh(data.rows);
+    const reached = await refreshTasks(this.#deps, data.rows);
     const freshData = await this.#load(workspace, { ...request, state: data.state });
     // The hash leaves a page alone that the person has opened meanwhile.
     await workspace.views.publish(

@@ -1,6 +1,6 @@
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { type TaskList, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
+import { refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
 import {
   buttonElement,
   contextLineBlock,
@@ -92,13 +92,12 @@ export function channelTasksMessage(
 
 /** What `/agent tasks` answers: the newest tasks of a channel, in which the asker must be. Throws a StoreError. */
 export async function listChannelTasks(
-  { store }: Pick<RelayDeps, 'store'>,
-  taskList: Pick<TaskList, 'refresh'>,
+  deps: RelayDeps,
   workspace: string,
   channel: string,
 ): Promise<RenderedMessage> {
-  const newest = () => store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
-  await taskList.refresh((await newest()).rows);
+  const newest = () => deps.store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
+  await refreshTasks(deps, (await newest()).rows);
   const { rows, total } = await newest();
   return channelTasksMessage(rows.map(taskSummary), total, Date.now());
 }

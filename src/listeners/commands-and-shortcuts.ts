@@ -8,7 +8,6 @@ import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-notices.ts';
-import type { TaskList } from '../relay/tasks/task-list.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
@@ -40,14 +39,14 @@ type AgentWordHandlers = Readonly<Record<keyof typeof strings.agentWords, SlashC
 /** Answers each word after `/agent`. */
 export function agentWordHandlers(
   deps: RelayDeps,
-  features: { startForm: StartForm; taskList: TaskList; channelSettings: ChannelSettings },
+  features: { startForm: StartForm; channelSettings: ChannelSettings },
 ): AgentWordHandlers {
-  const { startForm, taskList, channelSettings } = features;
+  const { startForm, channelSettings } = features;
   return {
     new: ({ channel, words, ...request }) => startForm.openNew(request, channel, words),
     status: (command) => listRunningTasks(deps, command),
     stop: (command) => listRunningTasks(deps, command),
-    tasks: ({ workspace, channel }) => listChannelTasks(deps, taskList, workspace, channel),
+    tasks: ({ workspace, channel }) => listChannelTasks(deps, workspace, channel),
     settings: (command) => channelSettings.open(command),
   };
 }

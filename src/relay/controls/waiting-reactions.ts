@@ -10,8 +10,6 @@ import { inBackground, Poller } from '../runtime/poller.ts';
 
 /** Most reactions per workspace at a time. Slack allows removing about 17 a minute, so all go within half a minute. */
 const MAX_WAITING_REACTIONS = 5;
-/** How long a workspace with that many is not counted again (ms). */
-const FULL_RECHECK_MS = 1_000;
 /** Most reactions removed per pass, and the pause after a pass that left some (ms). */
 const MAX_REMOVED_AT_ONCE = 50;
 const CLEAN_UP_PAUSE_MS = 2_000;
@@ -32,8 +30,6 @@ export class WaitingReactions {
   readonly #deps: WaitingReactionsDeps;
   #reserving: Promise<unknown> = Promise.resolve();
   readonly #cleaning: Poller;
-  /** Workspaces that had the most reactions a moment ago. */
-  readonly #fullWorkspaces = new Set<string>();
   /** Failed removals by message: since when, and when the next attempt is due (ms since 1970). */
   readonly #failures = new LRUCache<string, { since: Date; retryAt: number }>({ max: MAX_FAILURES });
   /** Messages that are about to get the reaction: it can only be removed afterwards. */
@@ -128,12 +124,7 @@ export class WaitingReactions {
     const { messages } = this.#deps.store;
     // One at a time, so that the count is right.
     const reserved = this.#reserving.then(async () => {
-      if (this.#fullWorkspaces.has(key.workspace)) return false;
-      if ((await messages.countWaitingReactions(key.workspace)) >= MAX_WAITING_REACTIONS) {
-        this.#fullWorkspaces.add(key.workspace);
-        setTimeout(() => this.#fullWorkspaces.delete(key.workspace), FULL_RECHECK_MS).unref();
-        return false;
-      }
+      if ((await messages.countWaitingReactions(key.workspace)) >= MAX_WAITING_REACTIONS) return false;
       await messages.setWaitingReaction(key, true);
       this.#adding.add(nameOf(key));
       return true;

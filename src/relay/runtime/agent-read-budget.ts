@@ -23,13 +23,11 @@ export class ReadRate {
     this.#perSecond = perSecond;
   }
 
-  /** One more live reply reads; call the returned function when it is done. */
+  /** One more live reply reads; call the returned function once it is done. */
   join(): () => void {
     this.#readerCount += 1;
-    let left = false;
     return () => {
-      if (!left) this.#readerCount -= 1;
-      left = true;
+      this.#readerCount -= 1;
     };
   }
 

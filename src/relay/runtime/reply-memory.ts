@@ -45,12 +45,6 @@ export class ReplyMemory {
   readonly #now: () => number;
   /** By turn, the oldest first. */
   readonly #holders = new Map<string, Holder>();
-  /** The turns of each workspace, and their bytes that are not from the reserve. */
-  readonly #workspaces = new Map<string, { turns: number; bytes: number }>();
-  /** The bytes of all workspaces. */
-  #usedBytes = 0;
-  /** Turns that have the reserve. */
-  readonly #lent = new Set<Holder>();
 
   constructor(sharedBytes = SHARED_BYTES, now = () => performance.now()) {
     this.#sharedBytes = sharedBytes;
@@ -66,7 +60,7 @@ export class ReplyMemory {
   keep({ workspace, id }: { workspace: string; id: string }, part: Part, size: KeptSize): boolean {
     const holder = this.#holders.get(id) ?? this.#add(workspace, id);
     holder.isSettled = size.isSettled;
-    holder.needs = sum(holder.parts.values()) - (holder.parts.get(part) ?? 0) + size.bytes;
+    holder.needs = sum([...holder.parts.values()]) - (holder.parts.get(part) ?? 0) + size.bytes;
     this.#giveRoom();
     if (holder.needs !== undefined) return false;
     holder.parts.set(part, size.bytes);
@@ -87,24 +81,13 @@ export class ReplyMemory {
 
   /** The turn is over in this process. */
   release({ id }: { id: string }): void {
-    const holder = this.#holders.get(id);
-    if (holder === undefined) return;
-    this.#count(holder, 0, undefined);
-    this.#holders.delete(id);
-    const { workspace } = holder;
-    const usage = this.#workspaces.get(workspace);
-    if (usage !== undefined) usage.turns -= 1;
-    if (usage?.turns === 0) this.#workspaces.delete(workspace);
-    this.#giveRoom();
+    if (this.#holders.delete(id)) this.#giveRoom();
   }
 
   #add(workspace: string, id: string): Holder {
     const empty = { bytes: 0, isSettled: false, needs: undefined, lentAt: undefined };
     const holder: Holder = { workspace, parts: new Map(), ...empty, wake: undefined };
     this.#holders.set(id, holder);
-    const usage = this.#workspaces.get(workspace) ?? { turns: 0, bytes: 0 };
-    usage.turns += 1;
-    this.#workspaces.set(workspace, usage);
     return holder;
   }
 
@@ -113,39 +96,37 @@ export class ReplyMemory {
     const waiting = [...this.#holders.values()].filter(({ needs }) => needs !== undefined);
     for (const holder of waiting.sort((a, b) => Number(b.isSettled) - Number(a.isSettled))) {
       const { needs = 0, bytes, lentAt } = holder;
-      if (this.#fits(holder, needs)) this.#count(holder, needs, undefined);
-      else if (needs <= bytes || lentAt !== undefined) this.#count(holder, needs, lentAt);
-      else if (this.#mayBorrow(holder)) this.#count(holder, needs, this.#now());
-      else continue;
+      if (this.#fits(holder, needs)) holder.lentAt = undefined;
+      else if (needs > bytes && lentAt === undefined) {
+        if (!this.#mayBorrow(holder)) continue;
+        holder.lentAt = this.#now();
+      }
+      holder.bytes = needs;
       holder.needs = undefined;
       holder.wake?.abort();
     }
   }
 
-  #count(holder: Holder, bytes: number, lentAt: number | undefined): void {
-    const growth = (lentAt === undefined ? bytes : 0) - sharedBytesOf(holder);
-    const usage = this.#workspaces.get(holder.workspace);
-    if (usage !== undefined) usage.bytes += growth;
-    this.#usedBytes += growth;
-    Object.assign(holder, { bytes, lentAt });
-    if (lentAt === undefined) this.#lent.delete(holder);
-    else this.#lent.add(holder);
-  }
-
   /** Whether this much fits the shared memory: there is room, or it is within the workspace's share. */
   #fits(holder: Holder, bytes: number): boolean {
+    const workspaces = new Set<string>();
     const growth = bytes - sharedBytesOf(holder);
-    const total = this.#usedBytes + growth;
+    let [total, own] = [growth, growth];
+    for (const other of this.#holders.values()) {
+      workspaces.add(other.workspace);
+      total += sharedBytesOf(other);
+      if (other.workspace === holder.workspace) own += sharedBytesOf(other);
+    }
     if (total <= this.#sharedBytes) return true;
-    const own = (this.#workspaces.get(holder.workspace)?.bytes ?? 0) + growth;
-    return own <= this.#sharedBytes / this.#workspaces.size && total <= 2 * this.#sharedBytes;
+    return own <= this.#sharedBytes / workspaces.size && total <= 2 * this.#sharedBytes;
   }
 
   #mayBorrow({ workspace, isSettled }: Holder): boolean {
     const isOverdue = ({ lentAt = 0 }: Holder) => this.#now() - lentAt > LOAN_OVERDUE_MS;
-    const alike = [...this.#lent].filter((other) => other.isSettled === isSettled);
+    const lent = [...this.#holders.values()].filter(({ lentAt }) => lentAt !== undefined);
+    const alike = lent.filter((other) => other.isSettled === isSettled);
     const mayPass = (other: Holder) => isSettled && other.workspace !== workspace && isOverdue(other);
-    return this.#lent.size < MAX_LOANS && alike.every(mayPass);
+    return lent.length < MAX_LOANS && alike.every(mayPass);
   }
 }
 
@@ -207,8 +188,6 @@ function sharedBytesOf({ bytes, lentAt }: Holder): number {
   return lentAt === undefined ? bytes : 0;
 }
 
-function sum(values: Iterable<number>): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

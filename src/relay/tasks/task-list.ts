@@ -6,6 +6,8 @@ import type { TurnOutcome } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 
+type ListDeps = Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>;
+
 /** A state read this recently (ms) is not read again. */
 const FRESH_MS = 15_000;
 /** The longest that people wait for the service (ms). */
@@ -13,69 +15,63 @@ const SERVICE_TIMEOUT_MS = 10_000;
 /** The most tasks on a page of the service's list. The others are read one by one. */
 const SERVICE_PAGE_SIZE = 100;
 
-/** The tasks in lists: our own records, refreshed from the service. */
-export class TaskList {
-  readonly #deps: RelayDeps;
+/** Whether everything that lists show of these tasks is recent. */
+export function areTasksFresh(rows: readonly TaskRow[]): boolean {
+  return !rows.some((row) => row.permalink === null || isStale(row));
+}
 
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
+/** Refreshes these tasks' states and permalinks. Returns whether the service answered for all. Throws StoreError. */
+export async function refreshTasks(deps: ListDeps, rows: readonly TaskRow[]): Promise<boolean> {
+  const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
+  const stale = rows.filter(isStale);
+  const projects = Map.groupBy(stale, ({ account_id, project_id }) => `${account_id}/${project_id ?? ''}`);
+  const [done] = await Promise.all([
+    Promise.all([...projects.values()].map((group) => refreshProject(deps, group, signal))),
+    Promise.all(rows.map((row) => savedPermalink(deps, row))),
+  ]);
+  return done.every(Boolean);
+}
 
-  /** Whether everything that lists show of these tasks is recent. */
-  isFresh(rows: readonly TaskRow[]): boolean {
-    return !rows.some((row) => row.permalink === null || isStale(row));
-  }
-
-  /** Refreshes these tasks' states and permalinks. Returns whether the service answered for all. Throws StoreError. */
-  async refresh(rows: readonly TaskRow[]): Promise<boolean> {
-    const [isComplete] = await Promise.all([
-      this.#refreshStates(rows.filter(isStale)),
-      Promise.all(rows.map((row) => savedPermalink(this.#deps, row))),
-    ]);
-    return isComplete;
-  }
-
-  async #refreshStates(rows: readonly TaskRow[]): Promise<boolean> {
-    const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
-    const projects = Map.groupBy(rows, ({ account_id, project_id }) => `${account_id}/${project_id ?? ''}`);
-    const done = await Promise.all(
-      [...projects.values()].map((group) => this.#refreshProject(group, signal)),
-    );
-    return done.every(Boolean);
-  }
-
-  /** Refreshes one project's tasks: from a page of its list, and one by one where they are not on it. */
-  async #refreshProject(rows: readonly TaskRow[], signal: AbortSignal): Promise<boolean> {
-    try {
-      const listed = await this.#listStates(rows, signal);
-      for (const row of rows) {
-        const state = listed.get(row.task_id) ?? (await this.#readState(row, signal));
-        await this.#deps.store.tasks.recordState(row, state);
-      }
-      return true;
-    } catch (error) {
-      if (!(error instanceof AgentError)) throw error;
-      this.#deps.log.info({ err: error }, 'reading tasks from the service failed');
-      return false;
+/** Refreshes one project's tasks: from a page of its list, and one by one where they are not on it. */
+async function refreshProject(
+  deps: ListDeps,
+  rows: readonly TaskRow[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const listed = await listStates(deps, rows, signal);
+    for (const row of rows) {
+      const state = listed.get(row.task_id) ?? (await readState(deps, row, signal));
+      await deps.store.tasks.recordState(row, state);
     }
+    return true;
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.info({ err: error }, 'reading tasks from the service failed');
+    return false;
   }
+}
 
-  async #listStates(rows: readonly TaskRow[], signal: AbortSignal): Promise<Map<string, string>> {
-    const [first] = rows;
-    if (first === undefined || first.project_id === null) return new Map();
-    const { account_id, project_id } = first;
-    const page = await undefinedIfNotFound(async () =>
-      this.#deps.agent(account_id).listTasks(project_id, { limit: SERVICE_PAGE_SIZE, signal }),
-    );
-    return new Map(page?.items.map(({ id, status }) => [id, status]));
-  }
+async function listStates(
+  deps: ListDeps,
+  [first]: readonly TaskRow[],
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  if (first === undefined || first.project_id === null) return new Map();
+  const { account_id, project_id } = first;
+  const page = await undefinedIfNotFound(async () =>
+    deps.agent(account_id).listTasks(project_id, { limit: SERVICE_PAGE_SIZE, signal }),
+  );
+  return new Map(page?.items.map(({ id, status }) => [id, status]));
+}
 
-  async #readState({ account_id, task_id }: TaskRow, signal: AbortSignal): Promise<string> {
-    const task = await undefinedIfNotFound(async () =>
-      this.#deps.agent(account_id).getTask(task_id, { signal }),
-    );
-    return task?.status ?? 'gone';
-  }
+async function readState(
+  deps: ListDeps,
+  { account_id, task_id }: TaskRow,
+  signal: AbortSignal,
+): Promise<string> {
+  const task = await undefinedIfNotFound(async () => deps.agent(account_id).getTask(task_id, { signal }));
+  return task?.status ?? 'gone';
 }
 
 /** The permalink of a task's thread, which is recorded once it is known; null if Slack does not give it. */

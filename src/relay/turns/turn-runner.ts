@@ -78,7 +78,7 @@ export class TurnRunner {
           this.#deps.replyMemory.release(turn);
         }
       }
-      // Many messages share a job. A turn that stays open is left to `Maintenance`, so that it does not run over and over.
+      // Many messages share a job. A turn that stays open is left to maintenance, so that it does not run over and over.
       if (!completion.isCommitted && (await this.#deps.store.threads.hasWorkAfter(turn)))
         await this.#options.requeue(thread);
     } catch (error) {

@@ -116,10 +116,7 @@ function dueWorkPoller(
   });
 }
 
-/**
- * Tries the service's address and key once, when the app starts, and logs a warning if one of them does not work. No
- * message waits for it. A refused key is logged by its gate.
- */
+/** Tries the service's address and key once at the start: a warning says what does not work. No message waits for it. */
 function serviceTrial(
   accounts: Pick<ServiceAccounts, 'probeDefault'>,
   onResult: (result: ProbeResult) => void,

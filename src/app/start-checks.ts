@@ -7,10 +7,7 @@ import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
 /** Until this long (ms) after the start, nothing is said about Slack's silence. */
 const QUIET_MS = 5_000;
 
-/**
- * Whose bot token the settings hold; undefined without one. Waits for Slack for half a minute, and says so. Throws a
- * ConfigError if Slack refuses the token, or a SlackError.
- */
+/** Whose bot token the settings hold, if any. Waits half a minute for Slack. Throws a ConfigError for a refused token, or a SlackError. */
 export async function identifyBot(
   { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl }: Config,
   log: Logger,

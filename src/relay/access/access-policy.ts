@@ -14,10 +14,7 @@ export interface AccessPolicy {
   bots: readonly string[];
 }
 
-/**
- * Who may use the agent in a channel: the channel's setting, else the workspace's, else the operator's. Only the channel
- * can let steps of workflows in.
- */
+/** Who may use the agent in a channel, by its setting, else the workspace's, else the operator's. */
 export async function accessPolicyFor(
   { store, settings }: RelayDeps,
   { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,

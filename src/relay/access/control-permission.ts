@@ -8,10 +8,7 @@ import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { accessPolicyFor, isKindAllowed } from './access-policy.ts';
 import { closingAt, isClosing } from './where-it-answers.ts';
 
-/**
- * A person's use of a control. The caller knows that the person is in the channel: a press proves it, where it was made
- * in this channel (`turnOf`).
- */
+/** A person's use of a control. The caller knows that they are in the channel: a press there proves it (`turnOf`). */
 export interface ControlUse extends ChannelActor {
   /** The control's name, for the audit trail: the action id, or a word like `stop_word`. */
   control: string;

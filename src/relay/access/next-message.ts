@@ -56,10 +56,7 @@ export async function nextAllowedMessage(
   }
 }
 
-/**
- * Reads the text of a message that was not sent at first from Slack; withdraws it where Slack no longer has it. `unread`
- * where Slack refuses it for good, or keeps failing.
- */
+/** Reads a message's text from Slack; withdraws one that is gone. `unread` where Slack refuses it for good, or keeps failing. */
 async function readBack(
   work: ThreadWork,
   message: Message,

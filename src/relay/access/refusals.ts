@@ -68,10 +68,7 @@ export function notifyWriter(deps: RelayDeps, message: Message, sentence: string
   trySendEphemeral(deps, { workspace, channel, person: user_id, threadTs }, sentence);
 }
 
-/**
- * Gives up the thread that a refused message began. The messages that wait in it are treated as the inbox would have
- * without the thread: a mention begins it again, a mere reply is an orphan. Returns the orphans.
- */
+/** Gives up the thread that a refused message began: another mention begins it again, mere replies are orphans. Returns these. */
 async function giveUpThread(
   store: Store,
   workspace: WorkspaceClient,

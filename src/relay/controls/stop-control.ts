@@ -33,10 +33,7 @@ export interface StopRequest extends ControlRequest {
   control?: string;
 }
 
-/**
- * Stops turns. A request is recorded first, and the messages waiting behind the turn are paused in the same transaction;
- * then the stop goes to the service. Any process retries a stop that did not reach the service.
- */
+/** Stops turns: records the request, pauses what waits, then tells the service. Any process retries what did not arrive there. */
 export class StopControl {
   readonly #deps: RelayDeps;
   readonly #onStopRequested: (turn: Turn) => void;

@@ -148,10 +148,7 @@ export class StopTriggers {
     return outcome === 'over' ? this.#stopControl.pauseWaiting(request) : outcome;
   }
 
-  /**
-   * The turn at work in a thread, else the one that is posting its end. A stop at the top level of a direct conversation
-   * means the turn at work in any of its threads.
-   */
+  /** The turn at work in a thread, else the one posting its end; at the top of a direct conversation, that of any of its threads. */
   async #targetTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
     const { workspace, channel } = thread;
@@ -163,10 +160,7 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /**
-   * Nothing is at work, but a message waits: its turn begins here, so that it is stopped before anything is sent. Checks
-   * the permission first, because the message has not been through the access check yet.
-   */
+  /** Nothing is at work, but a message waits: its turn begins here, so that it is stopped before anything is sent. */
   async #beginNextTurn(
     thread: ThreadKey,
     { person, ts, control }: ThreadStopRequest,

@@ -239,10 +239,7 @@ export class IdempotentPosts {
     return isRecent;
   }
 
-  /**
-   * Withdraws the intent of the turn's first reply if no call was made for it, even if one waits for its permit: another
-   * process need not look then.
-   */
+  /** Withdraws the intent of the first reply, if no call was made for it: another process need not look then. */
   async withdrawIntent(): Promise<void> {
     if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {
       this.#firstIntentAt = undefined;

@@ -16,10 +16,7 @@ import { ThreadFiles } from './thread-files.ts';
 /** A final edit without a permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
 
-/**
- * One turn's reply in its thread. It asks the edit budget for an edit when its state has changed, and renders when it
- * gets one, so that the latest state wins.
- */
+/** One turn's reply in its thread. It asks for an edit when it has changed, and renders when it gets one: the latest state wins. */
 export class LiveReply {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
@@ -64,10 +61,7 @@ export class LiveReply {
     this.#statusChanges = poller(() => this.#edit('status'));
   }
 
-  /**
-   * Posts the first message, or finds the one that an earlier process posted; then shows every change. The caller records
-   * it (`posts.recordWith`).
-   */
+  /** Posts the first message, or finds an earlier process's, which the caller records (`posts.recordWith`); then shows every change. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
@@ -88,10 +82,7 @@ export class LiveReply {
     if (this.#state.isApart) this.#statusChanges.pollNow();
   }
 
-  /**
-   * Shows the final text, in new messages where no edit is available, and attaches what they have no room for; returns
-   * when people can read it.
-   */
+  /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
   async showFinalText(): Promise<void> {
     this.#stage = 'final_text';
     // A live edit that still waits gives way to the final ones.

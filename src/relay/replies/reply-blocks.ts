@@ -48,10 +48,7 @@ export function keptSizeOf(reply: ReadReply): KeptSize {
   return { bytes, isSettled: isReplySettled(reply) };
 }
 
-/**
- * A block of the service as replies show it. A tool call is cut to what is ever shown: otherwise a live reply would hold
- * megabytes of output for hours.
- */
+/** A block as replies show it, cut to what is ever shown: otherwise a live reply would hold megabytes of tool output for hours. */
 export function toReplyBlock(block: ContentBlock): ReplyBlock {
   switch (block.type) {
     case 'text':
@@ -97,10 +94,7 @@ function textField({ text }: Readonly<Record<string, unknown>>): { text: string 
 /** How deep nested fields of a tool's input count. */
 const MAX_INPUT_DEPTH = 8;
 
-/**
- * Changes when a live reply shows something new, and when the agent makes progress that it does not show. Computed for
- * each read: without copies, in a few nanoseconds a character.
- */
+/** Changes when the agent makes progress, shown or not. Computed for each read: without copies, in a few nanoseconds a character. */
 export function replyFingerprint(message: AgentMessage): string {
   let hash = 0;
   let length = 0;
@@ -114,10 +108,7 @@ export function replyFingerprint(message: AgentMessage): string {
   return `${message.status}/${message.content.length}/${length}/${hash}`;
 }
 
-/**
- * The length of what grows in a block. In a block of an unknown kind only the length of its texts counts: links and
- * times may differ in each read of the same block.
- */
+/** The length of what grows in a block; of an unknown kind, of its texts alone: links and times may differ in each read. */
 function growingLength(block: ContentBlock): number {
   if (block.type === 'text') return block.text.length;
   if (block.type === 'tool_result') return block.content.length;

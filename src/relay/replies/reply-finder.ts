@@ -40,10 +40,7 @@ interface Look {
   areRepliesNamed: boolean | undefined;
 }
 
-/**
- * Waits for the reply to a message, at the pace of the rate; returns its id, or undefined once the task shows itself settled
- * without one for `settledMs`. Throws an AgentError.
- */
+/** Waits for a message's reply; returns its id, or undefined once the task rests without one for `settledMs`. Throws an AgentError. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>

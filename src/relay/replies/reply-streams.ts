@@ -29,10 +29,7 @@ export class ReplyStreams {
     return this.#streamOf(part)?.markdown;
   }
 
-  /**
-   * Posts a part once as a stream; false without a permit, or where Slack refuses it, or without text: Slack would show
-   * "Thinking…". Throws a SlackError.
-   */
+  /** Posts a part once as a stream; false without a permit or text, or where Slack refuses it. Throws a SlackError. */
   async start(part: string, { markdown = '' }: RenderedMessage): Promise<boolean> {
     if (markdown.trim() === '') return false;
     const until = performance.now() + STREAM_LIFETIME_MS;

@@ -85,10 +85,7 @@ interface Lookup {
   destination: Promise<ResultLinkDestination>;
 }
 
-/**
- * Lets requests with a link of ours through to the result, wherever it is now. The answer to one request serves all others
- * for the same link.
- */
+/** Lets requests with a link of ours through to the result, wherever it is now; those for the same link share one lookup. */
 export class ResultLinkAccess {
   readonly #links: Pick<ResultLinks, 'verify'>;
   readonly #resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>;

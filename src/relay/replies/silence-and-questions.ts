@@ -64,10 +64,7 @@ export class SilenceDetector {
     return { wait: this.#fingerprint, quietMs: this.#quietMs };
   }
 
-  /**
-   * Names the pause in which the agent may read another message: a silence; a question, at once; or `passOnMs` without
-   * anything new. Undefined while it writes or a tool works.
-   */
+  /** Names the pause in which the agent may read another message: a silence, a question, or `passOnMs` without anything new. */
   pauseAfter(passOnMs: number): string | undefined {
     if (!this.#isWorking) return undefined;
     if (this.#isSilent) return `silence ${this.#count}`;

@@ -45,10 +45,7 @@ export interface FileToShare {
   bytes: () => AsyncIterable<Uint8Array>;
 }
 
-/**
- * A turn's files in Slack. A file's id is recorded before its bytes are sent, and its share before it is made; files.info
- * settles an unknown outcome.
- */
+/** A turn's files in Slack. Ids and shares are recorded before their calls; files.info settles an unknown outcome. */
 export class ThreadFiles {
   readonly #work: FileWork;
   readonly #turn: TurnLocation;
@@ -77,10 +74,7 @@ export class ThreadFiles {
     return new Set(files.map(({ part }) => part).filter((part) => this.#isShared(part)));
   }
 
-  /**
-   * Attaches what an answer's messages do not show, once. False if Slack takes no file from us, or keeps failing at it.
-   * Throws a SlackError that may pass.
-   */
+  /** Attaches what an answer's messages do not show, once. False if Slack takes no file. Throws a SlackError that may pass. */
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');

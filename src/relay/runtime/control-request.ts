@@ -136,10 +136,7 @@ interface InputState {
   files?: unknown[] | null | undefined;
 }
 
-/**
- * What Slack shows after a form: errors below its inputs, by their ids, or another view, after which work may follow; it
- * closes without either.
- */
+/** What follows a form: errors below its inputs, by their ids, or another view, after which work may follow; else it closes. */
 export type FormAnswer =
   | { errors: Readonly<Record<string, string>> }
   | { view: Modal; afterwards?: () => Promise<unknown> }

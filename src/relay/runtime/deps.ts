@@ -50,10 +50,7 @@ export interface RelayLimits {
   settledTaskMs: number;
   /** How long the service must answer only that a thing is gone, refused or unreadable before that is believed. */
   refusalMs: number;
-  /**
-   * How long a thing may fail, while other calls succeed, before it is given up: people are promised ten minutes, which
-   * include the pause before the last try.
-   */
+  /** How long a thing may fail while other calls succeed: with the pause before the last try, the ten minutes that people are promised. */
   badThingMs: number;
   /** How long after a waiting message was not found in Slack it is looked for again, before it counts as deleted. */
   lookAgainMs: number;

@@ -25,10 +25,7 @@ export class FailingTime {
   }
 }
 
-/**
- * Judges the failures of one step in Slack: in an outage it waits for as long as it takes; what fails for `badThingMs`
- * while other calls succeed is given up.
- */
+/** Judges the failures of a step in Slack: one that fails for `badThingMs` while other calls succeed is given up. */
 export class SlackPatience {
   readonly #work: Pick<ThreadWork, 'workspace' | 'deps'>;
   readonly #failing = new FailingTime();
@@ -57,10 +54,7 @@ export interface Patience<T> {
   orElse: (error: SlackError) => T | Promise<T>;
 }
 
-/**
- * Runs a step in Slack until it succeeds or is given up; in an outage it waits for as long as it takes. Throws HandOver,
- * the lease's reason, and what is no SlackError.
- */
+/** Runs a step in Slack until it succeeds or is given up. Throws HandOver, the lease's reason, and what is no SlackError. */
 export async function withPatience<T>(
   work: Pick<ThreadWork, 'workspace' | 'deps' | 'lease'>,
   step: () => Promise<T>,

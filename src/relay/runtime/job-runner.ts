@@ -36,10 +36,7 @@ export interface JobKind {
   readonly isRemembered?: boolean;
   /** Does the work, or a part of it. It may be repeated. The lease ends with the run's time, and drains at a stop. */
   perform(job: Job, lease: Lease): Promise<JobOutcome>;
-  /**
-   * Tells whom it concerns that the time is over. It runs in place of the next attempt. `counted`: nobody needs to know, and
-   * the metric of all jobs is enough.
-   */
+  /** Tells whom it concerns that the time is over, in place of the next attempt. `counted`: the metric of all jobs is enough. */
   readonly onGivenUp: 'counted' | ((job: Job, lease: Lease) => Promise<void>);
 }
 
@@ -105,10 +102,7 @@ export class JobRunner {
     await this.#renewals.stop();
   }
 
-  /**
-   * Runs a job that is recorded with a claim for this process, and waits until the run has ended. `perform`: what it does
-   * this time.
-   */
+  /** Runs a job that is recorded with this process's claim, and waits for its end. `perform`: what it does this time. */
   async recordAndRun(
     record: (holdMs: number) => Promise<Job | undefined>,
     perform?: JobKind['perform'],

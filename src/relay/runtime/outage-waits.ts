@@ -34,10 +34,7 @@ export interface TransientFailure {
   maxWaitMs?: number;
 }
 
-/**
- * Which failure that may pass without our doing an error is; undefined for a permanent one. How often a rejected key or token
- * is tried is up to its gate.
- */
+/** The failure that may pass without our doing; undefined for a permanent error. How often a rejected key is tried is up to its gate. */
 export function transientFailure(error: unknown): TransientFailure | undefined {
   if (error instanceof AgentError) {
     const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;

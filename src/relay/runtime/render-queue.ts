@@ -6,10 +6,7 @@ const BURST_MS = 2_000;
 /** After a shorter slice (ms), the next one need not wait. */
 const SHORT_SLICE_MS = 5;
 
-/**
- * Shares this process's time for rendering. One slice runs at a time, that of the workspace which used least first. After
- * a long slice, everything else gets as much time.
- */
+/** Shares this process's time for rendering: one slice at a time, of the workspace that used least; after a long one, a pause as long. */
 export class RenderQueue {
   readonly #now: () => number;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;

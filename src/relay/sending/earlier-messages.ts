@@ -147,10 +147,7 @@ const textBlockSchema = z.looseObject({
   text: z.union([z.string(), z.looseObject({ text: z.string() }).transform(({ text }) => text)]),
 });
 
-/**
- * A message of the bot's reply with nothing but its part of the answer, without notes, progress, errors and buttons; empty
- * where it has no part of it.
- */
+/** The bot's part of the answer in a message, without notes, progress, errors and buttons; empty where it has none. */
 function withAnswerOnly(message: ParsedMessage): ParsedMessage[] {
   if (message.blocks.length === 0) return [message];
   const blocks = message.blocks.flatMap((raw) => {

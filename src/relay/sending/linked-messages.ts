@@ -183,10 +183,7 @@ export interface MessageLink {
   readonly threadTs: SlackTs | undefined;
 }
 
-/**
- * A permalink has the ts without its dot (https://docs.slack.dev/reference/methods/chat.getPermalink); the address of a
- * thread in a browser has it with its dot.
- */
+/** A permalink (https://docs.slack.dev/reference/methods/chat.getPermalink), and the address of a thread in a browser. */
 const ADDRESSES = [
   /(https:\/\/[a-z0-9.-]+\.slack(?:-gov)?\.com\/archives\/([CDG][A-Z0-9]{2,})\/p(\d{10})(\d{6}))(?:\?(\S*))?/g,
   /(https:\/\/app\.slack(?:-gov)?\.com\/client\/[A-Z0-9]+\/[A-Z0-9]+\/thread\/([CDG][A-Z0-9]{2,})-(\d{10})\.(\d{6}))/g,

@@ -27,10 +27,7 @@ export async function closeIfUnchanged(
   });
 }
 
-/**
- * Deletes a turn whose message was not sent, with its reply in Slack. The message waits again, with the edits that people
- * made meanwhile. False if it was deleted.
- */
+/** Deletes a turn that sent nothing, with its reply: its message waits again, as it was edited meanwhile. False if it was deleted. */
 export async function requeueMessage(
   { store }: StoreDeps,
   turn: Turn,

@@ -48,10 +48,7 @@ export class MidRunForwarding {
     if (options.stopSignal.aborted) this.#cancel();
   }
 
-  /**
-   * The run pauses, or a person asks for it: forwards the next waiting message, at most one in each `pause`. False if
-   * nothing more is forwarded now.
-   */
+  /** Forwards the next waiting message, at most one in each `pause`, or when a person asks. False if nothing is forwarded now. */
   offer(pause: string): boolean {
     const isOver = this.#over.signal.aborted || this.#exhaustedPauses.has(pause);
     if (isOver || this.#forwarding !== undefined) return false;

@@ -61,10 +61,7 @@ export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Messag
   return message;
 }
 
-/**
- * Reads a waiting message as people read it. Of what is `known` of it, what still holds is kept: all until the message is
- * edited, unless what it links to reads otherwise now.
- */
+/** Reads a waiting message. What is `known` of it is kept until it is edited, or what it links to reads otherwise. */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
@@ -199,10 +196,7 @@ interface ResentMessage {
   taskId: string | null;
 }
 
-/**
- * What a message resends, word for word and with the same files, without what was quoted of former tasks. Undefined
- * for a message with its own text.
- */
+/** What a message resends, word for word, without what was quoted of former tasks. Undefined for one with its own text. */
 export async function findResentMessage(
   { turns }: Pick<Store, 'turns'>,
   { workspace, resends_turn_id }: Pick<Message, 'workspace' | 'resends_turn_id'>,

@@ -267,10 +267,7 @@ export class Sender {
     }
   }
 
-  /**
-   * Leaves what a step failed for because the service no longer knows it: the thread's project, once, or its task. False
-   * if there is nothing to leave.
-   */
+  /** Leaves what the service no longer knows: the thread's project, once, or its task. False if there is nothing to leave. */
   async #leaveLost(projectId: string, error: unknown): Promise<boolean> {
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) return false;
     return this.#options.withRetry(async () => {
@@ -284,10 +281,7 @@ export class Sender {
     });
   }
 
-  /**
-   * Leaves the thread's task where a person retries a message: the message starts another task, once, and is frozen anew,
-   * because what was said in this one goes with it.
-   */
+  /** Leaves the thread's task for another, once, where a person retries: the message is frozen anew, with what was said in this one. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { store, log } = this.#work.deps;
     const { resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);

@@ -4,10 +4,7 @@ import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 
-/**
- * Whether a person is in a channel, or a direct conversation is theirs with the bot. `hidden`: Slack does not list the
- * members, perhaps because the bot is not one; `unknown`: Slack is unavailable.
- */
+/** Whether a person is in a channel, or has this direct conversation. `hidden`: Slack lists no members; `unknown`: it is unavailable. */
 export async function membershipIn(
   { membership, posting }: Pick<WorkspaceClient, 'membership' | 'posting'>,
   channel: string,

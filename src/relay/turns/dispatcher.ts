@@ -114,10 +114,7 @@ export class Dispatcher {
     this.#claims.pollNow();
   }
 
-  /**
-   * Claims no more jobs and asks every run to hand over; after `drainMs`, aborts the runs that are left. When it returns,
-   * every job is completed or released.
-   */
+  /** Asks every run to hand over, and aborts what is left after `drainMs`. Then every job is completed or released. */
   async stop(drainMs: number): Promise<void> {
     const claimsEnded = this.#claims.stop();
     this.#unsubscribe();

@@ -15,10 +15,7 @@ import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { isOpen, updateBackgroundNotice } from './background-work.ts';
 
-/**
- * The pause between two checks grows by this factor, up to this multiple of the first pause: with the default settings,
- * a task is checked twelve times in an hour.
- */
+/** Each pause between two checks is so much longer, up to this multiple of the first: by default twelve checks in an hour. */
 const BACKOFF_FACTOR = 1.6;
 const MAX_BACKOFF_MULTIPLE = 120;
 
@@ -57,10 +54,7 @@ export interface FollowUpWork {
   readRateFor: (account: string) => ReadRate;
 }
 
-/**
- * Jobs that check tasks for a time after their turns, without holding their threads: what they made, and how the work in
- * the background goes on.
- */
+/** Jobs that check tasks after their turns, without holding their threads: what they made, and work in the background. */
 export function followUpJobs(work: FollowUpWork): JobKind {
   const { followUpMs, followUpIntervalMs } = work.deps.settings.results;
   const onGivenUp = (job: Job, lease: Lease) => stopWatching(work, job, lease);

@@ -16,10 +16,7 @@ const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
 /** The wait ended before the reminder could be sent. */
 class WaitOver extends Error {}
 
-/**
- * Jobs that remind who asked that a run, or a plan, waits for their answer: edits notify nobody. One for each turn; it posts
- * once, and deletes the post when the wait is over.
- */
+/** Jobs that remind who asked that a run, or a plan, waits for their answer: one post for a turn, deleted when the wait is over. */
 export function reminderJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.reminder,

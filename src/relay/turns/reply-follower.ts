@@ -167,10 +167,7 @@ async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string 
 /** Characters of all notes below the answer: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
-/**
- * What the service said in the task beside the reply, after the turn's message. Nothing where the service refuses to say
- * it: the reply is complete without.
- */
+/** What the service said in the task beside the reply. Nothing where it refuses to say it: the reply is complete without. */
 async function systemMessages(context: TurnContext): Promise<string[]> {
   const { deps, lease, turn } = context;
   const isRefused = (error: unknown) =>

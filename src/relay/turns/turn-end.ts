@@ -27,10 +27,7 @@ import type { TurnContext } from './turn-context.ts';
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
-/**
- * Ends a turn whose reply has settled: posts its results, brings its reply into its final form, and says so if the task
- * goes on working.
- */
+/** Ends a turn whose reply has settled: posts its results, finishes its reply, and says so if the task goes on working. */
 export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   if (context.turn.results_posted_at === null) {
     await postResultsAndEndLine(context);

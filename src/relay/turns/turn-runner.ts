@@ -150,10 +150,7 @@ export async function withAgentSession<T>(
 /** A turn is poisoned after more takeovers than this without a recorded step, over more than this time (ms). */
 const MAX_ATTEMPTS = 5;
 const POISONED_AFTER_MS = 600_000;
-/**
- * From this attempt on, a turn starts with a delay (ms, doubling) and counts as attempted only after it: a process that
- * ends earlier was not brought down by the turn, and a turn that does bring processes down does so less and less often.
- */
+/** From this attempt on, a turn starts with a delay (ms, doubling): an attempt counts only if the process has survived that. */
 const SUSPECT_ATTEMPTS = 4;
 const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 /** A turn that has run for this long (ms) has proven stable. */

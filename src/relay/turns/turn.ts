@@ -20,10 +20,7 @@ import { handleUnreachableThread } from './unreachable-thread.ts';
 /** How long (ms) a refused channel may turn out to have another id. */
 const CHANNEL_MOVE_GRACE_MS = 3_000;
 
-/**
- * Runs one turn, from the waiting message to the posted results. Every step is recorded before and after its side
- * effect, so that another process can continue from the last one. Throws HandOver, or the lease's reason once it is lost.
- */
+/** Runs one turn, from the waiting message to the posted results. Throws HandOver, or the lease's reason once it is lost. */
 export async function runTurn(context: TurnContext): Promise<void> {
   if (context.turn.stop_requested_at !== null) context.requestStop();
   await runToEnd(context, () => takeSteps(context), isThreadUnreachable);

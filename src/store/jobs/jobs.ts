@@ -18,10 +18,7 @@ export const JOB_KIND = {
   projectName: 'project_name',
   /** Reminds who asked that a turn waits for them, and takes that back; the key is the turn's id. */
   reminder: 'reminder',
-  /**
-   * Deletes a task at the service and tells its thread; the key is the task's id. It runs even where the app was removed:
-   * somebody has asked for it, and the service can still do it.
-   */
+  /** Deletes a task at the service and tells its thread, even where the app was removed; the key is the task's id. */
   taskDeletion: 'task_deletion',
   /** Sends a person the record of a task; the key is the person. */
   taskRecord: 'task_record',
@@ -131,9 +128,7 @@ export class Jobs extends Queries {
     await this.changes(sql`update jobs set claim_id = null, claimed_until = null where claim_id is not null`);
   }
 
-  /**
-   * What cannot be repeated is about to happen, and `known` of it; false if the claim has expired: another process may do it.
-   */
+  /** Something is about to happen that must not be repeated, and is `known`; false if the claim has expired. */
   async intend({ claim_id }: Job, known: Job['payload'] = {}): Promise<boolean> {
     return this.changes(sql`
       update jobs set intended_at = coalesce(intended_at, clock_timestamp()),

@@ -128,10 +128,7 @@ export class ThreadQueue {
     await this.#boss.insert(QUEUE_NAME, [jobOf(thread)], { db: fromKysely(db) });
   }
 
-  /**
-   * Queues threads without a waiting job: the process that claims one later sees what was written before this call. A
-   * job that is held does not count: its holder may have read the thread already.
-   */
+  /** Queues threads without a waiting job. One that is held does not count: its holder may have read the thread already. */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
     const isWaiting = `state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'`;
     if (threads.length > 0) await this.#insert(await this.threadsWithoutJob(threads, isWaiting));
@@ -143,10 +140,7 @@ export class ThreadQueue {
     this.#wake();
   }
 
-  /**
-   * Enqueues within a few ms, for many threads at once. If the process ends meanwhile, the thread has work but no
-   * job: maintenance finds it. `isNew`: the thread had no work before, so it has no waiting job.
-   */
+  /** Enqueues within a few ms. If the process dies, upkeep finds the thread. `isNew`: it had no work before, so it has no waiting job. */
   enqueueSoon(thread: ThreadKey, isNew = false): void {
     const key = threadKeyText(thread);
     this.#pending.set(key, { thread, isNew: isNew && !this.#pending.has(key) });
@@ -224,10 +218,7 @@ export class ThreadQueue {
     });
   }
 
-  /**
-   * Gives every held job back. Only for the process that owns the embedded server, before it claims: the processes that
-   * held the jobs are dead.
-   */
+  /** Gives every held job back: for the owner of the embedded server before it claims, because their holders are dead. */
   async reclaimAll(): Promise<number> {
     return withStoreErrors(async () => {
       const { rows } = await this.#database.queuePool.query<{ id: string; retryCount: number }>(

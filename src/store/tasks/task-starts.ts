@@ -28,10 +28,7 @@ export class TaskStarts extends Queries {
       on conflict do nothing`);
   }
 
-  /**
-   * Saves a question to post into a channel, and its job, which the caller has for `holdMs`; undefined if the same form
-   * was sent before.
-   */
+  /** Saves a question to post and its job, which the caller has for `holdMs`; undefined if the form was sent before. */
   async send(
     { workspace, id, user_id, channel, content }: TaskStartQuestion,
     holdMs = 0,

@@ -13,10 +13,7 @@ export interface ThreadListening {
   isInConversation: boolean;
 }
 
-/**
- * What decides whether a person's reply is for the agent: they are in conversation with it as long as nobody else has
- * written since its last message. No row if the thread is not ours.
- */
+/** What decides whether a person's reply is for the agent: nobody else has written since its last message. No row if it is not ours. */
 export function listeningQuery(key: ThreadKey, person: string, ts: SlackTs) {
   const replies = sql`${sameThread('messages', 'thread')} and messages.thread_ts <> messages.ts`;
   return sql<ThreadListening>`

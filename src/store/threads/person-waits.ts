@@ -21,10 +21,7 @@ export interface PersonWait extends Turn {
   reminder: PostState | null;
 }
 
-/**
- * Whether a turn waits for a person: for the answer to a question of its open run, or to its plan. Nobody has written to
- * the agent since, or asked to stop. For the table of turns.
- */
+/** Whether a turn waits for a person to answer its open run's question, or its plan. For the table of turns. */
 export const waitsForPerson = sql<boolean>`(
   turns.waits_since is not null and turns.stop_requested_at is null
   and (turns.waits_for = ${sql.lit(PLAN_WAIT)} or turns.settled_at is null and turns.finished_at is null)

@@ -55,10 +55,7 @@ export class StopRequests extends Queries {
     );
   }
 
-  /**
-   * Turns of all threads whose stop was requested and that have not settled: of each workspace some, in turn, and those
-   * first whose stop the service does not know.
-   */
+  /** Turns whose stop has not settled: of each workspace some, in turn, and first those whose stop the service does not know. */
   async unsettled(limit: number): Promise<Turn[]> {
     const isSent = sql`stop_sent_at is not null and (force_stop_requested_at is null or force_stop_sent_at is not null)`;
     return this.rows(sql<Turn>`

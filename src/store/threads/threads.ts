@@ -35,10 +35,7 @@ export function taskIntentUpdate(key: ThreadKey, { projectId, title, model, plan
 
 /** Threads of ours. */
 export class Threads extends Queries {
-  /**
-   * Locks the thread until the transaction ends: whether a reply is an orphan must not depend on a mention that is being
-   * written at the same time.
-   */
+  /** Locks the thread until the transaction ends: what becomes of a reply must not depend on a mention written at the same time. */
   async lock(key: ThreadKey): Promise<void> {
     await sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`.execute(this.db);
   }
@@ -175,10 +172,7 @@ export class Threads extends Queries {
       select where exists (${rivals} and task_id = ${taskId}) or exists (${rivals} and task_intended_at is not null)`));
   }
 
-  /**
-   * Threads with an open turn or a waiting message that may be sent, in workspaces that still have the app: each must
-   * have a job. In the order of their keys, after `after`.
-   */
+  /** Threads with an open turn or a message that may be sent, where the app is installed, in the order of their keys after `after`. */
   async withWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
     const isAfter =
       after === undefined

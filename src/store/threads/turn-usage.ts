@@ -38,10 +38,7 @@ export class TurnUsage extends Queries {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.db);
   }
 
-  /**
-   * The turns of a channel that wait for a person, then those at work that they asked for, or whose task they started; newest
-   * first.
-   */
+  /** A channel's turns that wait for a person, then those at work that they asked for or whose task they started; newest first. */
   async runningOf(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
     limit: number,

@@ -2,7 +2,7 @@ import { markdownToHtml } from '../markdown/markdown-to-html.ts';
 import { withoutSignedLinks } from '../markdown/signed-links.ts';
 import { answerText, type ReplyBlock } from '../messages/answer-text.ts';
 import { sourcesOf } from '../messages/sources.ts';
-import { callTitle, inputText, type ToolCall, toolCalls } from '../messages/tool-steps.ts';
+import { callTitle, inputText, type ToolCall, toolCalls, wholeValue } from '../messages/tool-steps.ts';
 import { modelName, recordNotes } from '../strings/index.ts';
 import { escapeHtml } from '../text/escape.ts';
 import { formatSize } from '../text/units.ts';
@@ -131,9 +131,10 @@ function* answerHtml(blocks: readonly ReplyBlock[]): Generator<string> {
   yield '</ol></details>\n';
 }
 
-function stepHtml({ name, input, output }: ToolCall): string {
+function stepHtml({ name, input, output = '' }: ToolCall): string {
+  const shownOutput = output.length > MAX_STEP_CHARACTERS ? output : wholeValue(output);
   const title = escapeHtml(withoutSignedLinks(callTitle({ name, input }, 200)));
-  return `<li class="step">${title}\n${verbatim('Input', inputText(input))}${verbatim('Output', output ?? '')}</li>\n`;
+  return `<li class="step">${title}\n${verbatim('Input', inputText(input, wholeValue))}${verbatim('Output', shownOutput)}</li>\n`;
 }
 
 function verbatim(label: string, text: string): string {

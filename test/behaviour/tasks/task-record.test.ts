@@ -108,6 +108,8 @@ describe('the record of a task', () => {
     expect(page).toContain('Look at the &lt;sheep&gt; &amp; ');
     expect(page).toContain('ada');
     expect(page).toContain('Steps (2)');
+    expect(page).toMatch(/rows: \d+\ncolumns:\n- /);
+    expect(page).not.toContain('{&quot;rows');
     expect(page).toContain('sheep-summary.csv');
     expect(page).toContain('<h2>Reviews of the work</h2>');
     expect(page).toContain('All is well');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
-import { toolSteps } from '../../../src/render/messages/tool-steps.ts';
+import { toolSteps, wholeValue } from '../../../src/render/messages/tool-steps.ts';
 
 function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
   return { kind: 'tool_use', id, name, input };
@@ -91,6 +91,18 @@ describe('the steps of an answer', () => {
     ['gene,fold\nTP53,2', 'gene,fold\nTP53,2'],
   ])('show the output %j in readable form', (output, shown) => {
     expect(toolSteps([call('1', {}), outcome('1', output)])[0]?.output).toEqual(shown);
+  });
+
+  test('are shown whole where nothing may be left out, unless they are nested too deeply', () => {
+    const genes = Array.from({ length: 25 }, (_, n) => ({ gene: `G${n}`, p: n }));
+    expect(wholeValue(JSON.stringify(genes)).split('\n')).toHaveLength(26);
+    const found = [{ title: 'A title of more than thirty characters', year: 2020 }];
+    expect(wholeValue({ found })).toBe(`found:\n- title: ${found[0]?.title}\n  year: 2020`);
+    expect(wholeValue('{"rows": [{"gene": "TP53"}, {"gene": "MY')).toBe(
+      '{"rows": [{"gene": "TP53"}, {"gene": "MY',
+    );
+    for (const deep of [30, 50_000].map((levels) => '['.repeat(levels) + ']'.repeat(levels)))
+      expect(wholeValue(deep)).toBe(deep);
   });
 
   test('shorten long input and output so that they fit a modal', () => {

@@ -9,13 +9,18 @@ import { withPatience } from '../runtime/giving-up.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/outage-waits.ts';
 import { accessDenialUnder } from './access-policy.ts';
-import { notifyWriter, refuseMessage } from './refusals.ts';
+import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from './refusals.ts';
 
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;
 
 /** A message whose writer may use the agent, with what is set where it was written. */
 export type AllowedMessage = WaitingMessage & { settings: Settings };
+
+interface NextMessageOptions {
+  before?: string;
+  failFast?: boolean;
+}
 
 /**
  * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses
@@ -26,7 +31,21 @@ export type AllowedMessage = WaitingMessage & { settings: Settings };
 export async function nextAllowedMessage(
   work: ThreadWork,
   thread: ThreadKey,
-  { before, failFast = false }: { before?: string; failFast?: boolean } = {},
+  options: NextMessageOptions = {},
+): Promise<AllowedMessage | undefined> {
+  const refused: RefusedMessage[] = [];
+  try {
+    return await refuseUntilAllowed(work, thread, options, refused);
+  } finally {
+    tellRefused(work.deps, refused);
+  }
+}
+
+async function refuseUntilAllowed(
+  work: ThreadWork,
+  thread: ThreadKey,
+  { before, failFast = false }: NextMessageOptions,
+  refused: RefusedMessage[],
 ): Promise<AllowedMessage | undefined> {
   const { deps, workspace, lease } = work;
   const patiently: typeof withPatience = failFast ? (_work, step) => step() : withPatience;
@@ -35,6 +54,7 @@ export async function nextAllowedMessage(
     if (message === undefined || (before !== undefined && !isEarlierTs(message.ts, before))) return undefined;
     if (message.is_held) {
       if (before !== undefined || failFast) return undefined;
+      tellRefused(deps, refused.splice(0));
       await sleepWithLease(HELD_POLL_MS, lease);
       continue;
     }
@@ -50,7 +70,9 @@ export async function nextAllowedMessage(
     const denial = await patiently(work, check, { about, onWait, orElse: () => 'unknown' as const });
     const isUnread = denial === undefined && message.content === null;
     const why = isUnread ? await readBack(work, message, patiently) : denial;
-    if (why !== undefined) await refuseMessage({ deps, workspace }, message, { why });
+    if (why !== undefined) {
+      if (await refuseMessage({ deps, workspace }, message, { why })) refused.push({ message, why });
+    }
     // After a wait the message may have been deleted, and one that was read back may be gone.
     else if (!waited && !isUnread) return { ...message, settings };
   }

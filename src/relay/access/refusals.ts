@@ -32,12 +32,12 @@ export function refusalAuditDetails(refusal: Refusal): Record<string, string | n
   return { why: 'limit', limit, most };
 }
 
-/** Refuses a waiting message: deletes its text, gives up the thread that it began, and tells its writer. */
+/** Refuses a waiting message: deletes its text, and gives up the thread that it began. False if it no longer waits. */
 export async function refuseMessage(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   message: Message,
   refusal: Refusal,
-): Promise<void> {
+): Promise<boolean> {
   const { channel, thread_ts, ts, user_id } = message;
   const thread = { workspace: workspace.id, channel, thread_ts };
   const details = { ...refusalAuditDetails(refusal), message: ts };
@@ -51,12 +51,28 @@ export async function refuseMessage(
     await store.audit.add({ workspace: workspace.id, kind: 'refusal', user_id, channel, thread_ts, details });
     return orphans;
   });
-  if (dropped === undefined) return;
+  if (dropped === undefined) return false;
   deps.log.info({ ...thread, ...details, person: user_id }, 'message refused');
   // WaitingReactions finds reactions by the messages' rows, and these rows are gone.
   for (const { ts: messageTs } of dropped.filter((one) => one.has_waiting_reaction))
     await workspace.posting.removeReaction({ channel, ts: messageTs, name: WAITING_EMOJI });
-  notifyWriter(deps, message, refusalSentence(refusal));
+  return true;
+}
+
+/** A message that was refused for what its writer is to Slack, or for where it was written. */
+export interface RefusedMessage {
+  message: Message;
+  why: AccessDenial | 'unread';
+}
+
+/** Tells the writers of a thread's refused messages why: of those in a closed place once, with their number. */
+export function tellRefused(deps: RelayDeps, refused: readonly RefusedMessage[]): void {
+  const together = Map.groupBy(refused, ({ message: { ts, user_id }, why }) =>
+    isClosing(why) ? `${user_id}/${why}` : ts,
+  );
+  for (const group of together.values())
+    for (const { message, why } of group.slice(-1))
+      notifyWriter(deps, message, strings.refusedTogether(refusalSentence({ why }), group.length));
 }
 
 /** Sends a message's writer an ephemeral message, if Slack lets us; a bot has no user that could read it. */

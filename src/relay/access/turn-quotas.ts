@@ -2,7 +2,7 @@ import type { Message, Turn } from '../../store/schema.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
-import { refuseMessage } from './refusals.ts';
+import { notifyWriter, refusalSentence, refuseMessage } from './refusals.ts';
 
 /** Begins a message's turn, or refuses the message beyond a quota. `forwardedBy`: the running turn that sends it. */
 export async function beginTurnOrRefuse(
@@ -22,7 +22,8 @@ export async function beginTurnOrRefuse(
     return exceeded === undefined ? { turn: await turns.begin(id, message, forwardedBy) } : { exceeded };
   });
   if ('turn' in result) return result.turn;
-  await refuseMessage(work, message, { why: 'limit', exceeded: result.exceeded });
+  const refusal = { why: 'limit', exceeded: result.exceeded } as const;
+  if (await refuseMessage(work, message, refusal)) notifyWriter(work.deps, message, refusalSentence(refusal));
   return undefined;
 }
 

@@ -130,6 +130,11 @@ export const closedPlaces = {
     "I don't answer here, so nothing goes to the agent; people here can change that with “/agent settings”.",
 } as const;
 
+/** What a writer is told of messages that were refused together. */
+export function refusedTogether(sentence: string, count: number): string {
+  return count === 1 ? sentence : `${sentence} I didn't send your ${count} messages that waited.`;
+}
+
 /** Why a person may not use a control; only they see it. */
 export const controlRefused = {
   starter: 'Only the person who started this thread, or a workspace admin, can do that here.',

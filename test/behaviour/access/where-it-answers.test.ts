@@ -199,6 +199,37 @@ describe.concurrent('in a channel that was closed', () => {
     expect(scene.sentToAgent('go slowly').texts).toEqual(['go slowly']);
   });
 
+  test('writers of several messages that waited are told once, with their number', async () => {
+    const { channel, person } = await room();
+    const gate = Promise.withResolvers<void>();
+    const about = 'held until it is closed';
+    scene.agent.faults.add({
+      call: 'POST /experimental/tasks',
+      about,
+      fault: { kind: 'hold', until: gate.promise },
+    });
+    const root = starting.ask(person, channel, about);
+    await scene.messageWithButton(channel, root, 'stop');
+    const waiting = ['one', 'two', 'three'].map((text) => scene.reply(channel, root, text, { person }));
+    const key = { workspace: slack.team.id, channel: channel.id };
+    const isIn = async (state: string) => {
+      const rows = await Promise.all(waiting.map(({ ts }) => store.messages.get({ ...key, ts })));
+      return rows.every((row) => row?.state === state);
+    };
+    await scene.until('they wait', () => isIn('waiting'));
+    await choose(channel.id, { answers_here: 'off' });
+    gate.resolve();
+    await scene.until('they are refused', () => isIn('refused'));
+    const told = () =>
+      starting
+        .ephemeralTexts(person, channel)
+        .filter((text) => text.startsWith(closedPlaces.closed_by_channel));
+    await scene.until('the writer is told', () => told().length > 0);
+    await scene.expectStays(told, [
+      `${closedPlaces.closed_by_channel} I didn't send your 3 messages that waited.`,
+    ]);
+  });
+
   test('the stop word stops the running turn', async () => {
     const { channel, person } = await room();
     const root = starting.ask(person, channel, 'crawl slowly');

@@ -4,7 +4,7 @@ import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
-import { type ClosedBy, closingUnder } from './where-it-answers.ts';
+import { type ClosedBy, closingUnder, LOOKUP_TIMEOUT_MS } from './where-it-answers.ts';
 
 export type AccessDenial = Exclude<PersonKind, 'member'> | ClosedBy;
 
@@ -75,7 +75,7 @@ export async function certainDenialFor(
   deps: RelayDeps,
   people: Pick<SlackDirectory, 'requirePerson'>,
   asker: ChannelActor,
-  ms: number,
+  ms = LOOKUP_TIMEOUT_MS,
 ): Promise<AccessDenial | undefined> {
   const denial = accessDenialFor(deps, people, asker, AbortSignal.timeout(ms));
   const why = await denial.catch(() => undefined);

@@ -6,7 +6,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { accessPolicyFor, isKindAllowed } from './access-policy.ts';
-import { closingAt, isClosing } from './where-it-answers.ts';
+import { closingAt, isClosing, LOOKUP_TIMEOUT_MS } from './where-it-answers.ts';
 
 /** A person's use of a control. The caller knows that they are in the channel: a press there proves it (`turnOf`). */
 export interface ControlUse extends ChannelActor {
@@ -30,9 +30,6 @@ const WORK_EVERYWHERE: ReadonlySet<string> = new Set([
   'stop_listening',
   'task_delete',
 ]);
-
-/** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
-const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
 /** Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message. */
 export async function mayUseControl(deps: RelayDeps, use: ControlUse): Promise<boolean> {
@@ -116,7 +113,7 @@ async function isOwnThreadOrTurn({ store }: RelayDeps, use: ControlUse): Promise
 
 async function lookUpPerson(deps: RelayDeps, { workspace, person }: ControlUse): Promise<Person> {
   const unknown = { id: person, name: person, kind: 'unknown', isAdmin: false } as const;
-  const signal = AbortSignal.timeout(PERSON_LOOKUP_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
   try {
     return (await deps.workspace(workspace)?.people.person(person, signal)) ?? unknown;
   } catch (error) {

@@ -89,8 +89,8 @@ export function isClosing(why: string): why is ClosedBy {
   return Object.hasOwn(strings.closedPlaces, why);
 }
 
-/** Longest lookup of what a conversation is (ms): Slack waits 3 s. */
-const LOOKUP_TIMEOUT_MS = 1_500;
+/** How long Slack may take to say who or what something is (ms): it waits 3 s itself for the answer to a press or command. */
+export const LOOKUP_TIMEOUT_MS = 1_500;
 
 /** Like `closingAt`; undefined also if Slack does not say in time: it is asked again before anything is sent. Throws a StoreError. */
 export async function certainClosingAt(deps: PlaceDeps, place: Place): Promise<ClosedBy | undefined> {

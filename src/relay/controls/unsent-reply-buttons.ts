@@ -18,9 +18,6 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 
-/** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
-const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
-
 /** The buttons of replies that are not sent: their writers may send them, or all from then on. */
 export function unsentReplyButtons(
   deps: RelayDeps,
@@ -74,7 +71,7 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
 /** Why a person certainly has no access. Where Slack does not say who they are, it is asked when the message's turn comes. */
 async function denialOf(deps: RelayDeps, actor: ChannelActor): Promise<AccessDenial | undefined> {
   const people = deps.workspace(actor.workspace)?.people;
-  return people && certainDenialFor(deps, people, actor, PERSON_LOOKUP_TIMEOUT_MS);
+  return people && certainDenialFor(deps, people, actor);
 }
 
 async function setListening(

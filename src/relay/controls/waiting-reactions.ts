@@ -32,8 +32,6 @@ export class WaitingReactions {
   readonly #cleaning: Poller;
   /** Failed removals by message: since when, and when the next attempt is due (ms since 1970). */
   readonly #failures = new LRUCache<string, { since: Date; retryAt: number }>({ max: MAX_FAILURES });
-  /** Messages that are about to get the reaction: it can only be removed afterwards. */
-  readonly #adding = new Set<string>();
 
   constructor(deps: WaitingReactionsDeps) {
     this.#deps = deps;
@@ -72,10 +70,9 @@ export class WaitingReactions {
     await sleep(CLEAN_UP_PAUSE_MS, undefined, { ref: false });
   }
 
-  /** True if the reaction is gone, given up, or left to whoever adds it. */
+  /** True if the reaction is gone, or given up. */
   async #remove(key: MessageKey): Promise<boolean> {
     const name = nameOf(key);
-    if (this.#adding.has(name)) return true;
     const failure = this.#failures.get(name);
     const now = Date.now();
     if (failure !== undefined && now < failure.retryAt) return false;
@@ -110,8 +107,7 @@ export class WaitingReactions {
     const { messages, turns } = this.#deps.store;
     const posting = this.#deps.workspace(key.workspace)?.posting;
     if (posting === undefined || !(await this.#reserve(key))) return;
-    const adding = posting.addReaction({ channel: key.channel, ts: key.ts, name: WAITING_EMOJI });
-    await adding.finally(() => this.#adding.delete(nameOf(key)));
+    await posting.addReaction({ channel: key.channel, ts: key.ts, name: WAITING_EMOJI });
     const message = await messages.get(key);
     if (message?.state === 'waiting' && (await turns.ofMessage(key)) === undefined) return;
     // Its turn has begun meanwhile, perhaps before there was a reaction to remove.
@@ -126,7 +122,6 @@ export class WaitingReactions {
     const reserved = this.#reserving.then(async () => {
       if ((await messages.countWaitingReactions(key.workspace)) >= MAX_WAITING_REACTIONS) return false;
       await messages.setWaitingReaction(key, true);
-      this.#adding.add(nameOf(key));
       return true;
     });
     this.#reserving = reserved.catch(() => undefined);

@@ -28,28 +28,6 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return last?.id ?? '';
 }
 
-/**
- * Sends a turn's message exactly once. The intent records the task's last message before the call. After an unknown
- * outcome, ours is the user message after that one with the same content that is bound to no other turn. `isIntended`:
- * the intent was recorded just before, and nothing was sent since.
- *
- * Throws AgentError; after an error whose outcome is `unknown`, call it again: it looks before it sends. A message that
- * was certainly not sent is not sent after a stop: throws the reason of `stopSignal`, or TurnEnded or MessagesPaused for
- * a stop that was recorded before the intent. Throws TaskClosed, and TurnEnded where the service does not know the skill.
- */
-export async function deliverOnce(
-  task: TaskWork,
-  turn: Turn,
-  stopSignal: AbortSignal,
-  isIntended: boolean,
-): Promise<DeliveredMessage> {
-  try {
-    return await sendOnce(task, turn, stopSignal, isIntended);
-  } catch (error) {
-    throw await refusalOf(error, task, turn);
-  }
-}
-
 /** The task has ended: it may never take another message. */
 export class TaskClosed extends TurnEnded {
   constructor(cause: AgentBusyError) {
@@ -58,7 +36,11 @@ export class TaskClosed extends TurnEnded {
 }
 
 /** What the service's refusal of a message means, if it is about its task or its skill; else the error itself. */
-async function refusalOf(error: unknown, { agent, taskId, deps }: TaskWork, turn: Turn): Promise<unknown> {
+export async function refusalOf(
+  error: unknown,
+  { agent, taskId, deps }: TaskWork,
+  turn: Turn,
+): Promise<unknown> {
   if (error instanceof AgentBusyError) {
     const { status } = await agent.getTask(taskId);
     // A busy task becomes free again.
@@ -72,8 +54,20 @@ async function refusalOf(error: unknown, { agent, taskId, deps }: TaskWork, turn
     : new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
 }
 
-async function sendOnce(
-  ...[task, turn, stopSignal, isIntended]: Parameters<typeof deliverOnce>
+/**
+ * Sends a turn's message exactly once. The intent records the task's last message before the call. After an unknown
+ * outcome, ours is the user message after that one with the same content that is bound to no other turn. `isIntended`:
+ * the intent was recorded just before, and nothing was sent since.
+ *
+ * Throws AgentError; after an error whose outcome is `unknown`, call it again: it looks before it sends. A message that
+ * was certainly not sent is not sent after a stop: throws the reason of `stopSignal`, or TurnEnded or MessagesPaused for
+ * a stop that was recorded before the intent.
+ */
+export async function deliverOnce(
+  task: TaskWork,
+  turn: Turn,
+  stopSignal: AbortSignal,
+  isIntended: boolean,
 ): Promise<DeliveredMessage> {
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.

@@ -13,7 +13,7 @@ import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
-import { type DeliveredMessage, deliverOnce, lastMessageId, TaskClosed } from './delivery.ts';
+import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, TaskClosed } from './delivery.ts';
 import type { FilePatience } from './left-out-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
@@ -257,10 +257,11 @@ export class Sender {
       if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
     }
     const agent = this.#work.deps.agent((await this.#threadUnderAccount(turn)).account_id);
+    const task = { ...this.#work, agent, taskId };
     try {
-      const task = { ...this.#work, agent, taskId };
       return await deliverOnce(task, turn, this.#options.stopSignal, known?.isIntended === true);
-    } catch (error) {
+    } catch (thrown) {
+      const error = await refusalOf(thrown, task, turn);
       this.#hasWaited = true;
       if (error instanceof TaskClosed && (await this.#leaveTask(taskId))) throw new RestartSending();
       throw error;

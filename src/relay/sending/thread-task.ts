@@ -43,20 +43,6 @@ export async function ensureThreadTask(
   options: TaskOptions,
   recordIntent: (intent: TaskIntent) => Promise<void>,
 ): Promise<{ taskId: string; isRecorded: boolean }> {
-  try {
-    return await adoptOrStartTask({ deps, lease }, thread, projectId, options, recordIntent);
-  } catch (error) {
-    if (error instanceof AgentForbiddenError)
-      throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
-    const isRejected = error instanceof AgentRejectedError && error.status === HTTP_UNPROCESSABLE;
-    if (!isRejected || options.model === undefined) throw error;
-    throw new TurnEnded('refused', strings.unknownModel(options.model, error.reason), error, 'choose');
-  }
-}
-
-async function adoptOrStartTask(
-  ...[{ deps, lease }, thread, projectId, options, recordIntent]: Parameters<typeof ensureThreadTask>
-): ReturnType<typeof ensureThreadTask> {
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
   if (thread.task_intended_at !== null) {
@@ -80,7 +66,11 @@ async function adoptOrStartTask(
   } catch (error) {
     if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)
       await store.threads.forgetTaskIntent(thread);
-    throw error;
+    if (error instanceof AgentForbiddenError)
+      throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
+    const isRejected = error instanceof AgentRejectedError && error.status === HTTP_UNPROCESSABLE;
+    if (!isRejected || options.model === undefined) throw error;
+    throw new TurnEnded('refused', strings.unknownModel(options.model, error.reason), error, 'choose');
   }
 }
 

@@ -52,8 +52,6 @@ export const hasExpiredJobs = sql<boolean>`exists (
   where name = ${sql.lit(QUEUE_NAME)} and policy = ${sql.lit(QUEUE_OPTIONS.policy)} and state = 'active'
     and heartbeat_on + heartbeat_seconds * interval '1 s' < now())`;
 
-const threadSchema = z.object({ workspace: z.string(), channel: z.string(), thread_ts: z.string() });
-const jobSchema = z.looseObject({ id: z.string(), retryCount: z.number(), data: threadSchema });
 const touchResultSchema = z.looseObject({ settled: z.array(z.string()) });
 
 /**
@@ -172,29 +170,19 @@ export class ThreadQueue {
     }
   }
 
-  /** Claims up to `limit` jobs; of a thread only the oldest, and only if none is held. One of another form is dropped. */
+  /** Claims up to `limit` jobs; of a thread only the oldest, and only if none is held. */
   async claim(limit: number): Promise<ThreadJob[]> {
     if (limit < 1) return [];
-    const jobs = await withStoreErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
-    const readable: ThreadJob[] = [];
-    const unreadable: string[] = [];
-    for (const job of jobs) {
-      const { data: read } = jobSchema.safeParse(job);
-      if (read === undefined) unreadable.push(job.id);
-      else readable.push({ id: read.id, retryCount: read.retryCount, thread: read.data });
-    }
-    if (unreadable.length > 0) {
-      this.#log.error({ jobs: unreadable }, 'jobs of another form are dropped; their threads get new ones');
-      await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, unreadable));
-    }
-    return readable;
+    const fetch = () => this.#boss.fetch<ThreadKey>(QUEUE_NAME, { batchSize: limit });
+    const jobs = await withStoreErrors(fetch);
+    return jobs.map(({ id, retryCount, data: thread }) => ({ id, retryCount, thread }));
   }
 
   /** Renews these jobs; returns those that are still ours. The others have a new holder. */
   async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
     if (jobs.length === 0) return [];
     const answer = await withStoreErrors(() =>
-      this.#boss.touch(QUEUE_NAME, attemptsOf(jobs), { db: executorOf(this.#database.leasePool) }),
+      this.#boss.touch(QUEUE_NAME, [...jobs], { db: executorOf(this.#database.leasePool) }),
     );
     const ours = new Set(touchResultSchema.parse(answer).settled);
     return jobs.filter((job) => ours.has(job.id));
@@ -204,14 +192,14 @@ export class ThreadQueue {
   async complete(jobs: readonly ThreadJob[], trx?: Transaction<Tables>): Promise<void> {
     if (jobs.length === 0) return;
     const within = trx === undefined ? {} : { db: fromKysely(trx) };
-    await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs), undefined, within));
+    await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, [...jobs], undefined, within));
   }
 
   /** Gives jobs back, so that any process can claim them at once; they stay first in their threads. */
   async release(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
     await withStoreErrors(async () => {
-      await this.#boss.fail(QUEUE_NAME, attemptsOf(jobs), { reason: 'handed back' });
+      await this.#boss.fail(QUEUE_NAME, [...jobs], { reason: 'handed back' });
       if (this.#notifyChannel !== undefined) {
         await this.#database.queuePool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
       }
@@ -285,12 +273,9 @@ export class ThreadQueue {
   }
 }
 
-function jobOf(thread: ThreadKey) {
-  return { data: threadSchema.parse(thread), id: nextId(), singletonKey: threadKeyText(thread) };
-}
-
-function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
-  return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
+function jobOf(key: ThreadKey) {
+  const { workspace, channel, thread_ts } = key;
+  return { data: { workspace, channel, thread_ts }, id: nextId(), singletonKey: threadKeyText(key) };
 }
 
 function executorOf(pool: ConnectionPool): Pick<Db, 'executeSql'> {

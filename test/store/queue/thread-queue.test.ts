@@ -75,20 +75,6 @@ describe('enqueueing', () => {
   });
 });
 
-test('a row of another form is dropped, and the other jobs are claimed', async () => {
-  const [odd, plain] = [newThread(), newThread()];
-  for (const thread of [odd, plain]) await ours.enqueue(database.kysely, thread);
-  await database.pool.query(`update pgboss.job set data = '{}' where data ->> 'thread_ts' = $1`, [
-    odd.thread_ts,
-  ]);
-  const claimed = await ours.claim(10);
-  expect(claimed.map(({ thread }) => thread)).toEqual([plain]);
-  await ours.complete(claimed);
-  expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 });
-  // Maintenance finds the thread, whose work has no job.
-  expect(await ours.threadsWithoutJob([odd])).toEqual([odd]);
-});
-
 describe('enqueueing threads without a waiting job', () => {
   test('adds no job to a waiting one, and one to a held one', async () => {
     const thread = newThread();

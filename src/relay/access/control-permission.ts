@@ -77,23 +77,14 @@ export async function permittedTurn(
   return (await mayUseControl(deps, use)) ? turn : 'refused';
 }
 
-type RefusalReason = keyof typeof strings.controlRefused;
-
 /** Who may use the control. A direct message belongs to one person. */
-async function allowedUsers(
-  { store, settings }: RelayDeps,
-  use: ControlUse,
-): Promise<TaskControl | 'direct'> {
+async function allowedUsers({ store, settings }: RelayDeps, use: ControlUse) {
   if (isDirectChannel(use.channel)) return 'direct';
   if (use.isReadOnly === true) return 'channel';
   return (await store.settings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
 }
 
-async function refusalReason(
-  deps: RelayDeps,
-  use: ControlUse,
-  by: TaskControl | 'direct',
-): Promise<RefusalReason | undefined> {
+async function refusalReason(deps: RelayDeps, use: ControlUse, by: TaskControl | 'direct') {
   if (by !== 'admins' && (await isOwnThreadOrTurn(deps, use))) return undefined;
   if (by === 'direct') return by;
   const person = await lookUpPerson(deps, use);

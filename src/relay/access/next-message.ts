@@ -79,11 +79,7 @@ async function refuseUntilAllowed(
 }
 
 /** Reads a message's text from Slack; withdraws one that is gone. `unread` where Slack refuses it for good, or keeps failing. */
-async function readBack(
-  work: ThreadWork,
-  message: Message,
-  patiently: typeof withPatience,
-): Promise<'unread' | undefined> {
+async function readBack(work: ThreadWork, message: Message, patiently: typeof withPatience) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;
   const request = { channel, threadTs, oldest: ts, latest: ts, signal: work.lease.signal };

@@ -85,11 +85,7 @@ export function notifyWriter(deps: RelayDeps, message: Message, sentence: string
 }
 
 /** Gives up the thread that a refused message began: another mention begins it again, mere replies are orphans. Returns these. */
-async function giveUpThread(
-  store: Store,
-  workspace: WorkspaceClient,
-  refusedMessage: Message,
-): Promise<Message[]> {
+async function giveUpThread(store: Store, workspace: WorkspaceClient, refusedMessage: Message) {
   const { workspace: id, channel, thread_ts } = refusedMessage;
   const thread = { workspace: id, channel, thread_ts };
   const current = await store.threads.get(thread);

@@ -128,11 +128,7 @@ async function editNotice(
 }
 
 /** Posts once in a stopped turn's thread how many messages are paused there; nothing if none is. */
-async function postPausedNotice(
-  deps: NoticeDeps,
-  posts: Pick<IdempotentPosts, 'post'>,
-  turn: Turn,
-): Promise<void> {
+async function postPausedNotice(deps: NoticeDeps, posts: Pick<IdempotentPosts, 'post'>, turn: Turn) {
   if ((await countPaused(deps, turn, turn.id)) === 0) return;
   const message = await renderNotice(deps, turn, turn.id);
   if (message !== undefined) await posts.post(NOTICE_PART, message, 'notice');
@@ -172,11 +168,7 @@ export async function postPausedNoticeAndFinish(
 }
 
 /** How many messages are paused; with none left, the pause ends. */
-async function countPaused(
-  { store: rootStore }: NoticeDeps,
-  thread: ThreadKey,
-  turnId: string,
-): Promise<number> {
+async function countPaused({ store: rootStore }: NoticeDeps, thread: ThreadKey, turnId: string) {
   const { workspace, channel, thread_ts } = thread;
   return rootStore.transaction(async (store) => {
     await store.threads.lock({ workspace, channel, thread_ts });
@@ -187,11 +179,7 @@ async function countPaused(
 }
 
 /** The notice's current content; undefined if the thread is no longer paused by this turn. */
-async function renderNotice(
-  deps: NoticeDeps,
-  thread: ThreadKey,
-  turnId: string,
-): Promise<RenderedMessage | undefined> {
+async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string) {
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
   const who = await stopRequesterName(deps, { workspace: thread.workspace, id: turnId });
   const { length } = await deps.store.pausedThreads.waitingMessages(thread);

@@ -4,7 +4,6 @@ import { anySignal } from '../../calls/waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Turn } from '../../store/schema.ts';
 import { BACKGROUND_PART } from '../../store/threads/posts.ts';
-import type { StopRequestResult } from '../../store/threads/stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -116,11 +115,7 @@ export class StopControl {
       : running;
   }
 
-  async #recordRequest(
-    known: Turn,
-    { person, ts }: StopRequest,
-    isBackground: boolean,
-  ): Promise<StopRequestResult | undefined> {
+  async #recordRequest(known: Turn, { person, ts }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store) => {
       await store.threads.lock(known);

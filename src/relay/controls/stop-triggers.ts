@@ -161,10 +161,7 @@ export class StopTriggers {
   }
 
   /** Nothing is at work, but a message waits: its turn begins here, so that it is stopped before anything is sent. */
-  async #beginNextTurn(
-    thread: ThreadKey,
-    { person, ts, control }: ThreadStopRequest,
-  ): Promise<Turn | 'refused' | undefined> {
+  async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
     const use = useOnTurn({ ...thread, asked_by: next.user_id }, person, control);

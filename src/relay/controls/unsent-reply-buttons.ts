@@ -74,11 +74,7 @@ async function denialOf(deps: RelayDeps, actor: ChannelActor): Promise<AccessDen
   return people && certainDenialFor(deps, people, actor);
 }
 
-async function setListening(
-  deps: RelayDeps,
-  press: MessagePress,
-  listensToAll: boolean,
-): Promise<ControlOutcome> {
+async function setListening(deps: RelayDeps, press: MessagePress, listensToAll: boolean) {
   const { store, log } = deps;
   const { workspace, person } = press;
   const thread = threadOf(press);

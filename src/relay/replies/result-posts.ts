@@ -173,11 +173,7 @@ const PICTURE_TYPES: Readonly<Record<string, string>> = {
 const TABLE_TYPES: Readonly<Record<string, string>> = { csv: 'text/csv', tsv: 'text/tab-separated-values' };
 
 /** The results that the thread shows, pictures first, and by id why it does not show others. */
-async function chooseShown(
-  context: SettledTurnContext,
-  results: readonly ResultFile[],
-  answer: string,
-): Promise<{ shown: SizedResult[]; notes: Map<string, string> }> {
+async function chooseShown(context: SettledTurnContext, results: readonly ResultFile[], answer: string) {
   const { maxInlineBytes, maxTableBytes } = context.deps.settings.results;
   const shown: SizedResult[] = [];
   const notes = new Map<string, string>();
@@ -205,11 +201,7 @@ async function tablesOf({ deps, workspace, lease }: SettledTurnContext, answer: 
 }
 
 /** Whether these tables of the answer show the result; false if it cannot be read now. */
-async function showResult(
-  context: SettledTurnContext,
-  tables: readonly string[][][],
-  result: SizedResult,
-): Promise<boolean> {
+async function showResult(context: SettledTurnContext, tables: readonly string[][][], result: SizedResult) {
   const { deps, turn, lease } = context;
   try {
     const chunks: Uint8Array[] = [];

@@ -96,11 +96,7 @@ export class ThreadFiles {
   }
 
   /** Takes a step until it succeeds or a few attempts have failed. Throws what the turn does not continue after. */
-  async #attempt(
-    failure: string,
-    step: () => Promise<void>,
-    mayPass: (error: unknown) => boolean,
-  ): Promise<void> {
+  async #attempt(failure: string, step: () => Promise<void>, mayPass: (error: unknown) => boolean) {
     const { lease, deps } = this.#work;
     for (let attempt = 1; ; attempt += 1) {
       throwIfInterrupted(lease);

@@ -25,11 +25,7 @@ const CLAIM_RETRY_DELAY_MS = 250;
  * waits. The service cannot list projects, so after a creation with an unknown outcome the log names the possible
  * orphan, and another project is created.
  */
-async function ensureChannelProject(
-  { deps, workspace, lease }: ThreadWork,
-  thread: Thread,
-  turnId: string,
-): Promise<string> {
+async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thread: Thread, turnId: string) {
   const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
   for (;;) {
@@ -121,10 +117,7 @@ export async function projectExists(agent: AgentClient, projectId: string): Prom
 }
 
 /** The title and description of a channel's project: its name and purpose, or a person's name for a direct message. */
-async function projectDetails(
-  workspace: WorkspaceClient,
-  thread: Pick<Thread, 'channel' | 'started_by'>,
-): Promise<{ title: string; description: string }> {
+async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, 'channel' | 'started_by'>) {
   if (isDirectChannel(thread.channel)) {
     const name = await workspace.people.personName(thread.started_by);
     return { title: `Direct messages with ${name}`, description: '' };

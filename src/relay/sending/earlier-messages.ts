@@ -129,11 +129,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
 }
 
 /** A message as it is quoted: of a reply only the answer; a question that the bot posted for a person is that person's. */
-function asSaid(
-  read: ThreadMessage,
-  writer: string | null | undefined,
-  bot: ThreadWork['workspace']['bot'],
-): ParsedMessage[] {
+function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
   // The root of a thread stays as a notice that it was deleted.
   if (writer === undefined || read.subtype === 'tombstone') return [];
   const parsed = parseMessage(read);

@@ -66,12 +66,7 @@ export async function uploadSharedFile(place: UploadPlace, file: FileUpload): Pr
 }
 
 /** Uploads while the claim lasts, and releases the claim on failure; undefined if the claim was lost. */
-async function uploadWhileClaimed(
-  place: UploadPlace,
-  file: FileUpload,
-  key: UploadKey,
-  row: UploadRow,
-): Promise<UploadedFile | undefined> {
+async function uploadWhileClaimed(place: UploadPlace, file: FileUpload, key: UploadKey, row: UploadRow) {
   const { log, store } = place.deps;
   const { signal } = file;
   const { turn } = place;

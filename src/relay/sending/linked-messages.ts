@@ -1,5 +1,4 @@
 import { anySignal, unlessAborted } from '../../calls/waits.ts';
-import type { FileReason } from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
   isPermanentRefusal,
@@ -62,12 +61,7 @@ export async function readLinkedMessages(
 }
 
 /** A linked message, or why it was not read. */
-async function followLink(
-  work: ThreadWork,
-  message: Message,
-  link: MessageLink,
-  interrupt: AbortSignal,
-): Promise<LinkedMessage | FileReason> {
+async function followLink(work: ThreadWork, message: Message, link: MessageLink, interrupt: AbortSignal) {
   const { workspace, deps } = work;
   const { linkMs } = deps.settings;
   const asked = { ...message, person: message.user_id };
@@ -158,11 +152,7 @@ async function readReplies(
 }
 
 /** What `read` returns within this time (ms); undefined if it takes longer. */
-async function withinMs<T>(
-  ms: number,
-  interrupt: AbortSignal,
-  read: (signal: AbortSignal) => Promise<T>,
-): Promise<T | undefined> {
+async function withinMs<T>(ms: number, interrupt: AbortSignal, read: (signal: AbortSignal) => Promise<T>) {
   const late = AbortSignal.timeout(ms);
   const signal = anySignal([interrupt, late]);
   try {

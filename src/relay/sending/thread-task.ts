@@ -6,7 +6,7 @@ import type { TaskIntent } from '../../store/threads/threads.ts';
 import { toSingleLine } from '../reading/message-to-markdown.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
+import { searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
 export type TaskOptions = Omit<NewTask, 'projectId'>;
@@ -74,11 +74,7 @@ export async function ensureThreadTask(
   }
 }
 
-async function findAdoptableTask(
-  deps: RelayDeps,
-  thread: Thread,
-  projectId: string,
-): Promise<ServiceLook<string>> {
+async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: string) {
   const intendedAt = thread.task_intended_at?.getTime() ?? 0;
   const page = await deps.agent(thread.account_id).listTasks(projectId, { limit: 100 });
   const listing = page.items[0]?.id ?? '';

@@ -33,11 +33,7 @@ export async function refreshTasks(deps: ListDeps, rows: readonly TaskRow[]): Pr
 }
 
 /** Refreshes one project's tasks: from a page of its list, and one by one where they are not on it. */
-async function refreshProject(
-  deps: ListDeps,
-  rows: readonly TaskRow[],
-  signal: AbortSignal,
-): Promise<boolean> {
+async function refreshProject(deps: ListDeps, rows: readonly TaskRow[], signal: AbortSignal) {
   try {
     const listed = await listStates(deps, rows, signal);
     for (const row of rows) {
@@ -52,11 +48,7 @@ async function refreshProject(
   }
 }
 
-async function listStates(
-  deps: ListDeps,
-  [first]: readonly TaskRow[],
-  signal: AbortSignal,
-): Promise<Map<string, string>> {
+async function listStates(deps: ListDeps, [first]: readonly TaskRow[], signal: AbortSignal) {
   if (first === undefined || first.project_id === null) return new Map();
   const { account_id, project_id } = first;
   const page = await undefinedIfNotFound(async () =>
@@ -65,11 +57,7 @@ async function listStates(
   return new Map(page?.items.map(({ id, status }) => [id, status]));
 }
 
-async function readState(
-  deps: ListDeps,
-  { account_id, task_id }: TaskRow,
-  signal: AbortSignal,
-): Promise<string> {
+async function readState(deps: ListDeps, { account_id, task_id }: TaskRow, signal: AbortSignal) {
   const task = await undefinedIfNotFound(async () => deps.agent(account_id).getTask(task_id, { signal }));
   return task?.status ?? 'gone';
 }

@@ -121,12 +121,7 @@ async function checkOnce(
 }
 
 /** Says how the work in the background stands, if the thread has said that there is some; true while it goes on. */
-async function checkBackground(
-  work: ThreadWork,
-  turn: CheckedTurn,
-  agent: AgentClient,
-  rate: ReadRate,
-): Promise<boolean> {
+async function checkBackground(work: ThreadWork, turn: CheckedTurn, agent: AgentClient, rate: ReadRate) {
   let isWorking = false;
   for (const id of turn.background_turn_ids) {
     const isLast = id === turn.id && !turn.has_later_message;

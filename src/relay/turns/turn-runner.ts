@@ -87,11 +87,7 @@ export class TurnRunner {
     }
   }
 
-  async #nextTurn(
-    work: ThreadWork,
-    thread: ThreadKey,
-    completion: JobCompletion,
-  ): Promise<TurnContext | undefined> {
+  async #nextTurn(work: ThreadWork, thread: ThreadKey, completion: JobCompletion) {
     const state = await this.#deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
     const open = state.has_open_turn ? await this.#deps.store.turns.open(thread) : undefined;

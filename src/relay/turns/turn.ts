@@ -136,11 +136,7 @@ function createSender(context: TurnContext, channelSettings: Settings): Sender {
 }
 
 /** Sends the message to the service. Returns what is known of its reply then. */
-async function sendMessage(
-  context: TurnContext,
-  sender: Sender,
-  { resendsTurnId }: FollowedReply,
-): Promise<FollowedReply> {
+async function sendMessage(context: TurnContext, sender: Sender, { resendsTurnId }: FollowedReply) {
   const { deps } = context;
   const originalTs = context.turn.message_ts;
   const { turn, replyId, account_id } = await sender.send();

@@ -58,11 +58,7 @@ export class TaskStarts extends Queries {
     return this.#update(key, change, sql`state <> 'done'`);
   }
 
-  async #update(
-    key: TaskStartKey,
-    change: RawBuilder<unknown>,
-    condition: RawBuilder<unknown>,
-  ): Promise<boolean> {
+  async #update(key: TaskStartKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
     return this.changes(sql`update task_starts set ${change} where ${isStart(key)} and ${condition}`);
   }
 }

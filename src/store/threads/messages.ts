@@ -209,11 +209,7 @@ export class Messages extends Queries {
         and state in ('waiting', 'sending', 'sent') and not ${isGiven} limit 1`);
   }
 
-  async #update(
-    key: MessageKey,
-    change: RawBuilder<unknown>,
-    condition: RawBuilder<unknown>,
-  ): Promise<boolean> {
+  async #update(key: MessageKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
     return this.changes(sql`update messages set ${change} where ${ofMessage(key)} and ${condition}`);
   }
 }

@@ -187,11 +187,7 @@ export class Threads extends Queries {
       order by workspace, channel, thread_ts limit ${limit}`);
   }
 
-  async #update(
-    key: ThreadKey,
-    change: RawBuilder<unknown>,
-    condition: RawBuilder<unknown> = sql`true`,
-  ): Promise<boolean> {
+  async #update(key: ThreadKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown> = sql`true`) {
     return this.changes(sql`update threads set ${change} where ${inThread(key)} and ${condition}`);
   }
 }

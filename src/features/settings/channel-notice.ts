@@ -24,7 +24,9 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
     timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
-      const notice = { key: `settings/${job.key}`, text: await noticeText(job) };
+      const text = await noticeText(job);
+      const orPrivately = strings.noticeNotPosted(job.channel, text);
+      const notice = { key: `settings/${job.key}`, text, orPrivately };
       return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
     },
     onGivenUp: async (job, lease) => {

@@ -28,7 +28,7 @@ export class TaskDeleter {
     perform: (job, lease) => this.#deleteAndTell(job, lease),
     onGivenUp: async (job, lease) => {
       const { is_deleted } = deletionSchema.parse(job.payload);
-      if (!is_deleted) await this.#tellThread(job, strings.deletionAbandoned, lease);
+      if (!is_deleted) await this.#tellFailure(job, strings.deletionAbandoned, lease);
     },
   };
 
@@ -86,16 +86,16 @@ export class TaskDeleter {
       }
     } catch (error) {
       if (!(error instanceof AccountGone) || !(await this.#isAccountGone(key))) throw error;
-      await this.#tellThread(job, strings.deletionImpossible, lease);
+      await this.#tellFailure(job, strings.deletionImpossible, lease);
       return 'done';
     }
-    const isTold = await this.#tellThread(job, strings.taskDeleted(job.person), lease);
-    return isTold ? 'done' : 'later';
+    const notice = { key: `${job.key}/deleted`, text: strings.taskDeleted(job.person) };
+    return (await postJobNotice(this.#deps, job, lease, notice)) ? 'done' : 'later';
   }
 
-  /** False if the app is removed. */
-  async #tellThread(job: Job, text: string, lease: Lease): Promise<boolean> {
-    return postJobNotice(this.#deps, job, lease, { key: `${job.key}/deleted`, text });
+  async #tellFailure(job: Job, text: string, lease: Lease): Promise<void> {
+    const orPrivately = strings.noticeNotPosted(job.channel, text);
+    await postJobNotice(this.#deps, job, lease, { key: `${job.key}/deleted`, text, orPrivately });
   }
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */

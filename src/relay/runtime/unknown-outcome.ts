@@ -93,14 +93,15 @@ export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): Po
 }
 
 /**
- * Posts what a job has to say in its thread or channel, or to `person` alone, once. True also where nobody can post there;
- * false if the app is removed, or the channel may have another id. Throws temporary failures.
+ * Posts what a job has to say in its thread or channel, or to `person` alone, once. Where nobody can post there, the job's
+ * person gets `orPrivately`, if that is given. False if the app is removed, or the channel may have another id. Throws
+ * temporary failures.
  */
 export async function postJobNotice(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   job: Job,
   lease: Lease,
-  { key, text, person }: { key: string; text: string; person?: string },
+  { key, text, person, orPrivately }: { key: string; text: string; person?: string; orPrivately?: string },
 ): Promise<boolean> {
   const workspace = deps.workspace(job.workspace);
   if (workspace === undefined) return false;
@@ -112,7 +113,9 @@ export async function postJobNotice(
     const post = { ...place, key, kind: 'notice', message: async () => ({ text }) } as const;
     await postOnce(workspace, post, jobPostIntent(deps, job), lease);
   } catch (error) {
-    return outcomeIfUnreachable(error, job) === 'done';
+    if (outcomeIfUnreachable(error, job) === 'later') return false;
+    if (orPrivately !== undefined && job.person !== '')
+      return postJobNotice(deps, job, lease, { key: `${key}/lost`, text: orPrivately, person: job.person });
   }
   return true;
 }

@@ -235,9 +235,9 @@ export const settingNotices = {
       : `${who || 'Someone'} no longer lets workflow steps ask the agent in this channel.`,
 } as const;
 
-/** In a direct message, in mrkdwn: the channel could not be told of the settings that the reader changed there. */
+/** In a direct message, in mrkdwn: a channel could not be told what the reader did there. */
 export function noticeNotPosted(channel: string, notice: string): string {
-  return `Slack didn't let me post this in <#${channel}> for a day, so people there may not know it. Please tell them:\n${notice}`;
+  return `Slack didn't let me post this in <#${channel}>, so people there may not know it. Please tell them:\n${notice}`;
 }
 
 /** In a channel: its threads and settings stay with its old id. */

@@ -99,15 +99,18 @@ describe("the form of a channel's settings", () => {
     expect(notices()).toEqual([told[0], linesOf(ada.name, false)]);
   });
 
-  test('tells the person who changed it where the channel cannot be told for a day', async () => {
+  test.each([
+    ['for a day', 'internal_error'],
+    ['at all', 'restricted_action_non_threadable_channel'],
+  ])('tells the person who changed it where the channel cannot be told %s', async (_when, error) => {
     const channel = scene.channel();
     const mend = scene.slack.faults.add({
       call: 'chat.postMessage',
       about: `"channel":"${channel.id}"`,
-      fault: { kind: 'status', status: 200, body: { ok: false, error: 'internal_error' } },
+      fault: { kind: 'status', status: 200, body: { ok: false, error } },
     });
     await (await openChannelSettings(scene, ada, channel)).save({ channel_listen_mode: 'everything' });
-    await letJobBeGivenUp(scene, 'channel_notice', channel.id);
+    if (error === 'internal_error') await letJobBeGivenUp(scene, 'channel_notice', channel.id);
     const notice = noticeNotPosted(channel.id, settingNotices.listen_mode(ada.name, true));
     const direct = () => scene.slack.messages(scene.slack.openDm(ada)).map(({ text }) => text);
     await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);

@@ -392,5 +392,16 @@ describe('deleting a task', () => {
     expect(notices(channel, root)).toBe(0);
     expect(await deletions(channel)).toEqual([]);
     expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
+    const error = 'restricted_action_thread_locked';
+    const fault = { kind: 'status', status: 200, body: { ok: false, error } } as const;
+    const about = `"channel":"${channel.id}"`;
+    scene.slack.faults.add({ call: 'chat.postMessage', about, fault });
+    const again = { ...job, key: `${id}/again`, payload: { account_id: 'gone' } };
+    await scene.sandbox.bot.store.jobs.want(again);
+    const notice = strings.noticeNotPosted(channel.id, strings.deletionImpossible);
+    const direct = () => scene.slack.messages(scene.slack.openDm(scene.ada)).map(({ text }) => text);
+    await scene.until('who asked is told where nobody can post in the thread', () =>
+      direct().includes(notice),
+    );
   });
 });

@@ -14,7 +14,14 @@ import { maySeeFile } from '../access/linked-content-access.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/outage-waits.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
-import { FileOmitted, FilePatience, isTypeAllowed, refusalIn, UNNAMED_FILE } from './left-out-files.ts';
+import {
+  FileOmitted,
+  FilePatience,
+  refusalIn,
+  throwIfNotAllowed,
+  throwIfTooMany,
+  UNNAMED_FILE,
+} from './left-out-files.ts';
 import type { SharedItem } from './shared-items.ts';
 
 /** How many files of one message are uploaded at a time. */
@@ -129,7 +136,7 @@ class AttachmentBatch {
     const { turn, deps } = this.#request;
     let outcome: Outcome;
     try {
-      if (index >= this.#limits.maxMessageFiles) throw new FileOmitted('too_many');
+      throwIfTooMany(index, this.#limits);
       outcome = await this.#upload(item, index);
     } catch (error) {
       const refusal = refusalIn(error) ?? (await this.#reasonToGiveUp(item.shared, error));
@@ -160,8 +167,7 @@ class AttachmentBatch {
   async #upload(item: { shared: SharedItem }, index: number): Promise<Outcome> {
     const source = await this.#sourceOf(item, index);
     const { sizeBytes } = source;
-    if (!isTypeAllowed(source, this.#limits)) throw new FileOmitted('type_refused');
-    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
+    throwIfNotAllowed(source, this.#promisedBytes, this.#limits);
     this.#promisedBytes += sizeBytes;
     const { name } = nameAndSize(item.shared);
     const uploaded = await uploadSharedFile(this.#request, {

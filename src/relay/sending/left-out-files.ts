@@ -43,23 +43,30 @@ export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
 
-/** What is not in the prompt although the message points to it, for the agent; '' if there is nothing. */
-export function unreadLinkLines(notes: readonly FileNote[]): string {
-  const unread = notes.filter(({ reason }) => reason?.startsWith('link_') === true);
-  return unread.length === 0
-    ? ''
-    : [
-        strings.unreadLinks,
-        ...unread.map((note) => `- ${strings.fileMissing({ ...note, reason: note.reason ?? '' })}`),
-      ].join('\n');
-}
-
 /** Links to the files that are not uploaded, as Markdown for the agent; '' if there are none. */
 export function fileLinkLines(notes: readonly FileNote[]): string {
   const lines = notes.flatMap(({ name, link }) =>
     link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
   );
   return lines.length === 0 ? '' : `${strings.linkedFiles(lines.length)}\n${lines.join('\n')}`;
+}
+
+/** Throws FileOmitted for a file that has the most files of one message before it (`index`) already. */
+export function throwIfTooMany(
+  index: number,
+  { maxMessageFiles }: Pick<FileLimits, 'maxMessageFiles'>,
+): void {
+  if (index >= maxMessageFiles) throw new FileOmitted('too_many');
+}
+
+/** Throws FileOmitted for a file of a type that is not sent, or that makes its message's files (`otherBytes` so far) too large. */
+export function throwIfNotAllowed(
+  file: { name: string; mime: string; sizeBytes: number },
+  otherBytes: number,
+  limits: FileLimits,
+): void {
+  if (!isTypeAllowed(file, limits)) throw new FileOmitted('type_refused');
+  if (otherBytes + file.sizeBytes > limits.maxMessageBytes) throw new FileOmitted('message_full');
 }
 
 /** Whether files of this name and MIME type are sent to the service. */

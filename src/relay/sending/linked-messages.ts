@@ -1,4 +1,5 @@
 import { anySignal, unlessAborted } from '../../calls/waits.ts';
+import * as strings from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
   isPermanentRefusal,
@@ -58,6 +59,17 @@ export async function readLinkedMessages(
       typeof outcome === 'string' ? [{ name: links[index]?.url ?? '', reason: outcome }] : [],
     ),
   };
+}
+
+/** What is not in the prompt although the message points to it, for the agent; '' if there is nothing. */
+export function unreadLinkLines(notes: readonly FileNote[]): string {
+  const unread = notes.filter(({ reason }) => reason?.startsWith('link_') === true);
+  return unread.length === 0
+    ? ''
+    : [
+        strings.unreadLinks,
+        ...unread.map((note) => `- ${strings.fileMissing({ ...note, reason: note.reason ?? '' })}`),
+      ].join('\n');
 }
 
 /** A linked message, or why it was not read. */

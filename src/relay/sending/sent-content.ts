@@ -10,7 +10,8 @@ import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
 import { isEmptyMessage } from './empty-message.ts';
-import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './left-out-files.ts';
+import { fileLinkLines, isNoteResent, keptFileNotes } from './left-out-files.ts';
+import { unreadLinkLines } from './linked-messages.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
 

@@ -21,7 +21,7 @@ import { answerText, type ReplyBlock } from './answer-text.ts';
 import { feedbackButtons } from './button-notes.ts';
 import { blocksWithDataTable, searchTable, wideTableOf } from './data-table.ts';
 import { doneLine, planBlock, progressLine } from './progress.ts';
-import { furtherSourceBlocks, searchSources, sourceBlocks } from './sources.ts';
+import { furtherSourceBlocks, searchSources, showsSources, sourceBlocks } from './sources.ts';
 
 export interface DisplayedReply {
   turnId: string;
@@ -207,7 +207,7 @@ export function renderNextMessage(state: DisplayedReply, splitter: AnswerSplitte
     if (splitter.closePart(answerText(state.blocks), options)) return true;
     const { parts } = splitReply(state, splitter);
     if (mayHaveDataTables(state) && parts.some((part) => searchTable(part, splitter.parsed))) return true;
-    return listsSources(state) && searchSources(state.blocks);
+    return showsSources(state) && searchSources(state.blocks);
   } catch {
     // A live reply is rendered again later: `renderReply` meets the same error.
     if (options.final) splitter.showVerbatim();
@@ -242,7 +242,7 @@ function blocksBelowAnswer(
   rest: AnswerRest | undefined,
   hasPlan = false,
 ): SlackBlock[] {
-  const blocks: SlackBlock[] = listsSources(state) ? sourceBlocks(state.blocks) : [];
+  const blocks: SlackBlock[] = showsSources(state) ? sourceBlocks(state.blocks) : [];
   const ended = ENDED_PHASES.has(state.phase);
   const sentence = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
   const shownNotes = state.notes.filter((note) => /\S/.test(note));
@@ -267,10 +267,6 @@ function blocksBelowAnswer(
   if (actions) blocks.push(actions);
   if (hasAnswer && FEEDBACK_PHASES.has(state.phase)) blocks.push(feedbackButtons(state.turnId));
   return blocks;
-}
-
-function listsSources({ phase, hideSources }: DisplayedReply): boolean {
-  return phase === 'done' && hideSources !== true;
 }
 
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
@@ -306,7 +302,7 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (!ENDED_PHASES.has(state.phase)) actions.push('stop');
-  const hasFurtherSources = listsSources(state) && furtherSourceBlocks(state.blocks).length > 0;
+  const hasFurtherSources = showsSources(state) && furtherSourceBlocks(state.blocks).length > 0;
   if (ENDED_PHASES.has(state.phase) && (hasSteps(state) || hasFurtherSources)) actions.push('steps');
   const hasMenu = hasAnswer && FEEDBACK_PHASES.has(state.phase);
   if (actions.length === 0 && !hasMenu) return undefined;

@@ -26,6 +26,17 @@ const MAX_PATH_LENGTH = 80;
 /** Addresses that documentation makes up (RFC 2606), and those of one network. */
 const NO_SITE = /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost|local|internal)$/;
 
+/** Whether sources are listed below a reply: once its answer is complete, unless its channel hides them. */
+export function showsSources({
+  phase,
+  hideSources,
+}: {
+  phase: string;
+  hideSources?: boolean | undefined;
+}): boolean {
+  return phase === 'done' && hideSources !== true;
+}
+
 const searched = new WeakMap<readonly ReplyBlock[], readonly Source[]>();
 
 /** Looks for the sources, so that rendering them takes no long time; false if they were looked for before. */

@@ -1,11 +1,11 @@
 import { TitlesAndPrompts } from '../features/direct-messages.ts';
-import { tellIfClosed } from '../relay/access/where-it-answers.ts';
+import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';
 import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paused-messages.ts';
 import { offerSendNow, sendNow } from '../relay/controls/send-now.ts';
+import { StopTriggers } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';
-import { StopTriggers } from '../relay/controls/stop-triggers.ts';
 import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-reply-buttons.ts';
 import { WaitingReactions } from '../relay/controls/waiting-reactions.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';

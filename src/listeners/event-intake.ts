@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
-import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
+import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
-import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
+import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { isPersonsMessage, parseMessage as readMessage } from '../relay/reading/message-parser.ts';
 import { isSameAsWritten } from '../relay/reading/message-to-markdown.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';

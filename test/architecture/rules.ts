@@ -85,7 +85,7 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/markdown/markdown-to-html.ts',
   ],
   'src/render/markdown/markdown-to-html.ts': ['src/render/record/record-page.ts'],
-  'src/render/record/record-page.ts': ['src/features/task-details/task-record.ts'],
+  'src/render/record/record-page.ts': ['src/features/task-details/record-request.ts'],
   'src/render/splitting/answer-splitter.ts': [
     'src/render/messages/reply-message.ts',
     'src/render/messages/review-message.ts',
@@ -103,7 +103,7 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/messages/reply-message.ts',
     'src/render/record/record-page.ts',
     'src/features/steps-and-fresh-links.ts',
-    'src/features/task-details/task-record.ts',
+    'src/features/task-details/record-request.ts',
   ],
 };
 

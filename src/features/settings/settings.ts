@@ -1,12 +1,18 @@
 import type { ClosedBy } from '../../relay/access/where-it-answers.ts';
 import type { RelaySettings } from '../../relay/runtime/deps.ts';
-import type { ViewBlock } from '../../render/blocks/modal.ts';
-import { channelsInput, choiceInput, formOption, textInput } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Settings, SignedText } from '../../store/workspaces/settings-store.ts';
-
-/** Where a setting can be set: in a channel, in a direct conversation, for a whole workspace. */
-export type Scope = 'channel' | 'direct' | 'workspace';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
+import {
+  channelsSetting,
+  choiceSetting,
+  formatBotList,
+  parseBotList,
+  type Scope,
+  type SettingKind,
+  signedTextSetting,
+  switchSetting,
+  textSetting,
+} from './setting-inputs.ts';
 
 /** What is set; `channel` is left out in a workspace's form. */
 export interface SettingsInPlace {
@@ -45,40 +51,6 @@ interface UsualValue<Value> {
   from: 'workspace' | 'operator' | 'service';
   isFixed?: boolean;
 }
-
-/** How values of one kind are shown, read and kept. */
-interface SettingKind<Value> {
-  /** A value as a form holds it: '' or `DEFAULT_CHOICE` if it is not set. */
-  format(value: Value): string;
-  /** Reads what a form of a person holds; undefined for what it did not offer. */
-  parse(text: string, scope: Scope, person: string): Value | undefined;
-  /** What the form says below the input then. */
-  readonly invalid?: string;
-  /** A value as people read it. */
-  nameOf(value: Value): string;
-  /** A value as the audit trail keeps it. */
-  audited(value: Value): unknown;
-  /** What stands below its input about a value, in mrkdwn; left out for nothing. */
-  signature?(value: Value): string | undefined;
-  /** Its input; a switch has none: it is one of the form's checkboxes. */
-  input?(shown: ShownSetting): ViewBlock;
-}
-
-/** What an input shows. */
-interface ShownSetting {
-  id: string;
-  label: string;
-  /** As `format` gives it. */
-  text: string;
-  scope: Scope;
-  /** What holds now, and who has set it. */
-  inForce: string | undefined;
-  /** Who decides where nothing is set here. */
-  usualFrom: keyof typeof strings.settingOrigins | undefined;
-}
-
-/** What a list holds where nothing is chosen. */
-const DEFAULT_CHOICE = 'usual';
 
 export type SettingKey = keyof Settings;
 
@@ -162,121 +134,3 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
 export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS).filter(
   (key): key is SettingKey => key in SETTINGS,
 );
-
-/** One of a few options, or null for the default. */
-function choiceSetting<Value extends string>(
-  words: { label: string; options: Readonly<Record<Value, readonly [string, string?]>> },
-  { channelOnly, type }: { channelOnly?: Value; type?: 'radio_buttons' } = {},
-) {
-  const names = new Map(Object.entries<readonly [string, string?]>(words.options));
-  const isOption = (text: string): text is Value => names.has(text);
-  return {
-    words,
-    format: (value: string | null) => value ?? DEFAULT_CHOICE,
-    parse: (text: string, scope: Scope) => {
-      if (text === DEFAULT_CHOICE) return null;
-      return isOption(text) && (scope !== 'workspace' || text !== channelOnly) ? text : undefined;
-    },
-    nameOf: (value: string | null) =>
-      value === null ? strings.settingDefault : (names.get(value)?.[0] ?? value),
-    audited: (value: unknown) => value,
-    input: ({ id, label, text, scope, inForce: hint, usualFrom }: ShownSetting) => {
-      const usual = formOption(
-        DEFAULT_CHOICE,
-        strings.settingDefault,
-        usualFrom && strings.settingDefaultFrom(usualFrom),
-      );
-      const options = [...names]
-        .filter(([value]) => scope !== 'workspace' || value !== channelOnly)
-        .map(([value, [name, description]]) => formOption(value, name, description));
-      return choiceInput(id, { label, hint }, [usual, ...options], text, type);
-    },
-  };
-}
-
-/** A text of at most `maxLength` (up to 3,000) characters, trimmed; null for none. */
-function textSetting(
-  words: { label: string; hint: string; invalid?: string },
-  { maxLength, multiline }: { maxLength: number; multiline?: boolean },
-) {
-  return {
-    words,
-    ...(words.invalid !== undefined && { invalid: words.invalid }),
-    format: (value: string | null) => value ?? '',
-    parse: (text: string) => text.trim() || null,
-    nameOf: (value: string | null) => value ?? '',
-    audited: (value: string | null) => value && { characters: value.length },
-    input: ({ id, label, text: initial, inForce = '' }: ShownSetting) => {
-      const hint = `${words.hint} ${inForce}`.trim();
-      return textInput(id, { label, hint, optional: true }, { initial, maxLength, multiline });
-    },
-  };
-}
-
-/** What people do not see, but for tabs, ends of lines, and what joins letters: it could hide words in what others' tasks get. */
-const HIDDEN = /(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;
-
-/** A text of several lines, with who has set it and when. */
-function signedTextSetting(words: { label: string; hint: string }, { maxLength }: { maxLength: number }) {
-  const { parse, audited, input } = textSetting(words, { maxLength, multiline: true });
-  const textOf = (value: SignedText | null) => value?.text ?? '';
-  return {
-    words,
-    format: textOf,
-    parse: (text: string, _scope: Scope, person: string) => {
-      const signed = parse(text.replace(HIDDEN, ''));
-      return signed === null ? null : { text: signed, set_by: person, set_at: new Date() };
-    },
-    nameOf: textOf,
-    audited: (value: SignedText | null) => audited(value?.text ?? null),
-    signature: (value: SignedText | null) => (value === null ? undefined : strings.signature(value)),
-    input,
-  };
-}
-
-/** Most channels that are named in a summary: a section holds 3,000 characters. */
-const MAX_NAMED_CHANNELS = 50;
-
-/** Any number of channels; null for none. */
-function channelsSetting(words: { label: string; hint: string }) {
-  const format = (ids: readonly string[] | null) => (ids ?? []).join(',');
-  return {
-    words,
-    format,
-    parse: (text: string) => (text === '' ? null : text.split(',')),
-    nameOf: (ids: readonly string[] | null) => strings.channelNames(ids ?? [], MAX_NAMED_CHANNELS),
-    audited: (ids: readonly string[] | null) => ids && format(ids),
-    input: ({ id, label, text }: ShownSetting) =>
-      channelsInput(id, { label, hint: words.hint, optional: true }, text === '' ? [] : text.split(',')),
-  };
-}
-
-/** One of the form's checkboxes. */
-function switchSetting(words: { label: string; description?: string }) {
-  return {
-    words,
-    format: (value: boolean | null) => (value === true ? 'on' : ''),
-    parse: (text: string) => text === 'on',
-    nameOf: (value: boolean | null) => String(value),
-    audited: (value: boolean | null) => value,
-  };
-}
-
-/** The most ids in one setting. */
-const MAX_BOTS = 50;
-const NO_BOTS = 'none';
-
-/** Bots and workflows as a form shows them: empty for the default, "none" for an empty list. */
-export function formatBotList(bots: readonly string[] | null): string {
-  if (bots === null) return '';
-  return bots.length === 0 ? NO_BOTS : bots.join(', ');
-}
-
-/** Reads a list as `formatBotList` writes it: null for the default, undefined for text that is not a list of ids. */
-export function parseBotList(typed: string): string[] | null | undefined {
-  const entries = typed.split(/[,\s]+/).filter((entry) => entry !== '');
-  if (entries.length === 0) return null;
-  if (entries.length === 1 && entries[0]?.toLowerCase() === NO_BOTS) return [];
-  const ids = [...new Set(entries)];
-  return ids.length <= MAX_BOTS && ids.every((id) => /^B[A-Z0-9]{1,30}$/.test(id)) ? ids : undefined;
-}

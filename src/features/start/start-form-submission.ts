@@ -20,8 +20,8 @@ import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
+import type { PostOutcome, QuestionPoster } from './question-delivery.ts';
 import { verbatimContent } from './question-post.ts';
-import type { PostOutcome, QuestionPoster } from './question-poster.ts';
 import {
   parseStartFormMetadata,
   START_CALLBACK,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { controlRefusal } from '../../relay/access/control-permission.ts';
-import { AccountGone } from '../../relay/installations/service-accounts.ts';
+import { AccountGone } from '../../relay/installations/changed-account.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';

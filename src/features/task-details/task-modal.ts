@@ -15,9 +15,9 @@ import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/task
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';
+import type { TaskRecorder } from './record-request.ts';
 import type { TaskDeleter } from './task-deletion.ts';
 import type { TaskFileDelivery } from './task-file-delivery.ts';
-import type { TaskRecorder } from './task-record.ts';
 import { FILES_PER_PAGE, parseTaskMetadata, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 
 export interface TaskModalRequest extends ChannelActor {

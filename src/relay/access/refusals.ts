@@ -4,9 +4,10 @@ import type { Store } from '../../store/store.ts';
 import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
+import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { isBotId, WAITING_EMOJI } from '../runtime/incoming-message.ts';
-import { trySendEphemeral } from '../runtime/private-notices.ts';
+import { type InboxOutcome, isBotId, isDirectChannel, WAITING_EMOJI } from '../runtime/incoming-message.ts';
+import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import type { AccessDenial } from './access-policy.ts';
 import { isClosing } from './where-it-answers.ts';
 
@@ -115,4 +116,19 @@ function isAddressedToBot({ bot }: WorkspaceClient, message: Message): boolean {
     content.choices !== undefined ||
     addresseeOf({ ...message, person: message.user_id }, parseMessage(content), bot.userId) === 'bot'
   );
+}
+
+/** Tells a person who writes to the bot where it does not answer, once in each place. Throws a StoreError or a SlackError. */
+export async function tellIfClosed(
+  deps: Pick<RelayDeps, 'store' | 'workspace' | 'log'>,
+  outcome: InboxOutcome,
+  { workspace, channel, person, ts }: ChannelActor & { ts: string },
+): Promise<void> {
+  if (outcome.kind !== 'closed' || isBotId(person)) return;
+  if (!(await deps.store.channels.claimClosedNotice(workspace, channel, person))) return;
+  const threadTs = outcome.thread.thread_ts === ts ? undefined : outcome.thread.thread_ts;
+  const text = strings.closedPlaces[outcome.by];
+  const post = { channel, threadTs, message: { text }, key: `closed/${ts}`, kind: 'notice' } as const;
+  if (isDirectChannel(channel)) await deps.workspace(workspace)?.posting.post(post);
+  else await sendEphemeral(deps, { workspace, channel, person, threadTs }, text);
 }

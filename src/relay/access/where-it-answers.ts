@@ -3,9 +3,8 @@ import { StoreError } from '../../store/errors.ts';
 import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { AnswerLimits, RelayDeps } from '../runtime/deps.ts';
-import { type InboxOutcome, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
-import { sendEphemeral } from '../runtime/private-notices.ts';
 
 /** Who keeps the bot from answering in a place. */
 export type ClosedBy = keyof typeof strings.closedPlaces;
@@ -110,19 +109,4 @@ export function onlyWhereAnswered(deps: PlaceDeps, kind: JobKind): JobKind {
       return 'given_up';
     },
   };
-}
-
-/** Tells a person who writes to the bot where it does not answer, once in each place. Throws a StoreError or a SlackError. */
-export async function tellIfClosed(
-  deps: Pick<RelayDeps, 'store' | 'workspace' | 'log'>,
-  outcome: InboxOutcome,
-  { workspace, channel, person, ts }: ChannelActor & { ts: string },
-): Promise<void> {
-  if (outcome.kind !== 'closed' || isBotId(person)) return;
-  if (!(await deps.store.channels.claimClosedNotice(workspace, channel, person))) return;
-  const threadTs = outcome.thread.thread_ts === ts ? undefined : outcome.thread.thread_ts;
-  const text = strings.closedPlaces[outcome.by];
-  const post = { channel, threadTs, message: { text }, key: `closed/${ts}`, kind: 'notice' } as const;
-  if (isDirectChannel(channel)) await deps.workspace(workspace)?.posting.post(post);
-  else await sendEphemeral(deps, { workspace, channel, person, threadTs }, text);
 }

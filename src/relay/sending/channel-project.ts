@@ -8,7 +8,7 @@ import {
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, Thread } from '../../store/schema.ts';
-import { AccountGone } from '../installations/service-accounts.ts';
+import { AccountGone } from '../installations/changed-account.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';

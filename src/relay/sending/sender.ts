@@ -6,7 +6,7 @@ import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { closingAt } from '../access/where-it-answers.ts';
-import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
+import { AccountGone, ensureCurrentAccount } from '../installations/changed-account.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';

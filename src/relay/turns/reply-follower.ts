@@ -1,7 +1,3 @@
-import { truncatedCopy } from '../../agent/content-blocks.ts';
-import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
-import { messageText, type Review } from '../../agent/service-schema.ts';
-import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
@@ -12,11 +8,11 @@ import type { SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/left-out-files.ts';
-import { findResentMessage } from '../sending/outgoing-message.ts';
 import { waitForBackgroundWork } from './background-work.ts';
-import { introductionNote } from './one-time-notices.ts';
+import { isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';
-import { countTools, outcomeOfReply } from './turn-end.ts';
+import { countTools } from './turn-end.ts';
+import { outcomeOfReply } from './why-it-ended.ts';
 
 /** What is known of a reply before it is followed. */
 export interface FollowedReply {
@@ -110,8 +106,6 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   return !Object.values(strings.planAnswers).some((answer) => answer === text);
 }
 
-const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length']);
-
 interface FollowedToEnd extends SettledReply, Pick<FollowedReply, 'resendsTurnId'> {
   /** Another message was forwarded to its run. */
   hasForwarded: boolean;
@@ -130,23 +124,17 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
     : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
   // A task may fail after its reply was complete; then the reply tells why, if anything does.
   if (taskState === 'failed') reply = await context.withRetry(() => settled.readAgain());
-  const system = await systemMessages(context);
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const replyOutcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
   const outcome = taskState === 'failed' && replyOutcome === 'completed' ? 'failed' : replyOutcome;
   const phase = outcome === 'completed' ? 'done' : outcome;
-  const notes = [...(await newTaskNote(context, settled.resendsTurnId))];
-  if (ANSWERED_PHASES.has(phase)) notes.push(...(await introductionNote(context)));
-  notes.push(...system);
-  if (!settled.hasSettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
-  if (hasWorkedOn && taskState === 'cancelled' && phase === 'done')
-    notes.push(strings.backgroundNotices.cancelled);
-  if (ANSWERED_PHASES.has(phase) && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
+  const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';
+  const notes = await notesBelowAnswer(context, { ...settled, phase, isCancelledInBackground });
   await context.withRetry(() => showButtonUse(context));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
-  const isTaskWorking = taskState === 'working' && ANSWERED_PHASES.has(phase);
+  const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
     await context.withRetry(() =>
       context.deps.store.personWaits.begin(turn, PLAN_WAIT, 0, context.deps.settings.remindMs),
@@ -154,52 +142,4 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
   if (turn.settled_at === null)
     context.recordSoon({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
   return isTaskWorking;
-}
-
-/** Says below the answer that the thread has a new task. */
-async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
-  if (turn.quotation_length > 0) return [strings.conversationQuoted];
-  const resent = await findResentMessage(deps.store, { workspace: turn.workspace, resends_turn_id });
-  const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
-  return isMoved ? [strings.newConversation] : [];
-}
-
-/** Characters of all notes below the answer: more than a message shows. */
-const MAX_NOTES_LENGTH = 10_000;
-
-/** What the service said in the task beside the reply. Nothing where it refuses to say it: the reply is complete without. */
-async function systemMessages(context: TurnContext): Promise<string[]> {
-  const { deps, lease, turn } = context;
-  const isRefused = (error: unknown) =>
-    error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
-  const read = () =>
-    readSystemMessages(context).catch((error: unknown) => {
-      if (!isRefused(error)) throw error;
-      return [];
-    });
-  try {
-    return await context.withRetry(read);
-  } catch (error) {
-    if (!(error instanceof AgentError) || lease.remainingMs() <= 0) throw error;
-    deps.log.warn({ err: error, turn: turn.id }, 'could not read the notes below an answer');
-    return [];
-  }
-}
-
-async function readSystemMessages(context: TurnContext): Promise<string[]> {
-  const { agent, taskId, turn, lease } = await context.task();
-  const { signal } = lease;
-  const texts: string[] = [];
-  let room = MAX_NOTES_LENGTH;
-  let reviews: readonly Review[] | undefined;
-  for await (const message of agent.messagesAfter(taskId, turn.user_message_id, { signal })) {
-    if (message.role !== 'system') continue;
-    // The findings of a review are posted by themselves.
-    reviews ??= (await agent.getTask(taskId, { signal })).reviews;
-    if (reviews.some(({ messageId }) => messageId === message.id)) continue;
-    const text = truncatedCopy(messageText(message), room);
-    room -= text.length;
-    if (text !== '') texts.push(text);
-  }
-  return texts;
 }

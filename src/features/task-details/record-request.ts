@@ -21,8 +21,8 @@ import { MessageGoneError, SlackError } from '../../slack/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, ThreadKey } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
-import { type Archive, ArchiveTooLarge, withArchive } from './record-archive.ts';
 import { type RecordWork, readReviews, readTask, readTurns } from './record-reader.ts';
+import { type Archive, ArchiveTooLarge, withArchive } from './record-zip.ts';
 
 /** When a record is begun (ms): the modal shows first that it was asked for. */
 const BEGIN_MS = 1_000;

@@ -1,0 +1,89 @@
+import { truncatedCopy } from '../../agent/content-blocks.ts';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import { messageText, type Review } from '../../agent/service-schema.ts';
+import type { ReplyPhase } from '../../render/messages/reply-message.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { SettledReply } from '../replies/reply-reader.ts';
+import { findResentMessage } from '../sending/outgoing-message.ts';
+import { introductionNote } from './one-time-notices.ts';
+import type { TurnContext } from './turn-context.ts';
+
+/** How a followed reply ended. */
+interface AnswerEnd extends Pick<SettledReply, 'hasSettled'> {
+  /** The turn whose content its message sends again. */
+  resendsTurnId: string | null;
+  phase: ReplyPhase;
+  /** The task was stopped while it worked on in the background. */
+  isCancelledInBackground: boolean;
+}
+
+/** Whether a reply that ended in this phase is an answer, even if one that was cut. */
+export function isAnswerPhase(phase: ReplyPhase): boolean {
+  return phase === 'done' || phase === 'length';
+}
+
+/**
+ * What a finished reply says below its answer: a conversation that began anew, what the service adds, an end that never
+ * came, a stop that came too late.
+ */
+export async function notesBelowAnswer(
+  context: TurnContext,
+  { phase, hasSettled, resendsTurnId, isCancelledInBackground }: AnswerEnd,
+): Promise<string[]> {
+  const isAnswer = isAnswerPhase(phase);
+  const notes = await newTaskNote(context, resendsTurnId);
+  if (isAnswer) notes.push(...(await introductionNote(context)));
+  notes.push(...(await systemMessages(context)));
+  if (!hasSettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
+  if (isCancelledInBackground && phase === 'done') notes.push(strings.backgroundNotices.cancelled);
+  if (isAnswer && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
+  return notes;
+}
+
+/** Says below the answer that the thread has a new task. */
+async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
+  if (turn.quotation_length > 0) return [strings.conversationQuoted];
+  const resent = await findResentMessage(deps.store, { workspace: turn.workspace, resends_turn_id });
+  const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
+  return isMoved ? [strings.newConversation] : [];
+}
+
+/** Characters of all notes below the answer: more than a message shows. */
+const MAX_NOTES_LENGTH = 10_000;
+
+/** What the service said in the task beside the reply. Nothing where it refuses to say it: the reply is complete without. */
+async function systemMessages(context: TurnContext): Promise<string[]> {
+  const { deps, lease, turn } = context;
+  const isRefused = (error: unknown) =>
+    error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
+  const read = () =>
+    readSystemMessages(context).catch((error: unknown) => {
+      if (!isRefused(error)) throw error;
+      return [];
+    });
+  try {
+    return await context.withRetry(read);
+  } catch (error) {
+    if (!(error instanceof AgentError) || lease.remainingMs() <= 0) throw error;
+    deps.log.warn({ err: error, turn: turn.id }, 'could not read the notes below an answer');
+    return [];
+  }
+}
+
+async function readSystemMessages(context: TurnContext): Promise<string[]> {
+  const { agent, taskId, turn, lease } = await context.task();
+  const { signal } = lease;
+  const texts: string[] = [];
+  let room = MAX_NOTES_LENGTH;
+  let reviews: readonly Review[] | undefined;
+  for await (const message of agent.messagesAfter(taskId, turn.user_message_id, { signal })) {
+    if (message.role !== 'system') continue;
+    // The findings of a review are posted by themselves.
+    reviews ??= (await agent.getTask(taskId, { signal })).reviews;
+    if (reviews.some(({ messageId }) => messageId === message.id)) continue;
+    const text = truncatedCopy(messageText(message), room);
+    room -= text.length;
+    if (text !== '') texts.push(text);
+  }
+  return texts;
+}

@@ -64,6 +64,7 @@ export interface Channel {
   id: string;
   teamId: string;
   name: string;
+  previousNames: string[];
   kind: ChannelKind;
   topic: string;
   purpose: string;

@@ -179,6 +179,7 @@ export function channelJson(channel: Channel, botUserId: string): Fields {
     ...common,
     name: channel.name,
     name_normalized: channel.name,
+    previous_names: channel.previousNames,
     is_channel: channel.kind === 'channel',
     is_group: channel.kind === 'group',
     is_private: channel.kind !== 'channel',

@@ -124,6 +124,7 @@ export class World {
       kind,
       topic: '',
       purpose: '',
+      previousNames: [],
       created: Math.floor(this.clock.now() / 1000),
       creator,
       members: new Set(members),

@@ -31,6 +31,8 @@ export interface Channel {
   id: string;
   /** Without `#`; undefined for direct messages and if Slack does not say. */
   name: string | undefined;
+  /** Undefined if Slack does not say. */
+  previousNames?: string[] | undefined;
   /** Untrusted text. */
   purpose: string;
   /** `public` for every full member of this workspace; `elsewhere` if that is not known of a public one in an organisation. */
@@ -67,6 +69,7 @@ const channelResponseSchema = z.looseObject({
   channel: z.looseObject({
     id: z.string(),
     name: text,
+    previous_names: optional(listOf(z.string())),
     purpose: optional(z.looseObject({ value: text })),
     is_im: flag,
     is_mpim: flag,
@@ -231,6 +234,7 @@ export class SlackDirectory {
     return {
       id: channel.id,
       name: channel.is_im ? undefined : channel.name || undefined,
+      previousNames: channel.previous_names,
       purpose: channel.purpose?.value ?? '',
       kind: this.#channelKind(channel),
       isExtShared: channel.is_ext_shared,

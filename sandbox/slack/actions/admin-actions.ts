@@ -126,6 +126,7 @@ export class AdminActions {
     const channel = this.channel(channelRef);
     const before = channel.name;
     channel.name = name;
+    channel.previousNames.unshift(before);
     const renamed = `has renamed the channel from "${before}" to "${name}"`;
     this.notice(channel, channel.creator, 'channel_name', `<@${channel.creator}> ${renamed}`);
     const bot = this.deps.world.team(channel.teamId).bot.userId;

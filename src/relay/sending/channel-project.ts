@@ -139,6 +139,23 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
+/** Whether the service says that a project has none of the names that were `given` to it. */
+async function hasOtherName(
+  agent: AgentClient,
+  project: string,
+  given: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { title } = await agent.updateProject(project, {}, { signal });
+    return title !== '' && !given.includes(title);
+  } catch (error) {
+    // Some services want something to change.
+    if (error instanceof AgentRejectedError) return false;
+    throw error;
+  }
+}
+
 async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Promise<JobOutcome> {
   const { workspace, channel, key: account_id } = job;
   const project = await deps.store.projects.projectIdOf({ workspace, channel, account_id });
@@ -146,12 +163,17 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   if (slack === undefined) return 'later';
   if (project === undefined) return 'done';
   slack.people.invalidate(channel);
-  const { name } = await slack.people.channel(channel, signal);
+  const { name, previousNames } = await slack.people.channel(channel, signal);
   // Without a name from Slack the project would be named after the channel's id.
   if (name === undefined) return 'later';
   const details = await projectDetails(slack, { channel, started_by: '' });
+  const agent = deps.agent(account_id);
   try {
-    await deps.agent(account_id).updateProject(project, details, { signal });
+    const { sync_project_name: isAskedFor } = await deps.store.settings.get(workspace, channel);
+    const given = [channel, name, ...(previousNames ?? [])];
+    const mayBeOthers = isAskedFor === null && previousNames !== undefined;
+    if (mayBeOthers && (await hasOtherName(agent, project, given, signal))) return 'done';
+    await agent.updateProject(project, details, { signal });
     deps.log.info({ workspace, channel, project }, 'project renamed like its channel');
   } catch (error) {
     if (!(error instanceof AgentNotFoundError || error instanceof AgentRejectedError)) throw error;

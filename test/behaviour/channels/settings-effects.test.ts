@@ -81,11 +81,16 @@ test('a channel that hides steps shows only the time taken', async () => {
 describe("a project that follows its channel's name", () => {
   test('takes each new name and purpose, also of private channels, and no other project does', async () => {
     const open = scene.channel('first-name');
+    const elsewhere = scene.channel('renamed-elsewhere');
     const closed = scene.slack.createChannel({ name: 'closed-name', private: true, members: [ada] });
     const alone = scene.channel('left-alone');
-    for (const channel of [open, closed, alone])
+    const channels = [open, closed, alone, elsewhere];
+    for (const channel of channels)
       await scene.finished(channel, scene.ask(channel, `hello ${channel.name}`));
-    const [one, two, three] = [open, closed, alone].map((channel) => projectOf(scene, channel)?.id ?? '');
+    const [one, two, three, four] = channels.map((channel) => projectOf(scene, channel)?.id);
+    const ownName = { title: 'Grant 1234', description: 'Named at the service' };
+    Object.assign(scene.agent.projects.find(({ id }) => id === four) ?? {}, ownName);
+    scene.slack.rename(elsewhere, 'renamed-here');
     await saveChannelSettings(scene, alone, { channel_switches: ['show_steps'] });
     scene.slack.rename(open, 'second-name');
     scene.slack.setPurpose(open, 'Another purpose');
@@ -97,6 +102,10 @@ describe("a project that follows its channel's name", () => {
       );
     await scene.until('the open one follows', () => has(one, 'second-name', 'Another purpose'));
     await scene.until('the closed one follows', () => has(two, 'closed-again', ''));
+    const { db } = scene.sandbox.bot.store;
+    const jobs = db.selectFrom('jobs').select('key').where('kind', '=', 'project_name');
+    await scene.until('no name is left to look at', async () => (await jobs.execute()).length === 0);
+    expect(has(four, ownName.title, ownName.description)).toBe(true);
     expect(has(three, 'left-alone', 'Where things are tried')).toBe(true);
   });
 

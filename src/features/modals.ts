@@ -1,4 +1,4 @@
-import { isAdminNow } from '../relay/access/access-policy.ts';
+import { isAdminFor } from '../relay/access/access-policy.ts';
 import type { FormAnswer, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
@@ -47,13 +47,13 @@ export async function openAndFillModal(
 
 /** Like `openAndFillModal`, for a workspace's admins: anybody else reads `refusal`. */
 export async function openForAdmins(
-  deps: Pick<RelayDeps, 'workspace' | 'log'>,
+  deps: Pick<RelayDeps, 'workspace' | 'store' | 'log'>,
   actor: WorkspaceActor & ModalTrigger,
-  { title, refusal }: { title: string; refusal: string },
+  { title, refusal, control }: { title: string; refusal: string; control: string },
   fill: () => Promise<ModalContent>,
 ): Promise<ModalOutcome> {
   return openAndFillModal(deps, actor, title, async () =>
-    (await isAdminNow(deps, actor)) ? fill() : refusal,
+    (await isAdminFor(deps, actor, control)) ? fill() : refusal,
   );
 }
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { isAdminNow } from '../relay/access/access-policy.ts';
+import { isAdminFor } from '../relay/access/access-policy.ts';
 import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../relay/runtime/incoming-message.ts';
@@ -52,7 +52,8 @@ export class UsageReport {
 
   /** Shows the figures of this month and last by channel and model. Throws a SlackError. */
   async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
-    return openForAdmins(this.#deps, actor, { title: words.title, refusal: words.notAdmin }, async () => {
+    const about = { title: words.title, refusal: words.notAdmin, control: 'usage' };
+    return openForAdmins(this.#deps, actor, about, async () => {
       const rows: UsageRow[] = [];
       for await (const row of this.#deps.store.usage.read(lastTwoMonths(actor))) rows.push(row);
       if (rows.length === 0) return words.none;
@@ -65,7 +66,8 @@ export class UsageReport {
   async sendCsv(actor: WorkspaceActor): Promise<void> {
     const workspace = this.#deps.workspace(actor.workspace);
     if (workspace === undefined) return;
-    if (!(await isAdminNow(this.#deps, actor))) return sendDirectMessage(this.#deps, actor, words.notAdmin);
+    if (!(await isAdminFor(this.#deps, actor, 'usage')))
+      return sendDirectMessage(this.#deps, actor, words.notAdmin);
     try {
       const channel = await workspace.posting.openDm(actor.person);
       const range = lastTwoMonths(actor);

@@ -67,7 +67,7 @@ export class WorkspaceAccount {
   /** Opens the form. Throws a SlackError. */
   async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
     const { title, refused } = strings.account;
-    const about = { title, refusal: refused.not_admin };
+    const about = { title, refusal: refused.not_admin, control: 'account' };
     return openForAdmins(this.#deps, actor, about, async () =>
       this.#deps.keyring === undefined
         ? refused.not_admin

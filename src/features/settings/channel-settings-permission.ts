@@ -1,3 +1,4 @@
+import { recordRefusal } from '../../relay/access/access-policy.ts';
 import { closingAt } from '../../relay/access/where-it-answers.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
@@ -16,14 +17,11 @@ export async function settingsRefusal(
   actor: ChannelActor,
   signal?: AbortSignal,
 ): Promise<SettingsRefusalReason | undefined> {
-  const { workspace, channel, person } = actor;
+  const { workspace, channel } = actor;
   const { task_control } = await deps.store.settings.get(workspace, channel);
   const by = (task_control ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
   const why = await refusalReason(deps, actor, by, signal);
-  if (why === undefined) return undefined;
-  const details = { control: 'settings', by, why };
-  await deps.store.audit.add({ workspace, channel, user_id: person, kind: 'refusal', details });
-  deps.log.info({ ...actor, ...details }, 'a control was refused');
+  if (why !== undefined) await recordRefusal(deps, actor, { control: 'settings', by, why });
   return why;
 }
 

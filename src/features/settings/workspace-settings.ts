@@ -68,7 +68,7 @@ export class WorkspaceSettings {
 
   /** Opens the form. Throws a SlackError. */
   async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
-    const about = { title: words.title, refusal: words.notAdmin };
+    const about = { title: words.title, refusal: words.notAdmin, control: 'workspace_settings' };
     return openForAdmins(this.#deps, actor, about, async () => {
       const workspace = await this.#deps.store.settings.get(actor.workspace, WHOLE_WORKSPACE);
       const inputs = settingInputs('workspace', { workspace }, this.#deps.settings);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/waits.ts';
-import { certainClosingAt } from '../../relay/access/where-it-answers.ts';
 import { showLaterButtonUse } from '../../relay/controls/continue-and-retry.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
@@ -76,9 +75,8 @@ export class StartFormSubmissions {
     const startedAt = performance.now();
     const { person } = submission;
     const openedThere = channel === submission.channel || channel === submission.from;
-    const closing = start && (await certainClosingAt(this.#deps, start));
-    if (closing !== undefined) return strings.closedPlaces[closing];
-    const refusal = await startRefusal(this.#deps, workspace, { channel, person, openedThere });
+    const target = { channel, person, openedThere, source: start };
+    const refusal = await startRefusal(this.#deps, workspace, target);
     if (refusal !== undefined) return refusal;
     const content = messageOfForm(
       submission.values,

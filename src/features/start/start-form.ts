@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { accessDenialFor, certainDenialFor } from '../../relay/access/access-policy.ts';
+import { accessDenialFor, certainDenialFor, recordRefusal } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
@@ -202,7 +202,9 @@ export class StartForm {
       const asker = { workspace: workspace.id, channel, person: request.person };
       // Where Slack does not say, the submitted form is refused.
       const why = await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS);
-      return why === undefined ? fill(workspace) : refusalSentence({ why }, 'form');
+      if (why === undefined) return fill(workspace);
+      await recordRefusal(this.#deps, asker, { control: 'start', why });
+      return refusalSentence({ why }, 'form');
     });
   }
 

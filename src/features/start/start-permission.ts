@@ -1,11 +1,13 @@
 import { within } from '../../calls/waits.ts';
-import { accessDenialFor } from '../../relay/access/access-policy.ts';
+import { accessDenialFor, recordRefusal } from '../../relay/access/access-policy.ts';
 import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
+import { certainClosingAt } from '../../relay/access/where-it-answers.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { transientFailure } from '../../relay/runtime/outage-waits.ts';
 import { membershipIn } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
+import type { ThreadKey } from '../../store/schema.ts';
 
 /** Longest lookup of the person, and of their membership in the channel (ms each). */
 const LOOKUP_TIMEOUT_MS = 900;
@@ -16,6 +18,8 @@ export interface StartTarget {
   person: string;
   /** Slack told us that the person opened the form there. */
   openedThere: boolean;
+  /** Where the message was written that the question is about. */
+  source?: Pick<ThreadKey, 'workspace' | 'channel'> | undefined;
 }
 
 /**
@@ -27,31 +31,20 @@ export async function startRefusal(
   workspace: WorkspaceClient,
   target: StartTarget,
 ): Promise<string | undefined> {
-  const ofPerson = await personRefusal(deps, workspace, target);
-  if (ofPerson !== undefined)
-    return refuse(deps, workspace, target, refusalSentence(ofPerson, 'form'), refusalAuditDetails(ofPerson));
-  const why = await channelRefusal(workspace, target);
-  return why && refuse(deps, workspace, target, strings.startForm[why], { why });
-}
-
-async function refuse(
-  { store, log }: RelayDeps,
-  { id: workspace }: WorkspaceClient,
-  { channel, person: user_id }: StartTarget,
-  sentence: string,
-  why: Record<string, string | number>,
-): Promise<string> {
-  const details = { ...why, control: 'start' };
-  await store.audit.add({ workspace, channel, user_id, kind: 'refusal', details });
-  log.info({ workspace, channel, person: user_id, ...details }, 'start form refused');
-  return sentence;
+  const why = (await personRefusal(deps, workspace, target)) ?? (await channelRefusal(workspace, target));
+  if (why === undefined) return undefined;
+  const details = typeof why === 'string' ? { why } : refusalAuditDetails(why);
+  await recordRefusal(deps, { ...target, workspace: workspace.id }, { ...details, control: 'start' });
+  return typeof why === 'string' ? strings.startForm[why] : refusalSentence(why, 'form');
 }
 
 async function personRefusal(
   deps: RelayDeps,
   { id: workspace, people }: WorkspaceClient,
-  { channel, person }: StartTarget,
+  { channel, person, source }: StartTarget,
 ): Promise<Refusal | undefined> {
+  const closing = source && (await certainClosingAt(deps, source));
+  if (closing !== undefined) return { why: closing };
   const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
   try {
     const why = await accessDenialFor(deps, people, { workspace, channel, person }, timeout);

@@ -1,13 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import { closingAt } from '../../relay/access/where-it-answers.ts';
+import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
 import { postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
-import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import { sourcesOf } from '../../render/messages/sources.ts';
 import {
   type CrateContent,
@@ -86,9 +85,8 @@ export class TaskRecorder {
     const workspace = this.#deps.workspace(asked.workspace);
     const row = await this.#deps.store.tasks.get(asked);
     if (workspace === undefined || row?.task_id !== task) return strings.tasks.notFound;
-    const closing = await closingAt(this.#deps, asked);
-    if (closing !== undefined) return strings.closedPlaces[closing];
-    return (await taskRefusal(workspace, row, asked.person, isNow)) ?? row;
+    const use = { person: asked.person, control: 'task_record', isNow };
+    return (await taskUseRefusal(this.#deps, workspace, row, use)) ?? row;
   }
 
   async #perform(job: Job, lease: Lease): Promise<JobOutcome> {

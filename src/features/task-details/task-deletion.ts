@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import { controlRefusal } from '../../relay/access/control-permission.ts';
+import { controlRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { AccountGone } from '../../relay/installations/changed-account.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
-import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, ThreadKey } from '../../store/schema.ts';
@@ -45,7 +44,7 @@ export class TaskDeleter {
     if (workspace === undefined) return strings.tasks.notFound;
     if (row?.task_id !== task) return this.#outcomeText(thread, task);
     const refusal =
-      (await taskRefusal(workspace, row, person)) ??
+      (await taskUseRefusal(this.#deps, workspace, row, { person, control: 'task_delete' })) ??
       (await controlRefusal(this.#deps, { ...thread, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
     if (await this.#isAccountGone({ workspace: id, account_id: row.account_id }))

@@ -1,11 +1,10 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
-import { closingAt } from '../../relay/access/where-it-answers.ts';
+import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
-import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { withExactSize } from '../../slack/file-response.ts';
@@ -80,10 +79,9 @@ export class TaskFileDelivery {
     if (workspace === undefined) return strings.tasks.notFound;
     const row = await store.tasks.get(request);
     if (row === undefined) return strings.tasks.notFound;
-    const refusal = await taskRefusal(workspace, row, request.person);
+    const use = { person: request.person, control: 'task_files' };
+    const refusal = await taskUseRefusal(this.#deps, workspace, row, use);
     if (refusal !== undefined) return refusal;
-    const closing = await closingAt(this.#deps, request);
-    if (closing !== undefined) return strings.closedPlaces[closing];
     if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.notFound;
     let name = '';
     try {

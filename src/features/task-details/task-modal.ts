@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
+import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { closingAt } from '../../relay/access/where-it-answers.ts';
 import { toListedResult } from '../../relay/replies/result-posts.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
@@ -62,7 +62,7 @@ export class TaskModal {
     const key = { workspace: request.workspace, channel, thread_ts };
     const row = await this.#deps.store.tasks.get(key);
     if (row === undefined) return strings.tasks.notFound;
-    const refusal = await taskRefusal(workspace, row, person);
+    const refusal = await taskUseRefusal(this.#deps, workspace, row, { person, control: 'task_details' });
     if (refusal !== undefined) return refusal;
     const closing = await closingAt(this.#deps, key);
     const [{ state, page, reviews }, url] = await Promise.all([

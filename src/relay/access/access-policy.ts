@@ -1,4 +1,5 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
+import type { AuditEntry } from '../../store/audit-trail.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
@@ -95,17 +96,26 @@ export async function isAdminNow(
   return kind === 'member' && isAdmin;
 }
 
+/** Records in the audit trail that a person was refused something. Throws a StoreError. */
+export async function recordRefusal(
+  { store, log }: Pick<RelayDeps, 'store' | 'log'>,
+  use: WorkspaceActor & Pick<AuditEntry, 'channel' | 'thread_ts' | 'turn_id'>,
+  details: NonNullable<AuditEntry['details']>,
+): Promise<void> {
+  const { workspace, channel, thread_ts, turn_id, person } = use;
+  const place = { workspace, channel, thread_ts, turn_id };
+  await store.audit.add({ ...place, user_id: person, kind: 'refusal', details });
+  log.info({ ...place, person, ...details }, 'refused what a person asked for');
+}
+
 /** Like `isAdminNow`, for a control: a refusal goes into the audit trail, unless Slack does not say before `signal`. */
 export async function isAdminFor(
-  deps: Pick<RelayDeps, 'workspace' | 'store'>,
+  deps: Pick<RelayDeps, 'workspace' | 'store' | 'log'>,
   actor: WorkspaceActor,
   control: string,
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (await isAdminNow(deps, actor, signal)) return true;
-  const { workspace, person } = actor;
-  const details = { control, by: 'admins', why: 'admins' };
-  if (signal?.aborted !== true)
-    await deps.store.audit.add({ workspace, user_id: person, kind: 'refusal', details });
+  if (signal?.aborted !== true) await recordRefusal(deps, actor, { control, by: 'admins', why: 'admins' });
   return false;
 }

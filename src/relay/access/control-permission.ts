@@ -1,11 +1,13 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Person } from '../../slack/directory.ts';
 import type { TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ChannelActor, type ControlRequest, turnOf } from '../runtime/control-request.ts';
-import type { RelayDeps } from '../runtime/deps.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { accessPolicyFor, isKindAllowed } from './access-policy.ts';
+import { taskRefusal } from '../tasks/task-access.ts';
+import { accessPolicyFor, isKindAllowed, recordRefusal } from './access-policy.ts';
 import { closingAt, isClosing, LOOKUP_TIMEOUT_MS } from './where-it-answers.ts';
 
 /** A person's use of a control. The caller knows that they are in the channel: a press there proves it (`turnOf`). */
@@ -20,7 +22,7 @@ export interface ControlUse extends ChannelActor {
   isReadOnly?: boolean;
 }
 
-/** The controls that work also where the bot does not answer: they end work, or take something back. */
+/** The controls that work also where the bot does not answer: they end work, take something back, or lead to those. */
 const WORK_EVERYWHERE: ReadonlySet<string> = new Set([
   'stop',
   'stop_word',
@@ -29,6 +31,7 @@ const WORK_EVERYWHERE: ReadonlySet<string> = new Set([
   'discard_paused',
   'stop_listening',
   'task_delete',
+  'task_details',
 ]);
 
 /** Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message. */
@@ -46,12 +49,27 @@ export async function controlRefusal(deps: RelayDeps, use: ControlUse): Promise<
     use.isReadOnly === true || WORK_EVERYWHERE.has(use.control) ? undefined : await closingAt(deps, use);
   const why = closing ?? (await refusalReason(deps, use, by));
   if (why === undefined) return undefined;
-  const { workspace, channel, thread_ts, person, turn, control } = use;
-  const details = { control, by, why };
-  const location = { workspace, channel, thread_ts };
-  await deps.store.audit.add({ ...location, user_id: person, turn_id: turn?.id, kind: 'refusal', details });
-  deps.log.info({ ...location, person, turn: turn?.id, ...details }, 'control refused');
+  await recordRefusal(deps, { ...use, turn_id: use.turn?.id }, { control: use.control, by, why });
   return isClosing(why) ? strings.closedPlaces[why] : strings.controlRefused[why];
+}
+
+/**
+ * The sentence for a person who may not use what the window of a task offers; undefined if they may. `isNow`: by no cached
+ * answer. A refusal goes into the audit trail.
+ */
+export async function taskUseRefusal(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  row: TaskRow,
+  { person, control, isNow }: { person: string; control: string; isNow?: boolean },
+): Promise<string | undefined> {
+  const closing = WORK_EVERYWHERE.has(control) ? undefined : await closingAt(deps, row);
+  const ofPerson = closing ?? (await taskRefusal(workspace, row, person, isNow));
+  if (ofPerson === undefined) return undefined;
+  const { closedPlaces, tasks } = strings;
+  const why = closing ?? (ofPerson === tasks.membershipUnknown ? 'unknown' : 'outsider');
+  await recordRefusal(deps, { ...row, person }, { control, why });
+  return closing === undefined ? ofPerson : closedPlaces[closing];
 }
 
 /** A person's use of a control on a turn, or on a message that has none yet. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { listeningNotice, unsentReplyNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
-import { type AccessDenial, certainDenialFor } from '../access/access-policy.ts';
+import { type AccessDenial, certainDenialFor, recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -56,8 +56,7 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
   if (thread === undefined) return 'unknown';
   const why = await denialOf(deps, press);
   if (why !== undefined) {
-    const refusal = { ...thread, user_id: press.person, details: { control: 'send_reply', why } };
-    await deps.store.audit.add({ ...refusal, kind: 'refusal' });
+    await recordRefusal(deps, { ...thread, person: press.person }, { control: 'send_reply', why });
     return { outcome: 'refused', replacement: { text: refusalSentence({ why }), blocks: [] } };
   }
   return deps.store.transaction(async (store, trx) => {

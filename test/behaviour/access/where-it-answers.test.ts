@@ -53,6 +53,12 @@ async function traces(channel: Channel, since: Message): Promise<string[]> {
   return [...all.flat(), ...starts.map(({ id }) => `task_starts ${id}`)];
 }
 
+/** What people were refused in a channel, as the audit trail has it. */
+async function refusals(channel: Channel): Promise<unknown[]> {
+  const trail = store.db.selectFrom('audit_events').select('details').where('kind', '=', 'refusal');
+  return (await trail.where('channel', '=', channel.id).execute()).map(({ details }) => details);
+}
+
 const told = (person: Person, channel: Channel) =>
   scene.until(`${person.name} is told`, () => starting.ephemeralTexts(person, channel).at(-1));
 
@@ -115,6 +121,9 @@ describe.concurrent('in a channel that was closed', () => {
     const read = (await enter(at)) ?? (await told(at.person, at.channel));
     expect(read).toContain(closedPlaces.closed_by_channel);
     await slack.settled();
+    const isMessage = /^an? (?:mention|reply|file|edit)/.test(name);
+    const why = 'closed_by_channel';
+    expect(await refusals(at.channel)).toEqual(isMessage ? [] : [{ control: 'start', why }]);
     expect(await traces(at.channel, at.root)).toEqual([]);
     expect(scene.agent.calls.filter(({ body }) => JSON.stringify(body ?? '').includes('in vain'))).toEqual(
       [],
@@ -240,15 +249,21 @@ describe.concurrent('in a channel that was closed', () => {
     expect(scene.shown(channel, root)).toContain('Stopped');
   });
 
-  test('a form that was open starts nothing', async () => {
-    const { channel, person } = await room();
-    await starting.command(person, channel, 'new');
-    await starting.form(person);
-    await choose(channel.id, { answers_here: 'off' });
-    const { body } = await starting.send(person, { question: 'in vain', channel: channel.id });
-    expect(JSON.stringify(body)).toContain(closedPlaces.closed_by_channel);
-    expect(starting.startedTasks('in vain')).toEqual([]);
-  });
+  test.each(['for any question', 'about a message'])(
+    'a form %s that was open starts nothing',
+    async (kind) => {
+      const { channel, person } = await room();
+      const { ts } = slack.say({ person, channel, text: 'about this' });
+      if (kind === 'about a message') await slack.shortcut({ person, callbackId: 'ask_about', channel, ts });
+      else await starting.command(person, channel, 'new');
+      await starting.form(person);
+      await choose(channel.id, { answers_here: 'off' });
+      const { body } = await starting.send(person, { ...starting.filled(person), question: 'in vain' });
+      expect(JSON.stringify(body)).toContain(closedPlaces.closed_by_channel);
+      expect(await refusals(channel)).toEqual([{ control: 'start', why: 'closed_by_channel' }]);
+      expect(starting.startedTasks('in vain')).toEqual([]);
+    },
+  );
 
   test('a link from elsewhere is not read, and says so', async () => {
     const secret = await closedRoom('a place of secrets');
@@ -287,11 +302,19 @@ describe.concurrent('in a channel that was closed', () => {
 
   test("a task's details show no files and can still delete the task", async () => {
     const { channel, person, root } = await closedRoom('with details');
+    await choose(channel.id, { answers_here: 'on' });
     slack.openHome(person);
     const value = `${channel.id}/${root.ts}`;
     await scene.until('the task is listed', () =>
       JSON.stringify(slack.home(person)?.blocks ?? []).includes(value),
     );
+    await slack.click({ person, view: 'home', actionId: 'task_details', value });
+    await scene.until('the details are there', () => starting.modalText(person).includes('task_record'));
+    await choose(channel.id, { answers_here: null });
+    await slack.click({ person, view: 'modal', actionId: 'task_record' });
+    await scene.until('the details say so', () => refusalIn(person));
+    expect(await refusals(channel)).toEqual([{ control: 'task_record', why: 'closed_by_channel' }]);
+    await slack.closeView(person);
     await slack.click({ person, view: 'home', actionId: 'task_details', value });
     await scene.until('the details say so', () => refusalIn(person));
     expect(starting.modalText(person)).not.toContain('task_record');

@@ -115,4 +115,7 @@ test('nobody else sees them, even by a forged press', async () => {
   const dm = slack.openDm(scene.ada);
   await scene.until('it is refused', () => slack.messages(dm).some(({ text }) => text === usage.notAdmin));
   expect(slack.messages(dm).flatMap(({ fileIds }) => fileIds)).toEqual([]);
+  const trail = scene.sandbox.bot.store.db.selectFrom('audit_events').select('details');
+  const refused = await trail.where('user_id', '=', scene.ada.id).where('kind', '=', 'refusal').execute();
+  expect(refused).toEqual([{ details: { control: 'usage', by: 'admins', why: 'admins' } }]);
 });

@@ -16,7 +16,7 @@ import { formModal, type Modal, textInput, type ViewBlock } from '../render/bloc
 import { contextLineBlock, mrkdwnSection, plainText, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatPerson } from '../render/blocks/task-lines.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
-import { feedbackThanksMessage } from '../render/messages/button-notes.ts';
+import { noteWithButtons } from '../render/messages/button-notes.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
 import { formatAge } from '../render/text/units.ts';
@@ -48,7 +48,8 @@ export class AnswerFeedback {
     await this.#deps.store.feedback.rate({ workspace, turn_id: turnId, user_id: person }, good);
     this.#deps.log.info({ turn: turnId, good }, 'feedback received');
     const { channel, thread_ts: threadTs } = turn;
-    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, feedbackThanksMessage(turnId));
+    const thanks = noteWithButtons(strings.feedback.thanks, ['feedback_comment'], turnId);
+    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, thanks);
     return 'done';
   }
 

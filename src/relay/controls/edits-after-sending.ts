@@ -1,4 +1,4 @@
-import { lateDeletionNote, lateEditNote } from '../../render/messages/button-notes.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -25,7 +25,11 @@ export async function tellOfLateEdit(
   if (turn === undefined) return;
   const isAnswered = turn.settled_at !== null;
   if (outcome.change === 'deletion' && isAnswered) return;
-  const note = outcome.change === 'edit' ? lateEditNote(turn.id, isAnswered) : lateDeletionNote(turn.id);
+  const edited = isAnswered ? strings.editedAfterAnswer : strings.editedAfterSending;
+  const note =
+    outcome.change === 'edit'
+      ? noteWithButtons(edited, ['correct'], turn.id)
+      : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);
   await sendEphemeral(deps, { ...message, threadTs: turn.thread_ts }, note);
 }
 

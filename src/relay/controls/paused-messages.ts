@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { pausedNotice, pauseEndedNotice } from '../../render/messages/button-notes.ts';
+import { endedNotice, noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, Tables, ThreadKey, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -69,7 +69,7 @@ async function endIfEmpty(deps: RelayDeps, thread: ThreadKey, message: MessageKe
     if (isEnded) await deps.enqueue(trx, thread);
     return isEnded;
   });
-  if (ended) await editNotice(deps, thread, turnId, async () => pauseEndedNotice(strings.nothingPaused));
+  if (ended) await editNotice(deps, thread, turnId, async () => endedNotice(strings.nothingPaused));
   else await refreshNotice(deps, message);
 }
 
@@ -79,7 +79,7 @@ async function refreshNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   if (message === undefined || turnId === undefined) return;
   const isOver = (await countPaused(deps, message, turnId)) === 0;
   await editNotice(deps, message, turnId, async () =>
-    isOver ? pauseEndedNotice(strings.nothingPaused) : renderNotice(deps, message, turnId),
+    isOver ? endedNotice(strings.nothingPaused) : renderNotice(deps, message, turnId),
   );
 }
 
@@ -107,7 +107,7 @@ async function endPause(
   const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
   if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
   // Also if it is over: the process that ended the pause may have died, or failed, before it updated the notice.
-  const render = async () => pauseEndedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
+  const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
   inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
   if (count === undefined) return 'over';
   deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
@@ -183,5 +183,6 @@ async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string)
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
   const who = await stopRequesterName(deps, { workspace: thread.workspace, id: turnId });
   const { length } = await deps.store.pausedThreads.waitingMessages(thread);
-  return length === 0 ? undefined : pausedNotice(turnId, length, who);
+  if (length === 0) return undefined;
+  return noteWithButtons(strings.messagesPaused(length, who), ['send_paused', 'discard_paused'], turnId);
 }

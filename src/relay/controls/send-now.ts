@@ -1,4 +1,4 @@
-import { sendNowNote } from '../../render/messages/button-notes.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
@@ -26,7 +26,8 @@ export async function offerSendNow(
   const open = await turns.open(outcome.thread);
   // Its reply is over; this message goes next, within seconds.
   if (open !== undefined && seeksOwnReply(open)) return;
-  trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, sendNowNote(ts));
+  const note = noteWithButtons(strings.messageQueued, ['send_now'], ts);
+  trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
 }
 
 /** Handles the button: the run gets the message, and what its writer wrote after it, as soon as it takes one, in any process. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listeningNotice, unsentReplyNote } from '../../render/messages/button-notes.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { type AccessDenial, certainDenialFor, recordRefusal } from '../access/access-policy.ts';
@@ -46,7 +46,10 @@ export async function tellOfUnsentReply(
   const { thread } = outcome;
   if (!(await deps.store.threads.claimInforming(thread, writer.person))) return;
   const why = await denialOf(deps, writer);
-  const note = why === undefined ? unsentReplyNote(ts) : refusalSentence({ why });
+  const note =
+    why === undefined
+      ? noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts)
+      : refusalSentence({ why });
   await sendEphemeral(deps, { ...writer, threadTs: thread.thread_ts }, note);
 }
 
@@ -89,7 +92,9 @@ async function setListening(deps: RelayDeps, press: MessagePress, listensToAll: 
   log.info({ ...thread, person, control }, 'what a thread is read for has changed');
   const tell = async () => {
     const who = await actorName(deps, press);
-    const message = listensToAll ? listeningNotice(thread, who) : { text: strings.listeningEnded(who) };
+    const message = listensToAll
+      ? noteWithButtons(strings.listening(who), ['stop_listening'], thread.thread_ts)
+      : { text: strings.listeningEnded(who) };
     const { channel, thread_ts: threadTs } = thread;
     const notice = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
     await deps.workspace(workspace)?.posting.post(notice);

@@ -2,12 +2,7 @@ import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import { withPlainText } from '../../render/messages/plain-text-message.ts';
-import {
-  type DisplayedReview,
-  failedReviewMessage,
-  reviewMessages,
-  unreadableReviewMessage,
-} from '../../render/messages/review-message.ts';
+import { type DisplayedReview, lineMessage, reviewMessages } from '../../render/messages/review-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
@@ -79,8 +74,8 @@ async function renderReview(
   review: Review,
 ): Promise<ReviewRenderer | undefined> {
   const { status, messageId, errorMessage } = review;
-  if (hasFailed(review)) return () => ({ messages: [failedReviewMessage(errorMessage ?? '')] });
-  if (messageId === null) return () => ({ messages: [unreadableReviewMessage()] });
+  if (hasFailed(review)) return () => ({ messages: [lineMessage(strings.reviewFailed(errorMessage ?? ''))] });
+  if (messageId === null) return () => ({ messages: [lineMessage(strings.reviewUnreadable)] });
   const read = () =>
     undefinedIfNotFound(async () =>
       toReadReply(await agent.getMessage(taskId, messageId, { signal: lease.signal })),
@@ -91,7 +86,7 @@ async function renderReview(
   });
   const message = await memory.read('reply', read, sizeOf, { lease });
   if (message === undefined && status === 'completed')
-    return () => ({ messages: [unreadableReviewMessage()] });
+    return () => ({ messages: [lineMessage(strings.reviewUnreadable)] });
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
   const { blocks: findings } = message;
   const text = answerText(findings);

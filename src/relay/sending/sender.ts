@@ -1,5 +1,5 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
@@ -208,7 +208,8 @@ export class Sender {
     const { skill: _, ...fixed } = choices;
     if (message.resends_turn_id !== null || Object.keys(fixed).length === 0) return;
     const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;
-    const note = fixedChoicesNote(id, Object.hasOwn(fixed, 'model'));
+    const text = Object.hasOwn(fixed, 'model') ? strings.modelFixed : strings.optionsFixed;
+    const note = noteWithButtons(text, ['new_thread'], id);
     trySendEphemeral(this.#work.deps, { workspace, channel, person, threadTs }, note);
   }
 

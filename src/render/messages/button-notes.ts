@@ -14,31 +14,6 @@ import * as strings from '../strings/index.ts';
 /** UTF-8 bytes of a text that Slack gave back: chat.update refuses 4,000. */
 const MAX_TEXT_BYTES = 3_900;
 
-/** Offers to send the new text of a message that the agent already has (`correct`; the value is the turn's id). */
-export function lateEditNote(turnId: string, isAnswered: boolean): RenderedMessage {
-  const text = isAnswered ? strings.editedAfterAnswer : strings.editedAfterSending;
-  return noteWithButtons(text, ['correct'], turnId);
-}
-
-/** Offers to stop the turn of a message that was deleted after it was sent. */
-export function lateDeletionNote(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.deletedAfterSending, ['stop'], turnId);
-}
-
-/** Says that a task keeps its model or options, and offers a new thread (`new_thread`). */
-export function fixedChoicesNote(turnId: string, isModel: boolean): RenderedMessage {
-  const text = isModel ? strings.modelFixed : strings.optionsFixed;
-  return noteWithButtons(text, ['new_thread'], turnId);
-}
-
-/**
- * Says that messages are paused since the agent was stopped, with buttons to send (`send_paused`) or discard (`discard_paused`) them;
- * their value is the id of the stopped turn. `who` is a name, or ''.
- */
-export function pausedNotice(turnId: string, count: number, who: string): RenderedMessage {
-  return noteWithButtons(strings.messagesPaused(count, who), ['send_paused', 'discard_paused'], turnId);
-}
-
 /** How work that goes on after a turn's answer stands. */
 export type BackgroundState = keyof typeof strings.backgroundNotices;
 
@@ -50,27 +25,12 @@ export function backgroundNotice(turnId: string, state: BackgroundState): Render
   return { text, blocks: [sectionBlock(text), ...(state === 'stopping' ? [stopNow()] : [])] };
 }
 
-/** Offers to pass a waiting message on to the run at work (`send_now`; the value is the message's ts). */
-export function sendNowNote(ts: string): RenderedMessage {
-  return noteWithButtons(strings.messageQueued, ['send_now'], ts);
+/** A notice that no longer has its buttons. */
+export function endedNotice(sentence: string): RenderedMessage {
+  return { text: sentence, blocks: [contextLineBlock(sentence)] };
 }
 
-/** Says to its writer that a reply was not sent (`send_reply`, `keep_listening`; the value is the message's ts). */
-export function unsentReplyNote(ts: string): RenderedMessage {
-  return noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts);
-}
-
-/** Says in a thread that every reply goes to the agent, and how to undo it (`stop_listening`). */
-export function listeningNotice({ thread_ts }: { thread_ts: string }, who: string): RenderedMessage {
-  return noteWithButtons(strings.listening(who), ['stop_listening'], thread_ts);
-}
-
-/** The same post once no messages are paused. */
-export function pauseEndedNotice(sentence: string): RenderedMessage {
-  return { text: sentence, blocks: [{ type: 'context', elements: [plainText(sentence)] }] };
-}
-
-/** A sentence with buttons below it; `value` is the same for all. */
+/** A sentence with buttons below it; `value` is the same for all: the id of the turn, or the ts of the message, that they are about. */
 export function noteWithButtons(text: string, buttons: readonly ButtonId[], value: string): RenderedMessage {
   const elements = buttons.map((id) => buttonElement(id, value));
   return { text, blocks: [sectionBlock(text), actionsBlock(elements)] };
@@ -122,9 +82,4 @@ export function feedbackButtons(turnId: string): ContextActionsBlock {
     negative_button: thumb(false),
   };
   return { type: 'context_actions', elements: [element] };
-}
-
-/** Thanks, with a button to comment (`feedback_comment`; the value is the turn's id). */
-export function feedbackThanksMessage(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.feedback.thanks, ['feedback_comment'], turnId);
 }

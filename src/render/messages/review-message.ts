@@ -25,16 +25,6 @@ export function reviewMessages(
   return { messages, rest: rest && { ...rest, name: 'rest-of-the-review.md', title: strings.restOfReview } };
 }
 
-/** One line about a failed review; `reason` is what the service said, or ''. */
-export function failedReviewMessage(reason: string): RenderedMessage {
-  return lineMessage(neutralizePings(strings.reviewFailed(reason)));
-}
-
-/** One line about a completed review without findings that can be read. */
-export function unreadableReviewMessage(): RenderedMessage {
-  return lineMessage(strings.reviewUnreadable);
-}
-
 function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {
   if (first === undefined) return [];
   const heading = lineMessage(strings.reviewHeading);
@@ -43,6 +33,8 @@ function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {
   return [{ text: `${heading.text}\n${first.text}`, blocks }, ...others];
 }
 
-function lineMessage(text: string): RenderedMessage {
+/** A review in one line, which pings nobody. */
+export function lineMessage(sentence: string): RenderedMessage {
+  const text = neutralizePings(sentence);
   return { text, blocks: [sectionBlock(text)] };
 }

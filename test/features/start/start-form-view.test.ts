@@ -9,7 +9,6 @@ import {
   startNoticeView,
 } from '../../../src/features/start/start-form-view.ts';
 import { WORD_JOINER } from '../../../src/render/markdown/pings.ts';
-import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const plain: StartFormContent = {
@@ -161,10 +160,5 @@ describe('the post that starts a thread', () => {
         expect(Buffer.byteLength(post.text)).toBeLessThan(4_000);
       }),
     );
-  });
-
-  test('is followed by a note if choices are fixed', () => {
-    for (const note of [fixedChoicesNote('turn', true), fixedChoicesNote('turn', false)])
-      expect(JSON.stringify(checkBlocks(note.blocks, 'message'))).toContain('new_thread');
   });
 });

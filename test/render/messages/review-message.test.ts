@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import type { RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
 import { restorePings } from '../../../src/render/markdown/pings.ts';
-import { failedReviewMessage, reviewMessages } from '../../../src/render/messages/review-message.ts';
+import { lineMessage, reviewMessages } from '../../../src/render/messages/review-message.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 
 const findings = (text: string) => [{ kind: 'text' as const, text }];
 
@@ -56,12 +57,12 @@ describe('a review', () => {
   });
 
   test('that failed is one line that pings nobody, with or without a reason', () => {
-    expect(failedReviewMessage('').text).toBe(
+    expect(lineMessage(strings.reviewFailed('')).text).toBe(
       'A review of the work in this thread failed. The answer is unchanged.',
     );
-    const pinging = failedReviewMessage('<!channel>\n\nbroken!');
+    const pinging = lineMessage(strings.reviewFailed('<!channel>\n\nbroken!'));
     expect(pinging.text).not.toContain('<!channel>');
     expect(pinging.text).not.toContain('\n');
-    checkBlocks(failedReviewMessage('x'.repeat(10_000)).blocks, 'message');
+    checkBlocks(lineMessage(strings.reviewFailed('x'.repeat(10_000))).blocks, 'message');
   });
 });

@@ -148,7 +148,9 @@ export class EventBuffer {
       for (const [name, thread] of this.#kept) {
         if (running.size >= parallel) break;
         if (thread.isWriting || thread.dueAt > now) continue;
+        thread.isWriting = true;
         const run = this.#writeFirst(name, thread).then((isBack) => {
+          thread.isWriting = false;
           if (isBack) parallel = MAX_PARALLEL;
           else if (this.#lastWrittenAt < now) parallel = 1;
           running.delete(run);
@@ -164,15 +166,8 @@ export class EventBuffer {
 
   /** Whether the database answered: it took the thread's first event, or refused it. */
   async #writeFirst(name: string, thread: KeptThread): Promise<boolean> {
-    thread.isWriting = true;
     const all = [...thread.events.values()];
     const first = all.reduce((one, other) => (isEarlierTs(other.event.ts, one.event.ts) ? other : one));
-    return this.#tryToWrite(name, thread, first).finally(() => {
-      thread.isWriting = false;
-    });
-  }
-
-  async #tryToWrite(name: string, thread: KeptThread, first: KeptEvent): Promise<boolean> {
     try {
       await first.event.write();
     } catch (error) {

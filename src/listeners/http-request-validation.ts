@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { MAX_KEPT_TABLE_BYTES } from '../slack/slack-message.ts';
 
 /** The largest body of a request (bytes): a message with more of pasted tables than is kept of them still arrives. */
@@ -81,36 +82,18 @@ function startsObject(text: string): boolean {
   return text.trimStart().startsWith('{');
 }
 
-interface BodyRead {
-  bytes: number;
-  abort(reason: 'too_large' | 'busy'): void;
-}
-
 /**
  * Reads bodies of requests that are not verified yet: a whole body, or why its read was aborted. When their memory is full,
  * the oldest is. Throws if the connection closes early.
  */
 function createBodyReader(): (request: IncomingMessage) => Promise<Buffer | 'too_large' | 'busy'> {
   /** In the order in which they began. */
-  const activeReads = new Set<BodyRead>();
+  const activeReads = new Set<{ bytes: number; abort(reason: 'too_large' | 'busy'): void }>();
   let bufferedBytes = 0;
-  return (request) => {
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer | 'too_large' | 'busy'>();
+  return async (request) => {
+    const aborted = Promise.withResolvers<'too_large' | 'busy'>();
+    const reading = { bytes: 0, abort: aborted.resolve };
     const chunks: Buffer[] = [];
-    const finish = () => {
-      if (!activeReads.delete(reading)) return;
-      bufferedBytes -= reading.bytes;
-      request.off('data', onData);
-    };
-    const reading: BodyRead = {
-      bytes: 0,
-      abort: (reason) => {
-        finish();
-        chunks.length = 0;
-        request.pause();
-        resolve(reason);
-      },
-    };
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
       reading.bytes += chunk.length;
@@ -121,15 +104,16 @@ function createBodyReader(): (request: IncomingMessage) => Promise<Buffer | 'too
     };
     activeReads.add(reading);
     request.on('data', onData);
-    request.once('end', () => {
-      finish();
-      resolve(Buffer.concat(chunks));
-    });
-    request.once('close', () => {
-      finish();
-      reject(new Error('The request ended too early.'));
-    });
-    request.once('error', reject);
-    return promise;
+    try {
+      const whole = finished(request).then(() => Buffer.concat(chunks));
+      const read = await Promise.race([aborted.promise, whole]);
+      if (typeof read === 'string') request.pause();
+      return read;
+    } finally {
+      activeReads.delete(reading);
+      bufferedBytes -= reading.bytes;
+      request.off('data', onData);
+      chunks.length = 0;
+    }
   };
 }

@@ -7,7 +7,7 @@ import { InstallRefused } from '../relay/installations/oauth-installations.ts';
 import type { GrantedInstallation } from '../relay/installations/token-rotation.ts';
 import { htmlPage } from '../render/text/escape.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { createSlackLogger } from '../slack/slack-client.ts';
+import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 
 const INSTALL_PATH = '/slack/install';
 const REDIRECT_PATH = '/slack/oauth_redirect';
@@ -70,13 +70,7 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
       redirectUriPath: REDIRECT_PATH,
       directInstall: true,
       authorizationUrl: new URL('/oauth/v2/authorize', slackApiUrl).href,
-      clientOptions: {
-        slackApiUrl,
-        allowAbsoluteUrls: false,
-        retryConfig: { retries: 0 },
-        rejectRateLimitedCalls: true,
-        timeout: TOKEN_EXCHANGE_TIMEOUT_MS,
-      },
+      clientOptions: { ...webClientOptions(slackApiUrl), timeout: TOKEN_EXCHANGE_TIMEOUT_MS },
       callbackOptions: {
         beforeInstallation: async (_options, request, response) => {
           const state = URL.parse(request.url ?? '', deps.publicUrl)?.searchParams.get('state') ?? '';

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
-import { createSlackLogger } from '../slack/slack-client.ts';
+import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 import { StoreError } from '../store/errors.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
@@ -81,12 +81,7 @@ export class SlackApp {
     this.#app = new PersistBeforeAckApp({
       receiver,
       authorize: deps.authorize,
-      clientOptions: {
-        slackApiUrl,
-        retryConfig: { retries: 0 },
-        rejectRateLimitedCalls: true,
-        allowAbsoluteUrls: false,
-      },
+      clientOptions: webClientOptions(slackApiUrl),
       logger,
       deferInitialization: false,
     });

@@ -6,7 +6,7 @@ import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
 import { sleepUnlessAborted, within } from '../calls/waits.ts';
 import { backoffMs } from '../relay/runtime/outage-waits.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { createQuietSlackLogger } from '../slack/slack-client.ts';
+import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 
 /** How long Slack may take to return an address, and then to say hello (ms). */
 const API_TIMEOUT_MS = 10_000;
@@ -161,15 +161,9 @@ export class SocketModeConnection {
     const receiver = new SocketModeReceiver({
       appToken,
       autoReconnectEnabled: false,
-      logger: createQuietSlackLogger(log),
+      logger: createSlackLogger(log, true),
       installerOptions: {
-        clientOptions: {
-          slackApiUrl,
-          allowAbsoluteUrls: false,
-          retryConfig: { retries: 0 },
-          rejectRateLimitedCalls: true,
-          timeout: API_TIMEOUT_MS,
-        },
+        clientOptions: { ...webClientOptions(slackApiUrl), timeout: API_TIMEOUT_MS },
       },
       processEventErrorHandler: async ({ error }) => {
         log.debug({ err: error }, 'could not record an event; Slack will send it again');

@@ -69,12 +69,9 @@ export class SlackClient {
     const { token } = installation;
     if (this.#webClient?.token !== token) {
       const client = new WebClient(token, {
-        slackApiUrl: slackApiUrl ?? SLACK_API_URL,
-        allowAbsoluteUrls: false,
-        rejectRateLimitedCalls: true,
-        retryConfig: { retries: 0 },
+        ...webClientOptions(slackApiUrl ?? SLACK_API_URL),
         maxRequestConcurrency: Number.POSITIVE_INFINITY,
-        logger: createQuietSlackLogger(log),
+        logger: createSlackLogger(log, true),
         fetch: this.#fetch,
         ...(installation.isOrgToken === true ? { teamId: installation.workspace } : {}),
       });
@@ -180,24 +177,35 @@ export function clientForToken(
   return new SlackClient({ ...options, installation });
 }
 
-/** Passes the log lines of Slack's packages on to ours. Drops debug lines, which contain people's messages. */
-export function createSlackLogger(log: Logger): SlackLogger {
+/** What all clients of Slack's packages have in common: a call is one request, and goes to this address alone. */
+export function webClientOptions(slackApiUrl: string) {
+  return {
+    slackApiUrl,
+    allowAbsoluteUrls: false,
+    rejectRateLimitedCalls: true,
+    retryConfig: { retries: 0 },
+  };
+}
+
+/**
+ * Passes the log lines of Slack's packages on to ours. Drops debug lines, which contain people's messages. `isQuiet`: warnings and
+ * errors become debug lines, for clients whose failures we log ourselves.
+ */
+export function createSlackLogger(log: Logger, isQuiet = false): SlackLogger {
   const drop = () => undefined;
+  const passOn =
+    (level: 'debug' | 'warn' | 'error') =>
+    (...parts: unknown[]) =>
+      log[isQuiet ? 'debug' : level]({ parts: parts.map(String) }, 'Slack package');
   return {
     debug: drop,
-    info: (...parts) => log.debug({ parts: parts.map(String) }, 'Slack package'),
-    warn: (...parts) => log.warn({ parts: parts.map(String) }, 'Slack package'),
-    error: (...parts) => log.error({ parts: parts.map(String) }, 'Slack package'),
+    info: passOn('debug'),
+    warn: passOn('warn'),
+    error: passOn('error'),
     setLevel: drop,
     setName: drop,
     getLevel: () => LogLevel.INFO,
   };
-}
-
-/** The same with warnings and errors as debug lines, for clients whose failures we log ourselves. */
-export function createQuietSlackLogger(log: Logger): SlackLogger {
-  const quiet = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'Slack package');
-  return { ...createSlackLogger(log), warn: quiet, error: quiet };
 }
 
 /** Whether the bot's token may go to this address: Slack's hosts over https, and SLACK_API_URL if that is the sandbox. */

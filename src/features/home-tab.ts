@@ -41,8 +41,6 @@ export interface HomeRequest extends WorkspaceActor {
   note?: string | undefined;
 }
 
-export interface ChannelSettingsRequest extends ModalTrigger, ChannelActor {}
-
 /** A part of the Home tab that only admins see. */
 export interface AdminSection {
   buildSection(workspace: string): Promise<readonly ViewBlock[]>;
@@ -58,7 +56,7 @@ interface OpenedTask extends ChannelActor {
 export interface HomeTabDeps extends RelayDeps {
   adminSections: readonly AdminSection[];
   /** Opens the modal with a channel's settings. */
-  openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
+  openSettings: (request: ChannelActor & ModalTrigger) => Promise<ModalOutcome>;
   /** Opens the modal with a task's details. */
   openTask: (triggerId: string, task: OpenedTask) => Promise<ModalOutcome>;
 }
@@ -113,21 +111,19 @@ export class HomeTab {
     const { person, note } = request;
     const data = await this.#load(workspace, request);
     const isFresh = areTasksFresh(data.rows);
-    const first = renderView(data, note ?? (isFresh ? undefined : strings.home.loading));
+    const shown = (loaded: HomeData, orElse: string | undefined) =>
+      homeView({ ...loaded, note: note ?? orElse, now: Date.now() });
+    const first = shown(data, isFresh ? undefined : strings.home.loading);
     const hash = await workspace.views.publish(person, first, request.hash);
     if (hash === undefined || isFresh) return;
     const reached = await refreshTasks(this.#deps, data.rows);
     const freshData = await this.#load(workspace, { ...request, state: data.state });
     // The hash leaves a page alone that the person has opened meanwhile.
-    await workspace.views.publish(
-      person,
-      renderView(freshData, note ?? (reached ? undefined : strings.home.stale)),
-      hash,
-    );
+    await workspace.views.publish(person, shown(freshData, reached ? undefined : strings.home.stale), hash);
   }
 
   /** Opens the settings of the channel that is shown. Throws a SlackError. */
-  async openChannelSettings(request: ChannelSettingsRequest, state: HomeTabState): Promise<void> {
+  async openChannelSettings(request: ChannelActor & ModalTrigger, state: HomeTabState): Promise<void> {
     const { workspace: id, channel, person } = request;
     const workspace = this.#deps.workspace(id);
     if (workspace === undefined) return;
@@ -192,10 +188,6 @@ async function loadPage(
   const found = await at(wanted);
   if (found.rows.length > 0 || wanted === 0) return found;
   return at(Math.max(0, Math.ceil(found.count / HOME_PAGE_SIZE) - 1));
-}
-
-function renderView(data: HomeData, note: string | undefined) {
-  return homeView({ ...data, note, now: Date.now() });
 }
 
 export const HOME_PAGE_SIZE = 10;

@@ -22,55 +22,31 @@ import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
 import type { Turn } from '../store/schema.ts';
 import { taskIdOf } from '../store/threads/turns.ts';
-import {
-  type ModalContent,
-  type ModalOutcome,
-  openAndFillModal,
-  pagerBlocks,
-  parsePage,
-  updateModal,
-} from './modals.ts';
+import { type ModalContent, openAndFillModal, pagerBlocks, parsePage, updateModal } from './modals.ts';
 
 /** Handles the buttons of steps and fresh links. */
 export function stepsAndLinksButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'steps' | 'steps_page' | 'steps_next_page' | 'fresh_links'> {
+  const title = strings.buttons.steps.label;
   const showPage = async (press: ViewPress) => {
     const { list, page = 0 } = parsePage(press.value) ?? {};
     const turnId = z.uuid().safeParse(list).data;
-    if (turnId === undefined) return undefined;
-    return showSteps(deps, { ...press, turnId, page, modal: { viewId: press.view.id } });
+    const workspace = deps.workspace(press.workspace);
+    if (turnId === undefined || workspace === undefined) return;
+    await updateModal(workspace, press.view.id, title, await stepsContent(deps, { ...press, turnId }, page));
   };
   return {
-    steps: (press) => showSteps(deps, { ...press, page: 0, modal: press }),
+    steps: (press) => openAndFillModal(deps, press, title, () => stepsContent(deps, press, 0)),
     steps_page: showPage,
     steps_next_page: showPage,
-    fresh_links: (press) => showFreshLinks(deps, press),
+    fresh_links: (press) =>
+      openAndFillModal(deps, press, strings.freshLinksTitle, () => freshLinksContent(deps, press)),
   };
 }
 
-interface StepsPress extends ControlRequest {
-  /** From 0. */
-  page: number;
-  /** Opens a modal, or updates the one that is open. */
-  modal: { triggerId: string } | { viewId: string };
-}
-
-/** Opens the modal with a turn's steps, or a refusal, or shows another page in it. Throws a SlackError. */
-async function showSteps(deps: RelayDeps, press: StepsPress): Promise<ModalOutcome> {
-  const { modal, workspace } = press;
-  const render = () => renderView(deps, press);
-  if ('triggerId' in modal) {
-    const trigger = { workspace, triggerId: modal.triggerId };
-    return openAndFillModal(deps, trigger, strings.buttons.steps.label, render);
-  }
-  const slack = deps.workspace(workspace);
-  if (slack === undefined) return 'unknown';
-  await updateModal(slack, modal.viewId, strings.buttons.steps.label, await render());
-  return 'done';
-}
-
-async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalContent> {
+/** A page of a turn's steps, from 0. */
+async function stepsContent(deps: RelayDeps, press: ControlRequest, page: number): Promise<ModalContent> {
   const about = { control: 'steps', notFound: strings.stepsNotFound };
   return turnModalContent(deps, press, about, async ({ turn, taskId, agent }) => {
     if (turn.assistant_message_id === null) return strings.stepsNotFound;
@@ -82,7 +58,7 @@ async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalCont
     const further = await deps.rendering.run(turn.workspace, find, AbortSignal.timeout(FIND_WAIT_MS));
     // Where steps are hidden, the button stands there for the sources alone.
     const steps = show_steps || further.length === 0 ? toolSteps(blocks) : [];
-    return stepsView(steps, further, { turnId: turn.id, page: press.page });
+    return stepsView(steps, further, { turnId: turn.id, page });
   });
 }
 
@@ -130,38 +106,23 @@ function verbatimBlock(text: string): ViewBlock {
   };
 }
 
-interface FreshLinksPress extends ControlRequest {
-  triggerId: string;
-}
-
-/**
- * Shows new links to a turn's results to the person who asks: in a modal or, if they do not fit there, at the end of the
- * thread. Throws a SlackError.
- */
-async function showFreshLinks(deps: RelayDeps, press: FreshLinksPress): Promise<ModalOutcome> {
+/** New links to a turn's results for the person who asks; at the end of the thread, if they do not fit in the modal. */
+async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promise<ModalContent> {
   const about = { control: 'fresh_links', notFound: strings.filesNotFound };
-  return openAndFillModal(deps, press, strings.freshLinksTitle, () =>
-    turnModalContent(deps, press, about, (at) => render(deps, press, at)),
-  );
-}
-
-async function render(
-  deps: RelayDeps,
-  { person }: FreshLinksPress,
-  { turn, taskId, agent }: TurnAtService,
-): Promise<ModalContent> {
-  const claimed = await deps.store.results.ofThread(turn);
-  const { results } = await agent.allResults(taskId);
-  const listed = results
-    .filter(({ id }) => claimed.get(id)?.turn_id === turn.id)
-    .map((result) => toListedResult(result));
-  if (listed.length === 0) return strings.filesNotFound;
-  const blocks = resultModalBlocks(listed);
-  if (blocks !== undefined) return createModal(strings.freshLinksTitle, blocks);
-  const { workspace, channel, thread_ts: threadTs } = turn;
-  for (const message of resultPages(listed))
-    await sendEphemeral(deps, { workspace, channel, person, threadTs }, message);
-  return strings.freshLinksBelow;
+  return turnModalContent(deps, press, about, async ({ turn, taskId, agent }) => {
+    const claimed = await deps.store.results.ofThread(turn);
+    const { results } = await agent.allResults(taskId);
+    const listed = results
+      .filter(({ id }) => claimed.get(id)?.turn_id === turn.id)
+      .map((result) => toListedResult(result));
+    if (listed.length === 0) return strings.filesNotFound;
+    const blocks = resultModalBlocks(listed);
+    if (blocks !== undefined) return createModal(strings.freshLinksTitle, blocks);
+    const { workspace, channel, thread_ts: threadTs } = turn;
+    for (const message of resultPages(listed))
+      await sendEphemeral(deps, { workspace, channel, person: press.person, threadTs }, message);
+    return strings.freshLinksBelow;
+  });
 }
 
 /** A turn, and where to read what the service has of it. */

@@ -9,7 +9,6 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { formModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import {
   actionsBlock,
-  type ButtonElement,
   buttonElement,
   dangerButton,
   mrkdwnSection,
@@ -51,7 +50,7 @@ export class WorkspaceAccount {
       const text = (id: string) => input(id)?.value ?? '';
       const credentials = { baseUrl: text(ACCOUNT_FIELDS.address), apiKey: text(ACCOUNT_FIELDS.key) };
       const afterwards = () => this.#submit({ workspace, person }, viewId, credentials);
-      return { view: accountPendingView(), afterwards };
+      return { view: noticeModal(strings.account.title, strings.account.testing), afterwards };
     },
   };
 
@@ -201,23 +200,20 @@ export type AccountSummary =
 export function accountSection(account: AccountSummary): ViewBlock[] {
   const label = account.kind === 'own' ? strings.account.change : undefined;
   const buttons = [buttonElement('account_set', 'set', label)];
-  if (account.kind === 'own' || account.kind === 'lost') buttons.push(removeButton());
+  let text: string;
+  if (account.kind === 'own')
+    text = strings.account.own(account.host, account.setBy, account.setAt.toISOString().slice(0, 10));
+  else text = account.kind === 'lost' ? strings.account.lost(account.host) : strings.account[account.kind];
+  if ('host' in account) {
+    const { removeTitle: title, removeText, removeYes: yes, removeNo: no } = strings.account;
+    const remove = buttonElement('account_remove', 'remove');
+    buttons.push(dangerButton(remove, { title, text: removeText, yes, no }));
+  }
   return [
     { type: 'header', text: plainText(strings.account.heading) },
-    mrkdwnSection(accountText(account)),
+    mrkdwnSection(text),
     actionsBlock(buttons),
   ];
-}
-
-function accountText(account: AccountSummary): string {
-  switch (account.kind) {
-    case 'own':
-      return strings.account.own(account.host, account.setBy, account.setAt.toISOString().slice(0, 10));
-    case 'lost':
-      return strings.account.lost(account.host);
-    default:
-      return strings.account[account.kind];
-  }
 }
 
 /** The form that sets the account. */
@@ -230,14 +226,4 @@ export function accountFormView(account: AccountSummary): Modal {
   ];
   const form = { callback: ACCOUNT_FORM, submit: strings.account.submit };
   return formModal(strings.account.title, [...about, ...inputs], form);
-}
-
-/** The modal while the credentials are tried. */
-function accountPendingView(): Modal {
-  return noticeModal(strings.account.title, strings.account.testing);
-}
-
-function removeButton(): ButtonElement {
-  const { removeTitle: title, removeText: text, removeYes: yes, removeNo: no } = strings.account;
-  return dangerButton(buttonElement('account_remove', 'remove'), { title, text, yes, no });
 }

@@ -184,31 +184,32 @@ async function postRefusalText(
   return strings.inviteMe(await within(BOT_NAME_TIMEOUT_MS, name, undefined));
 }
 
-/** The values of the form; undefined for fields that it did not have or that were left empty. */
+/** What a form holds; undefined for fields that it did not have. */
 export interface StartFormValues {
   channel: string | undefined;
   question: string | undefined;
-  title: string | undefined;
-  model: string | undefined;
-  skill: string | undefined;
-  noFallback: boolean;
-  mode: 'auto' | 'plan' | undefined;
+  choices: TaskChoices;
   /** Slack's file objects. */
   files: readonly unknown[];
 }
 
 function formValues({ input }: FormSubmission): StartFormValues {
+  const chosen = (id: string) => input(id)?.selected_option?.value;
+  const typed = (id: string) => toSingleLine(input(id)?.value ?? '');
+  const [model, mode, title] = [chosen('model'), chosen('mode'), typed('title')];
+  const skill = chosen('used_skill') ?? typed('skill');
+  const noFallback = (input('fallback')?.selected_options ?? []).length > 0;
   const question = input('question');
-  const model = input('model')?.selected_option?.value;
-  const mode = input('mode')?.selected_option?.value;
   return {
     channel: input('channel')?.selected_conversation ?? undefined,
-    question: question === undefined ? undefined : (question.value ?? ''),
-    title: input('title')?.value ?? undefined,
-    model: model === 'usual' ? undefined : model,
-    skill: input('used_skill')?.selected_option?.value ?? input('skill')?.value ?? undefined,
-    noFallback: (input('fallback')?.selected_options ?? []).length > 0,
-    mode: mode === 'auto' || mode === 'plan' ? mode : undefined,
+    question: question && (question.value ?? ''),
+    choices: {
+      ...(title !== '' && { title }),
+      ...(model !== undefined && model !== 'usual' && { model }),
+      ...(skill !== '' && { skill }),
+      ...(noFallback && { noFallback }),
+      ...((mode === 'auto' || mode === 'plan') && { mode }),
+    },
     files: input('files')?.files ?? [],
   };
 }
@@ -231,21 +232,11 @@ export function messageOfForm(
   const { about, attachments } = source ?? {};
   return {
     text,
-    ...(allBlocks.length === 0 ? {} : { blocks: allBlocks }),
-    ...(attachments === undefined ? {} : { attachments }),
-    ...(files.length === 0 ? {} : { files }),
-    ...(about === undefined ? {} : { about }),
-    choices: { ...typed.choices, ...choicesOf(values) },
-  };
-}
-
-function choicesOf({ title, model, skill, noFallback, mode }: StartFormValues): TaskChoices {
-  return {
-    ...(title === undefined || toSingleLine(title) === '' ? {} : { title: toSingleLine(title) }),
-    ...(model === undefined ? {} : { model }),
-    ...(skill === undefined || toSingleLine(skill) === '' ? {} : { skill: toSingleLine(skill) }),
-    ...(noFallback ? { noFallback } : {}),
-    ...(mode === undefined ? {} : { mode }),
+    ...(allBlocks.length > 0 && { blocks: allBlocks }),
+    ...(attachments && { attachments }),
+    ...(files.length > 0 && { files }),
+    ...(about && { about }),
+    choices: { ...typed.choices, ...values.choices },
   };
 }
 
@@ -255,8 +246,7 @@ export async function askByCommand(
   { workspace, channel, person }: ChannelActor,
   question: string,
 ): Promise<RenderedMessage> {
-  const unset = { title: undefined, model: undefined, skill: undefined, mode: undefined };
-  const values = { ...unset, channel, question, noFallback: false, files: [] };
+  const values = { channel, question, choices: {}, files: [] };
   const form = { id: randomUUID(), channel, from: channel, viewId: '' };
   const answer = await submissions.submit({ workspace, person, ...form, values });
   if (typeof answer === 'string') return { text: answer, blocks: [] };

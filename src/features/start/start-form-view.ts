@@ -114,14 +114,21 @@ function inputBlocks({
   if (channel !== undefined) blocks.push(channelInput(channel.chosen));
   if (question === 'long') blocks.push(textSection(form.longQuestion));
   else blocks.push(questionInput(question));
-  if (!isTaskStarted) blocks.push(titleInput(chosen.title), modelInput(chosen.model));
+  const title = { label: form.title, hint: form.titleHint, optional: true };
+  const typedTitle = { initial: chosen.title, maxLength: MAX_TITLE_CHARACTERS };
+  if (!isTaskStarted) blocks.push(textInput('title', title, typedTitle), modelInput(chosen.model));
   const skills = usedSkills.filter((skill) => skill.length <= MAX_OPTION_CHARACTERS);
-  if (skills.length > 0) blocks.push(usedSkillInput(skills));
-  blocks.push(skillInput(chosen.skill));
+  const options = skills.map((skill) => formOption(skill, skill));
+  const select = { type: 'static_select' as const, action_id: 'used_skill', options };
+  if (skills.length > 0) blocks.push(inputBlock(select, { label: form.usedSkill, optional: true }));
+  const skill = { label: form.skill, hint: form.skillHint, optional: true };
+  blocks.push(textInput('skill', skill, { initial: chosen.skill, maxLength: MAX_SKILL_CHARACTERS }));
   const filesInput = { type: 'file_input' as const, action_id: 'files', max_files: MAX_FORM_FILES };
   blocks.push(inputBlock(filesInput, { label: form.files, hint: form.filesHint, optional: true }));
   if (isTaskStarted) return blocks;
-  if (offers.noFallback) blocks.push(fallbackInput(chosen.noFallback === true));
+  const fallback = formOption('no_fallback', form.noFallback, form.noFallbackHint);
+  const ticked = chosen.noFallback === true ? ['no_fallback'] : [];
+  if (offers.noFallback) blocks.push(checkboxesInput('fallback', form.fallback, [fallback], ticked));
   if (offers.autoMode || offers.planMode) blocks.push(modeInput(offers, chosen.mode));
   return blocks;
 }
@@ -144,22 +151,6 @@ function questionInput({ text, optional }: { text: string; optional: boolean }):
   return textInput('question', { label, optional }, field);
 }
 
-function titleInput(title: string | undefined): ViewBlock {
-  const texts = { label: form.title, hint: form.titleHint, optional: true };
-  return textInput('title', texts, { initial: title, maxLength: MAX_TITLE_CHARACTERS });
-}
-
-function skillInput(skill: string | undefined): ViewBlock {
-  const texts = { label: form.skill, hint: form.skillHint, optional: true };
-  return textInput('skill', texts, { initial: skill, maxLength: MAX_SKILL_CHARACTERS });
-}
-
-function usedSkillInput(skills: readonly string[]): ViewBlock {
-  const options = skills.map((skill) => formOption(skill, skill));
-  const select = { type: 'static_select' as const, action_id: 'used_skill', options };
-  return inputBlock(select, { label: form.usedSkill, optional: true });
-}
-
 /** `usual` leaves the model to the channel's settings and the service. */
 function modelInput(model = 'usual'): ViewBlock {
   const choices = Object.entries({ usual: form.defaultModel, ...strings.models });
@@ -172,11 +163,6 @@ function modeInput(offers: StartFormContent['offers'], mode = 'usual'): ViewBloc
   if (offers.autoMode) options.push(formOption('auto', form.autoMode, form.autoModeHint));
   if (offers.planMode) options.push(formOption('plan', form.planMode, form.planModeHint));
   return choiceInput('mode', { label: form.mode, optional: true }, options, mode, 'radio_buttons');
-}
-
-function fallbackInput(chosen: boolean): ViewBlock {
-  const options = [formOption('no_fallback', form.noFallback, form.noFallbackHint)];
-  return checkboxesInput('fallback', form.fallback, options, chosen ? ['no_fallback'] : []);
 }
 
 function textSection(sentence: string): ViewBlock {

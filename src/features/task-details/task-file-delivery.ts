@@ -3,7 +3,7 @@ import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
-import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -94,30 +94,20 @@ export class TaskFileDelivery {
       if (sizeBytes === null) return strings.fileNotSent(name);
       if (sizeBytes === 0) return strings.tasks.fileEmpty;
       if (sizeBytes > fileBytes) return strings.fileTooLarge(sizeBytes, fileBytes);
-      await this.#upload(workspace, agent, request.person, { ...file, sizeBytes });
+      await workspace.uploads.upload({
+        channel: await workspace.posting.openDm(request.person),
+        name,
+        sizeBytes,
+        content: this.#bytesOf(agent, { ...file, sizeBytes }),
+        // A second press sends the file again, so nothing needs to be recorded.
+        onFileId: async () => undefined,
+      });
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;
       log.warn({ err: error, task: row.task_id, file: request.fileId }, 'could not send a file back');
       return strings.fileNotSent(name);
     }
-  }
-
-  async #upload(
-    { posting, uploads }: WorkspaceClient,
-    agent: AgentClient,
-    person: string,
-    file: SizedFile,
-  ): Promise<void> {
-    const { filename: name, sizeBytes } = file;
-    await uploads.upload({
-      channel: await posting.openDm(person),
-      name,
-      sizeBytes,
-      content: this.#bytesOf(agent, file),
-      // A second press sends the file again, so nothing needs to be recorded.
-      onFileId: async () => undefined,
-    });
   }
 
   /** The file's bytes, requested once Slack takes them. */

@@ -6,7 +6,6 @@ import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/task-lis
 import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,
-  type ButtonElement,
   buttonElement,
   contextLineBlock,
   dangerButton,
@@ -108,16 +107,18 @@ export function taskView(details: TaskDetails): Modal {
     page: details.page,
     home: details.home,
   };
+  const { deleteTitle: title, deleteText: text } = strings.tasks;
+  const [yes, no] = [strings.buttons.task_delete.label, strings.labels.keepTask];
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plainSection(note)]),
     mrkdwnSection(formatTitle(task.title)),
     mrkdwnContextBlock(facts.filter((fact) => fact !== '').join(' · ')),
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
     actionsBlock([
-      ...openButton(task.url),
-      ...lookButton(details),
+      ...(task.url === null ? [] : [linkButton('open_thread', task.url)]),
+      ...(details.offersLook ? [buttonElement('task_files_look', '/0')] : []),
       ...(details.closed === undefined ? [buttonElement('task_record', details.id)] : []),
-      deleteButton(details.id),
+      dangerButton(buttonElement('task_delete', details.id), { title, text, yes, no }),
     ]),
     { type: 'divider' },
     ...(files === undefined
@@ -155,20 +156,6 @@ function fileBlock(file: TaskFile): ViewBlock {
 function reviewBlock(review: Review): ViewBlock {
   const state = formatState(hasFailed(review) ? 'failed' : review.status);
   return mrkdwnSection(strings.tasks.review(state, escapeMrkdwn(shorten(review.errorMessage ?? '', 500))));
-}
-
-function openButton(url: string | null): ButtonElement[] {
-  return url === null ? [] : [linkButton('open_thread', url)];
-}
-
-function lookButton({ offersLook }: TaskDetails): ButtonElement[] {
-  return offersLook ? [buttonElement('task_files_look', '/0')] : [];
-}
-
-function deleteButton(id: string): ButtonElement {
-  const { deleteTitle: title, deleteText: text } = strings.tasks;
-  const [yes, no] = [strings.buttons.task_delete.label, strings.labels.keepTask];
-  return dangerButton(buttonElement('task_delete', id), { title, text, yes, no });
 }
 
 function plainSection(text: string): ViewBlock {

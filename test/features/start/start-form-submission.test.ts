@@ -7,11 +7,7 @@ const offers = { noFallback: true, autoMode: true, planMode: true };
 const empty: StartFormValues = {
   channel: undefined,
   question: '',
-  title: undefined,
-  model: undefined,
-  skill: undefined,
-  noFallback: false,
-  mode: undefined,
+  choices: {},
   files: [],
 };
 const names = new Map<string, string>();
@@ -28,7 +24,8 @@ describe('the message of a submitted form', () => {
 
   test('takes fields and flags, and fields win', () => {
     const question = '--model max --skill one --auto --title "By flag" what?';
-    const words = messageOfForm({ ...empty, question, model: 'fast', title: ' By\nfield ' }, null, offers);
+    const choices = { model: 'fast', title: 'By field' };
+    const words = messageOfForm({ ...empty, question, choices }, null, offers);
     expect(words.choices).toEqual({ model: 'fast', skill: 'one', mode: 'auto', title: 'By field' });
     expect(words.text).toBe('what?');
   });

@@ -1,4 +1,4 @@
-import { AnswerFeedback, feedbackSection } from '../features/answer-feedback.ts';
+import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts';
 import { HomeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { ChannelSettings } from '../features/settings/channel-settings.ts';
@@ -12,8 +12,8 @@ import { listRunningTasks } from '../features/task-commands.ts';
 import { TaskRecorder } from '../features/task-details/record-request.ts';
 import { TaskDeleter } from '../features/task-details/task-deletion.ts';
 import { TaskFileDelivery } from '../features/task-details/task-file-delivery.ts';
-import { TaskModal, taskButtons } from '../features/task-details/task-modal.ts';
-import { UsageReport } from '../features/usage-report.ts';
+import { openTaskModal, taskButtons } from '../features/task-details/task-modal.ts';
+import { usageButtons, usageSection } from '../features/usage-report.ts';
 import { WorkflowStepHandler } from '../features/workflow-step.ts';
 import { WorkspaceAccount } from '../features/workspace-account.ts';
 import {
@@ -53,14 +53,16 @@ export function createFeatures(
     isSharedAccount: (account) => oauth !== undefined && account === SETTINGS_ACCOUNT,
   });
   const workspaceSettings = new WorkspaceSettings(deps, updateHome);
-  const taskModal = new TaskModal(deps);
-  const usageReport = new UsageReport(deps);
-  const feedback = { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) };
   const home = new HomeTab({
     ...deps,
-    adminSections: [workspaceSettings, workspaceAccount, feedback, usageReport],
+    adminSections: [
+      (id) => workspaceSettings.buildSection(id),
+      (id) => workspaceAccount.buildSection(id),
+      (id) => feedbackSection(deps.store, id),
+      usageSection,
+    ],
     openSettings: (request) => channelSettings.open(request),
-    openTask: (triggerId, task) => taskModal.open(triggerId, task),
+    openTask: (triggerId, task) => openTaskModal(deps, triggerId, task),
   });
   const questionPoster = new QuestionPoster(deps, jobs);
   const workflowStep = new WorkflowStepHandler(deps, () => jobs.runDue());
@@ -76,22 +78,20 @@ export function createFeatures(
     workspaceAccount,
     channelSettings,
     workspaceSettings,
-    usageReport,
     workflowStep,
     taskDeleter,
     taskRecorder,
-    taskModal,
     taskFiles: new TaskFileDelivery(deps),
     startForm: new StartForm(deps),
     startSubmissions: new StartFormSubmissions({ ...deps, questionPoster }),
-    feedback: new AnswerFeedback(deps),
+    feedback: answerFeedback(deps),
   };
 }
 
 /** Connects every button, form, word of `/agent` and shortcut to what handles it. */
 export function connectFeatures(
   { bolt: app }: SlackApp,
-  { deps, directMessages }: Turns,
+  { deps }: Turns,
   { stopControl, buttons: controlButtons }: Controls,
   features: Features,
 ): void {
@@ -102,11 +102,11 @@ export function connectFeatures(
     ...home.buttons,
     ...workspaceAccount.buttons,
     ...workspaceSettings.buttons,
-    ...features.usageReport.buttons,
+    ...usageButtons(deps),
     ...features.feedback.buttons,
     ...startForm.buttons,
     ...stepsAndLinksButtons(deps),
-    ...taskButtons(features, (request) => home.show(request)),
+    ...taskButtons(deps, features, (request) => home.show(request)),
     stop: (press) => stopControl.requestStop(press),
     stop_listed: async (press) => {
       const outcome = await stopControl.requestStop(press);
@@ -125,5 +125,5 @@ export function connectFeatures(
   registerForms(context, forms);
   registerSlashCommand(context, agentWordHandlers(deps, features), startSubmissions);
   registerShortcuts(context, startForm);
-  registerHomeOpened(context, home, directMessages);
+  registerHomeOpened(context, home);
 }

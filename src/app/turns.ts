@@ -1,4 +1,4 @@
-import { TitlesAndPrompts } from '../features/direct-messages.ts';
+import { showTaskTitle } from '../features/direct-messages.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';
@@ -42,7 +42,6 @@ export function createTurns(
       : undefined;
   const workspace = (id: string) => installations.workspace(id);
   const settings = relaySettings(config, links, overrides.limits);
-  const directMessages = new TitlesAndPrompts({ store, settings, workspace, log });
   const deps: RelayDeps = {
     store,
     log,
@@ -54,7 +53,7 @@ export function createTurns(
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
     onBlockRefused: telemetry.metrics.onBlockRefused,
-    onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
+    onTaskStarted: (thread, title) => showTaskTitle({ workspace, log }, thread, title),
   };
   const waitingReactions = new WaitingReactions(deps);
   const readRateFor = (account: string) => accounts.readRate(account);
@@ -80,7 +79,7 @@ export function createTurns(
   const jobs = new JobRunner({ store, log, onRun: onJobRun });
   jobs.add(followUpJobs({ deps, checks: [postLaterResults, postReviews], readRateFor }));
   jobs.add(reminderJobs(deps));
-  return { deps, links, directMessages, waitingReactions, runner, dispatcher, maintenance, jobs };
+  return { deps, links, waitingReactions, runner, dispatcher, maintenance, jobs };
 }
 
 export type Controls = ReturnType<typeof createControls>;

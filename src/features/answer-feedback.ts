@@ -11,6 +11,7 @@ import {
   turnOf,
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { inBackground } from '../relay/runtime/poller.ts';
 import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { formModal, type Modal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import { contextLineBlock, mrkdwnSection, plainText, sectionBlock } from '../render/blocks/slack-blocks.ts';
@@ -23,101 +24,98 @@ import { formatAge } from '../render/text/units.ts';
 import type { FeedbackKey } from '../store/feedback-ratings.ts';
 import type { Turn } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
-import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from './modals.ts';
+import { type ModalContent, openAndFillModal } from './modals.ts';
 
 const CONTROL = 'feedback';
 
 /** Feedback on answers: one thumb per person and answer, and an optional comment. */
-export class AnswerFeedback {
-  readonly #deps: RelayDeps;
-  readonly buttons: ButtonHandlers<'feedback' | 'feedback_comment'> = {
-    feedback: (press) => this.rate({ ...press, good: press.value.startsWith('good/') }),
-    feedback_comment: (press) => this.openCommentForm(press),
+export function answerFeedback(deps: RelayDeps): {
+  buttons: ButtonHandlers<'feedback' | 'feedback_comment'>;
+  forms: FormHandlers;
+} {
+  const { title } = strings.feedback;
+  return {
+    buttons: {
+      feedback: (press) => rate(deps, press, press.value.startsWith('good/')),
+      feedback_comment: (press) => openAndFillModal(deps, press, title, () => commentForm(deps, press)),
+    },
+    forms: { feedback_comment: (form) => submitComment(deps, form) },
   };
-  readonly forms: FormHandlers = { feedback_comment: (form) => this.#submitComment(form) };
+}
 
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
+/** Saves a thumb in place of the person's earlier one. */
+async function rate(deps: RelayDeps, request: ControlRequest, good: boolean): Promise<ControlOutcome> {
+  const { workspace, turnId, person } = request;
+  const turn = await permittedTurn(deps, request, CONTROL, true);
+  if (typeof turn === 'string') return turn;
+  await deps.store.feedback.rate({ workspace, turn_id: turnId, user_id: person }, good);
+  deps.log.info({ turn: turnId, good }, 'feedback received');
+  const { channel, thread_ts: threadTs } = turn;
+  const thanks = noteWithButtons(strings.feedback.thanks, ['feedback_comment'], turnId);
+  trySendEphemeral(deps, { workspace, channel, person, threadTs }, thanks);
+  return 'done';
+}
 
-  /** Saves a thumb in place of the person's earlier one. */
-  async rate({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
-    const { workspace, turnId, person } = request;
-    const turn = await permittedTurn(this.#deps, request, CONTROL, true);
-    if (typeof turn === 'string') return turn;
-    await this.#deps.store.feedback.rate({ workspace, turn_id: turnId, user_id: person }, good);
-    this.#deps.log.info({ turn: turnId, good }, 'feedback received');
+/** The form for a comment, or why there is none. */
+async function commentForm(deps: RelayDeps, request: ControlRequest): Promise<ModalContent> {
+  const { workspace, turnId, person } = request;
+  const turn = await turnOf(deps.store, request);
+  if (turn === undefined) return strings.controlFailed.unknown;
+  const refusal = await controlRefusal(deps, {
+    ...useOnTurn(turn, person, CONTROL),
+    isReadOnly: true,
+  });
+  if (refusal !== undefined) return refusal;
+  const given = await deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
+  return commentView(turnId, given?.comment ?? null);
+}
+
+/** Saves a comment with the person's thumb, and tells its writer. */
+async function submitComment(
+  deps: RelayDeps,
+  { workspace, person, metadata, input }: FormSubmission,
+): Promise<FormAnswer> {
+  const turnId = z.uuid().safeParse(metadata).data;
+  const comment = (input('comment')?.value ?? '').trim().slice(0, MAX_COMMENT_CHARACTERS);
+  if (turnId === undefined || comment === '') return undefined;
+  const { store, log } = deps;
+  const key = { workspace, turn_id: turnId, user_id: person };
+  // The thumb may have been erased meanwhile.
+  if (!(await store.feedback.addComment(key, comment)))
+    return { errors: { comment: strings.feedback.tooLate } };
+  const turn = await store.turns.get(workspace, turnId);
+  if (turn !== undefined) {
     const { channel, thread_ts: threadTs } = turn;
-    const thanks = noteWithButtons(strings.feedback.thanks, ['feedback_comment'], turnId);
-    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, thanks);
-    return 'done';
+    trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.feedback.saved);
   }
+  inBackground(postComment(deps, key, turn, comment), log, 'a comment was not posted in FEEDBACK_CHANNEL');
+  return undefined;
+}
 
-  /** Opens the form for a comment, or a modal that says why not. Throws a SlackError. */
-  async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
-    return openAndFillModal(this.#deps, request, strings.feedback.title, () => this.#renderView(request));
-  }
-
-  async #renderView(request: ControlRequest): Promise<ModalContent> {
-    const { workspace, turnId, person } = request;
-    const turn = await turnOf(this.#deps.store, request);
-    if (turn === undefined) return strings.controlFailed.unknown;
-    const refusal = await controlRefusal(this.#deps, {
-      ...useOnTurn(turn, person, CONTROL),
-      isReadOnly: true,
-    });
-    if (refusal !== undefined) return refusal;
-    const given = await this.#deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
-    return commentView(turnId, given?.comment ?? null);
-  }
-
-  async #submitComment({ workspace, person, metadata, input }: FormSubmission): Promise<FormAnswer> {
-    const turnId = z.uuid().safeParse(metadata).data;
-    const comment = (input('comment')?.value ?? '').trim().slice(0, MAX_COMMENT_CHARACTERS);
-    if (turnId === undefined || comment === '') return undefined;
-    const isSaved = await this.saveComment({ workspace, person, turnId }, comment);
-    return isSaved ? undefined : { errors: { comment: strings.feedback.tooLate } };
-  }
-
-  /** Saves a comment with the person's thumb, and tells its writer; false if the thumb is gone. */
-  async saveComment(
-    { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
-    text: string,
-  ): Promise<boolean> {
-    const { store, log } = this.#deps;
-    const key = { workspace, turn_id: turnId, user_id: person };
-    if (!(await store.feedback.addComment(key, text))) return false;
-    const turn = await store.turns.get(workspace, turnId);
-    if (turn !== undefined) {
-      const { channel, thread_ts: threadTs } = turn;
-      trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, strings.feedback.saved);
-    }
-    this.#postComment(key, turn, text).catch((error: unknown) =>
-      log.warn({ err: error, turn: turnId }, 'a comment was not posted in FEEDBACK_CHANNEL'),
-    );
-    return true;
-  }
-
-  /** Posts a comment in the channel of the settings. Throws a SlackError. */
-  async #postComment(key: FeedbackKey, turn: Turn | undefined, text: string): Promise<void> {
-    const { feedbackChannel: channel } = this.#deps.settings;
-    const workspace = this.#deps.workspace(key.workspace);
-    if (channel === undefined || workspace === undefined) return;
-    const { posting, people } = workspace;
-    const given = await this.#deps.store.feedback.get(key);
-    const thumb = given?.is_positive === true ? strings.buttons.feedback.label : strings.labels.thumbsDown;
-    const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
-    const url = turn && (await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts }));
-    const message = {
-      text: escapeMrkdwn(heading),
-      blocks: [
-        contextLineBlock(heading),
-        sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
-        ...(url === undefined ? [] : [mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`)]),
-      ],
-    };
-    await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });
-  }
+/** Posts a comment in the channel of the settings. Throws a SlackError. */
+async function postComment(
+  deps: RelayDeps,
+  key: FeedbackKey,
+  turn: Turn | undefined,
+  text: string,
+): Promise<void> {
+  const { feedbackChannel: channel } = deps.settings;
+  const workspace = deps.workspace(key.workspace);
+  if (channel === undefined || workspace === undefined) return;
+  const { posting, people } = workspace;
+  const given = await deps.store.feedback.get(key);
+  const thumb = given?.is_positive === true ? strings.buttons.feedback.label : strings.labels.thumbsDown;
+  const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
+  const url = turn && (await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts }));
+  const message = {
+    text: escapeMrkdwn(heading),
+    blocks: [
+      contextLineBlock(heading),
+      sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
+      ...(url === undefined ? [] : [mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`)]),
+    ],
+  };
+  await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });
 }
 
 /** The most that a plain-text input takes. */

@@ -9,27 +9,25 @@ import type { ThreadKey } from '../store/schema.ts';
 /** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
 const MAX_TITLE_CHARACTERS = 200;
 
-/** What only direct messages have where Slack lists the app as an agent. */
-export class TitlesAndPrompts {
-  readonly #deps: Pick<RelayDeps, 'store' | 'settings' | 'workspace' | 'log'>;
+/** Suggests prompts to a person who opens their direct messages with an app that Slack lists as an agent. Throws a SlackError. */
+export async function suggestPrompts(
+  deps: Pick<RelayDeps, 'store' | 'settings' | 'workspace'>,
+  workspace: string,
+  channel: string,
+): Promise<void> {
+  if ((await closingAt(deps, { workspace, channel })) !== undefined) return;
+  const { title, list } = strings.prompts;
+  await deps.workspace(workspace)?.sessions?.setSuggestedPrompts(channel, title, list);
+}
 
-  constructor(deps: Pick<RelayDeps, 'store' | 'settings' | 'workspace' | 'log'>) {
-    this.#deps = deps;
-  }
-
-  /** Suggests prompts to a person who opens their direct messages. Throws a SlackError. */
-  async suggestPrompts(workspace: string, channel: string): Promise<void> {
-    if ((await closingAt(this.#deps, { workspace, channel })) !== undefined) return;
-    const { title, list } = strings.prompts;
-    await this.#deps.workspace(workspace)?.sessions?.setSuggestedPrompts(channel, title, list);
-  }
-
-  /** Has Slack show the title of a task that was started. Returns at once; never throws. */
-  onTaskStarted({ workspace, channel, thread_ts }: ThreadKey, title: string): void {
-    if (!isDirectChannel(channel)) return;
-    const sessions = this.#deps.workspace(workspace)?.sessions;
-    if (sessions === undefined) return;
-    const work = sessions.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
-    inBackground(work, this.#deps.log, 'could not set the title of a direct message thread');
-  }
+/** Has Slack show the title of a task that was started in a direct message. Returns at once; never throws. */
+export function showTaskTitle(
+  deps: Pick<RelayDeps, 'workspace' | 'log'>,
+  { workspace, channel, thread_ts }: ThreadKey,
+  title: string,
+): void {
+  const sessions = isDirectChannel(channel) ? deps.workspace(workspace)?.sessions : undefined;
+  if (sessions === undefined) return;
+  const work = sessions.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
+  inBackground(work, deps.log, 'could not set the title of a direct message thread');
 }

@@ -42,9 +42,7 @@ export interface HomeRequest extends WorkspaceActor {
 }
 
 /** A part of the Home tab that only admins see. */
-export interface AdminSection {
-  buildSection(workspace: string): Promise<readonly ViewBlock[]>;
-}
+type AdminSection = (workspace: string) => Promise<readonly ViewBlock[]>;
 
 /** A task whose details are opened, and what the Home tab behind shows. */
 interface OpenedTask extends ChannelActor {
@@ -168,7 +166,7 @@ export class HomeTab {
     try {
       if (!(await isAdminNow(this.#deps, actor))) return [];
       const { workspace } = actor;
-      return (await Promise.all(this.#deps.adminSections.map((one) => one.buildSection(workspace)))).flat();
+      return (await Promise.all(this.#deps.adminSections.map((build) => build(workspace)))).flat();
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'left out the admin sections of a Home tab');
       return [];

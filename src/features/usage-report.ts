@@ -17,7 +17,7 @@ import * as strings from '../render/strings/index.ts';
 import { csvLine } from '../render/text/escape.ts';
 import { SlackError } from '../slack/errors.ts';
 import { USAGE_FIGURES, type UsageRow } from '../store/stats.ts';
-import { type ModalOutcome, type ModalTrigger, openForAdmins } from './modals.ts';
+import { type ModalContent, openForAdmins } from './modals.ts';
 
 /** Lines of one month: a modal has 100 blocks. */
 const MAX_LINES = 40;
@@ -29,60 +29,52 @@ const NAMES_TIMEOUT_MS = 120_000;
 const words = strings.usage;
 
 /** What the agent is used for: figures for the admins of a workspace, counted when they ask for them. */
-export class UsageReport {
-  readonly #deps: RelayDeps;
-  readonly buttons: ButtonHandlers<'usage_show' | 'usage_csv'> = {
-    usage_show: (press) => this.#open(press),
-    usage_csv: (press) => this.sendCsv(press),
+export function usageButtons(deps: RelayDeps): ButtonHandlers<'usage_show' | 'usage_csv'> {
+  const about = { title: words.title, refusal: words.notAdmin, control: 'usage' };
+  return {
+    usage_show: (press) => openForAdmins(deps, press, about, () => figuresContent(deps, press)),
+    usage_csv: (press) => sendCsv(deps, press),
   };
+}
 
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
+/** The section of an admin's Home tab. */
+export async function usageSection(): Promise<ViewBlock[]> {
+  const buttons = [buttonElement('usage_show', 'show'), buttonElement('usage_csv', 'csv')];
+  return [
+    { type: 'header', text: plainText(words.heading) },
+    contextLineBlock(words.about),
+    actionsBlock(buttons),
+  ];
+}
 
-  /** The section of an admin's Home tab. */
-  async buildSection(): Promise<ViewBlock[]> {
-    const buttons = [buttonElement('usage_show', 'show'), buttonElement('usage_csv', 'csv')];
-    return [
-      { type: 'header', text: plainText(words.heading) },
-      contextLineBlock(words.about),
-      actionsBlock(buttons),
-    ];
-  }
+/** The figures of this month and last by channel and model. */
+async function figuresContent({ store }: RelayDeps, actor: WorkspaceActor): Promise<ModalContent> {
+  const rows: UsageRow[] = [];
+  for await (const row of store.usage.read(lastTwoMonths(actor))) rows.push(row);
+  if (rows.length === 0) return words.none;
+  const months = Map.groupBy(rows, ({ month }) => month);
+  return createModal(words.title, [...months].reverse().flatMap(monthBlocks));
+}
 
-  /** Shows the figures of this month and last by channel and model. Throws a SlackError. */
-  async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
-    const about = { title: words.title, refusal: words.notAdmin, control: 'usage' };
-    return openForAdmins(this.#deps, actor, about, async () => {
-      const rows: UsageRow[] = [];
-      for await (const row of this.#deps.store.usage.read(lastTwoMonths(actor))) rows.push(row);
-      if (rows.length === 0) return words.none;
-      const months = Map.groupBy(rows, ({ month }) => month);
-      return createModal(words.title, [...months].reverse().flatMap(monthBlocks));
-    });
-  }
-
-  /** Sends the figures of each person as CSV into an admin's direct messages. Throws a SlackError or a StoreError. */
-  async sendCsv(actor: WorkspaceActor): Promise<void> {
-    const workspace = this.#deps.workspace(actor.workspace);
-    if (workspace === undefined) return;
-    if (!(await isAdminFor(this.#deps, actor, 'usage')))
-      return sendDirectMessage(this.#deps, actor, words.notAdmin);
-    try {
-      const channel = await workspace.posting.openDm(actor.person);
-      const range = lastTwoMonths(actor);
-      const rows = this.#deps.store.usage.read(range, 'person');
-      const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
-      for await (const bytes of csvFiles(rows, nameLookup(workspace))) {
-        const content = Readable.from([bytes]);
-        const file = { channel, name: 'usage.csv', comment, sizeBytes: bytes.length, content };
-        await workspace.uploads.upload({ ...file, onFileId: async () => undefined });
-      }
-    } catch (error) {
-      if (!(error instanceof SlackError)) throw error;
-      this.#deps.log.warn({ workspace: workspace.id, err: error }, 'could not send usage figures');
-      await sendDirectMessage(this.#deps, actor, words.notSent);
+/** Sends the figures of each person as CSV into an admin's direct messages. Throws a SlackError or a StoreError. */
+async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
+  const workspace = deps.workspace(actor.workspace);
+  if (workspace === undefined) return;
+  if (!(await isAdminFor(deps, actor, 'usage'))) return sendDirectMessage(deps, actor, words.notAdmin);
+  try {
+    const channel = await workspace.posting.openDm(actor.person);
+    const range = lastTwoMonths(actor);
+    const rows = deps.store.usage.read(range, 'person');
+    const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
+    for await (const bytes of csvFiles(rows, nameLookup(workspace))) {
+      const content = Readable.from([bytes]);
+      const file = { channel, name: 'usage.csv', comment, sizeBytes: bytes.length, content };
+      await workspace.uploads.upload({ ...file, onFileId: async () => undefined });
     }
+  } catch (error) {
+    if (!(error instanceof SlackError)) throw error;
+    deps.log.warn({ workspace: workspace.id, err: error }, 'could not send usage figures');
+    await sendDirectMessage(deps, actor, words.notSent);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { App, RespondFn, SlackActionMiddlewareArgs, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { TitlesAndPrompts } from '../features/direct-messages.ts';
+import { suggestPrompts } from '../features/direct-messages.ts';
 import { type HomeTab, parseHomeMetadata } from '../features/home-tab.ts';
 import type {
   ButtonHandler,
@@ -12,6 +12,7 @@ import type {
   PressAnswer,
   PressedId,
 } from '../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { type EphemeralDeps, sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { MENU_ACTION, type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
@@ -155,9 +156,8 @@ const homeOpenedSchema = z.looseObject({
 
 /** Shows a person's Home tab when they open it, or suggests prompts in their direct messages. */
 export function registerHomeOpened(
-  { app, log }: ListenerContext,
+  { app, log, deps }: ListenerContext & { deps: RelayDeps },
   home: HomeTab,
-  directMessages: TitlesAndPrompts,
 ): void {
   app.event('app_home_opened', async ({ body }) => {
     const envelope = parseEnvelope(body);
@@ -168,7 +168,7 @@ export function registerHomeOpened(
     const state = parseHomeMetadata(view?.private_metadata);
     const work =
       tab === 'messages'
-        ? directMessages.suggestPrompts(workspace, channel)
+        ? suggestPrompts(deps, workspace, channel)
         : home.show({ workspace, person, state, hash: view?.hash });
     runAfterAck(work, log.child({ tab }), 'could not fill what a person opened');
   });

@@ -30,54 +30,42 @@ export interface TaskModalRequest extends ChannelActor {
   note?: string | undefined;
 }
 
-export class TaskModal {
-  readonly #deps: RelayDeps;
+/** Opens the modal with a task's details. Throws a SlackError. */
+export async function openTaskModal(
+  deps: RelayDeps,
+  triggerId: string,
+  request: TaskModalRequest,
+): Promise<ModalOutcome> {
+  const trigger = { workspace: request.workspace, triggerId };
+  return openAndFillModal(deps, trigger, strings.tasks.title, (workspace) =>
+    modalContent(deps, workspace, request),
+  );
+}
 
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
-
-  /** Opens the modal. Throws a SlackError. */
-  async open(triggerId: string, request: TaskModalRequest): Promise<ModalOutcome> {
-    const location = { workspace: request.workspace, triggerId };
-    return openAndFillModal(this.#deps, location, strings.tasks.title, (workspace) =>
-      this.#renderView(workspace, request),
-    );
-  }
-
-  /** Updates an open modal; false if it was closed. Throws a SlackError. */
-  async update(viewId: string, request: TaskModalRequest): Promise<boolean> {
-    const workspace = this.#deps.workspace(request.workspace);
-    if (workspace === undefined) return false;
-    return updateModal(workspace, viewId, strings.tasks.title, await this.#renderView(workspace, request));
-  }
-
-  /** Shows a sentence in place of the task. Throws a SlackError. */
-  async showNotice(viewId: string, workspace: string, sentence: string): Promise<void> {
-    await updateModal(this.#deps.workspace(workspace), viewId, strings.tasks.title, sentence);
-  }
-
-  async #renderView(workspace: WorkspaceClient, request: TaskModalRequest): Promise<ModalContent> {
-    const { channel, thread_ts, person, home, note } = request;
-    const key = { workspace: request.workspace, channel, thread_ts };
-    const row = await this.#deps.store.tasks.get(key);
-    if (row === undefined) return strings.tasks.notFound;
-    const refusal = await taskUseRefusal(this.#deps, workspace, row, { person, control: 'task_details' });
-    if (refusal !== undefined) return refusal;
-    const closing = await closingAt(this.#deps, key);
-    const [{ state, page, reviews }, url] = await Promise.all([
-      closing === undefined ? readTaskDetails(this.#deps, row, request.page) : NOTHING_READ,
-      savedPermalink(this.#deps, row),
-    ]);
-    const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
-    const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
-    const now = Date.now();
-    const watchedMs = this.#deps.settings.results.followUpMs;
-    const offersLook =
-      closing === undefined && row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
-    const closed = closing && strings.closedPlaces[closing];
-    return taskView({ closed, task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
-  }
+async function modalContent(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  request: TaskModalRequest,
+): Promise<ModalContent> {
+  const { channel, thread_ts, person, home, note } = request;
+  const key = { workspace: request.workspace, channel, thread_ts };
+  const row = await deps.store.tasks.get(key);
+  if (row === undefined) return strings.tasks.notFound;
+  const refusal = await taskUseRefusal(deps, workspace, row, { person, control: 'task_details' });
+  if (refusal !== undefined) return refusal;
+  const closing = await closingAt(deps, key);
+  const [{ state, page, reviews }, url] = await Promise.all([
+    closing === undefined ? readTaskDetails(deps, row, request.page) : NOTHING_READ,
+    savedPermalink(deps, row),
+  ]);
+  const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
+  const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
+  const now = Date.now();
+  const watchedMs = deps.settings.results.followUpMs;
+  const offersLook =
+    closing === undefined && row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
+  const closed = closing && strings.closedPlaces[closing];
+  return taskView({ closed, task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
 }
 
 /** Longest wait for the service (ms). */
@@ -152,7 +140,6 @@ type TaskButton =
   | 'task_delete';
 
 interface TaskParts {
-  taskModal: TaskModal;
   taskFiles: TaskFileDelivery;
   taskDeleter: TaskDeleter;
   taskRecorder: TaskRecorder;
@@ -160,14 +147,22 @@ interface TaskParts {
 
 /** Handles the buttons in a task's details: the modal shows the outcome; `showHome` shows it in the Home tab behind. */
 export function taskButtons(
-  { taskModal: modal, taskFiles: files, taskDeleter: deleter, taskRecorder: recorder }: TaskParts,
+  deps: RelayDeps,
+  { taskFiles: files, taskDeleter: deleter, taskRecorder: recorder }: TaskParts,
   showHome: (request: WorkspaceActor & { state: HomeTabState }) => Promise<void>,
 ): ButtonHandlers<TaskButton> {
+  const { title } = strings.tasks;
+  /** False if the modal was closed. */
+  const update = async ({ workspace: id, view }: ViewPress, request: TaskModalRequest) => {
+    const workspace = deps.workspace(id);
+    if (workspace === undefined) return false;
+    return updateModal(workspace, view.id, title, await modalContent(deps, workspace, request));
+  };
   const showFiles = async (press: ViewPress, note?: string) => {
     const shown = shownTask(press);
     if (shown === undefined) return;
     const page = parsePage(press.value)?.page ?? shown.request.page;
-    await modal.update(press.view.id, { ...shown.request, page, note });
+    await update(press, { ...shown.request, page, note });
   };
   return {
     task_files_back: (press) => showFiles(press),
@@ -176,13 +171,13 @@ export function taskButtons(
     task_file: async (press) => {
       const { request } = shownTask(press) ?? {};
       if (request === undefined) return;
-      const show = (note: string) => modal.update(press.view.id, { ...request, note });
+      const show = (note: string) => update(press, { ...request, note });
       await files.deliver({ ...request, fileId: press.value }, show);
     },
     task_record: async (press) => {
       const { request, task } = shownTask(press) ?? {};
       if (request === undefined || task === undefined) return;
-      const show = (note: string) => modal.update(press.view.id, { ...request, note });
+      const show = (note: string) => update(press, { ...request, note });
       await recorder.save({ ...request, task }, show);
     },
     task_delete: async (press) => {
@@ -190,7 +185,7 @@ export function taskButtons(
       if (shown === undefined) return;
       const { workspace, person, channel, thread_ts, home: state } = shown.request;
       const sentence = await deleter.delete({ workspace, channel, thread_ts, task: shown.task, person });
-      await modal.showNotice(press.view.id, workspace, sentence);
+      await updateModal(deps.workspace(workspace), press.view.id, title, sentence);
       await showHome({ workspace, person, state });
     },
   };

@@ -1,47 +1,14 @@
-import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
 import { JOB_KIND } from '../store/jobs/jobs.ts';
 import { TURN_STATES } from '../store/threads/turn-steps.ts';
 
-const EVENT_KINDS: Record<EventKind, string> = {
-  message: '',
-  edit: '',
-  deletion: '',
-  renaming: '',
-  move: '',
-  channel_deletion: '',
-  joining: '',
-  stop: "a stop reaction or Slack's stop",
-  step: 'of a workflow',
-  other: '',
-};
-const EVENT_OUTCOMES: Record<EventOutcome, string> = {
-  admitted: '',
-  known: 'seen before',
-  orphan: 'between people',
-  unsent: 'between people',
-  closed: 'where the bot does not answer',
-  stop_said: '',
-  reworded: '',
-  withdrawn: '',
-  too_late: 'already sent',
-  renamed: '',
-  moved: '',
-  settings_deleted: 'of a deleted channel',
-  joined: '',
-  ignored: 'not for the bot',
-  recorded: 'a step',
-  not_installed: '',
-  uninstalled: '',
-  failed: 'not recorded',
-  done: 'this and the following: of a stop',
-  stopping: '',
-  over: '',
-  running: '',
-  refused: '',
-  unknown: '',
-  nothing: '',
-};
-const EVENT_KIND = `kind: ${withMeanings(EVENT_KINDS)}`;
+const EVENT_KIND =
+  'kind: message, edit, deletion, renaming, move, channel_deletion, joining, ' +
+  "stop (a stop reaction or Slack's stop), step (of a workflow), other";
+const EVENT_OUTCOME =
+  'outcome: admitted, known (seen before), orphan (between people), unsent (between people), ' +
+  'closed (where the bot does not answer), stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, ' +
+  'settings_deleted (of a deleted channel), joined, ignored (not for the bot), recorded (a step), not_installed, ' +
+  'uninstalled, failed (not recorded); of a stop: done, stopping, over, running, refused, unknown, nothing';
 const TURN_OUTCOME =
   'outcome: completed, length (cut off by the service), cancelled (stopped), failed, refused (by the service), ' +
   'withdrawn (deleted), helped (only help was asked for), kept (files without words), abandoned (tried too often)';
@@ -51,7 +18,7 @@ const CALL = 'endpoint: method and path; account: settings, own (that of a works
 /** What each metric says, and what the values of its labels are. */
 export const metricHelp = {
   build_info: 'Always 1; version: the release that runs',
-  events_total: `Events from Slack; ${EVENT_KIND}; outcome: ${withMeanings(EVENT_OUTCOMES)}`,
+  events_total: `Events from Slack; ${EVENT_KIND}; ${EVENT_OUTCOME}`,
   event_seconds: `Time from the arrival of an event until it may be acknowledged; ${EVENT_KIND}`,
   turns_ended_total: `Finished turns; ${TURN_OUTCOME}`,
   turn_seconds: `Time from a message in Slack to the end of its turn; ${TURN_OUTCOME}`,
@@ -91,10 +58,3 @@ export const metricHelp = {
   feedback: 'Thumbs of the last 24 hours; thumb: good, bad',
   turns: `Unfinished turns, over all processes; state: ${TURN_STATES.join(', ')}`,
 };
-
-/** Values of a label, each with its meaning where its name does not say it. */
-function withMeanings(values: Readonly<Record<string, string>>): string {
-  return Object.entries(values)
-    .map(([value, meaning]) => (meaning === '' ? value : `${value} (${meaning})`))
-    .join(', ');
-}

@@ -1,5 +1,6 @@
 import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
+import type { EncryptedRow } from '../store/workspaces/encrypted-texts.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
@@ -15,55 +16,37 @@ const PROGRESS_ROWS = 1_000;
  * that no key can decrypt.
  */
 export async function rotateKey(
-  store: Pick<Store, 'installations' | 'accounts' | 'settings'>,
+  { encryptedTexts }: Pick<Store, 'encryptedTexts'>,
   keyring: Keyring,
   print: (line: string) => void,
 ): Promise<{ reencrypted: number; changed: number; unreadable: string[] }> {
   const unreadable: string[] = [];
   const result = { reencrypted: 0, changed: 0, unreadable };
-  let rows = 0;
-  const reencrypt = async (
-    what: string,
-    encrypted: string,
-    context: readonly string[],
-    put: (encrypted: string) => Promise<boolean>,
-  ): Promise<void> => {
-    rows += 1;
-    if (rows % PROGRESS_ROWS === 0) print(`Looked at ${rows} rows so far.`);
-    if (keyring.usesCurrentKey(encrypted)) return;
-    let text: string;
+  for (const [index, row] of (await encryptedTexts.all()).entries()) {
+    if ((index + 1) % PROGRESS_ROWS === 0) print(`Looked at ${index + 1} rows so far.`);
+    if (keyring.usesCurrentKey(row.encrypted)) continue;
+    const { what, context } = describeRow(row);
     try {
-      text = keyring.decrypt(encrypted, context);
+      const text = keyring.decrypt(row.encrypted, context);
+      const isReplaced = await encryptedTexts.replace(row, keyring.encrypt(text, context));
+      // A token was renewed meanwhile, perhaps with the old key.
+      result[isReplaced ? 'reencrypted' : 'changed'] += 1;
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
       unreadable.push(`${what}: ${error.message}`);
-      return;
     }
-    const done = await put(keyring.encrypt(text, context));
-    if (done) result.reencrypted += 1;
-    // A token was renewed meanwhile, perhaps with the old key.
-    else result.changed += 1;
-  };
-  const { installations, accounts, settings } = store;
-  for (const { workspace, encrypted } of await installations.allEncrypted()) {
-    const context = encryptionContext.installation(workspace);
-    await reencrypt(`the tokens of ${workspace}`, encrypted, context, (text) =>
-      installations.replaceEncrypted(workspace, encrypted, text),
-    );
-  }
-  for (const { encrypted, ...key } of await accounts.allEncrypted()) {
-    const what = `the key of the account ${key.account_id} of ${key.workspace}`;
-    await reencrypt(what, encrypted, encryptionContext.account(key), (text) =>
-      accounts.replaceEncrypted(key, encrypted, text),
-    );
-  }
-  for (const { encrypted, ...key } of await settings.allEncrypted()) {
-    const what = `the instructions of ${key.channel} in ${key.workspace}`;
-    await reencrypt(what, encrypted, encryptionContext.setting(key.workspace), (text) =>
-      settings.replaceEncrypted(key, encrypted, text),
-    );
   }
   return result;
+}
+
+function describeRow({ kind, workspace, key }: EncryptedRow): { what: string; context: readonly string[] } {
+  const { installation, account, setting } = encryptionContext;
+  if (kind === 'installation')
+    return { what: `the tokens of ${workspace}`, context: installation(workspace) };
+  if (kind === 'setting')
+    return { what: `the instructions of ${key} in ${workspace}`, context: setting(workspace) };
+  const context = account({ workspace, account_id: key });
+  return { what: `the key of the account ${key} of ${workspace}`, context };
 }
 
 function requireKeyring({ SECRET_KEY }: Config): Keyring {

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
 import { toStoreError } from './errors.ts';
 import { BASELINE, migrations, readAppliedMigrations } from './migrations.ts';
+import { ALL_ENCRYPTED } from './workspaces/encrypted-texts.ts';
 
 /** The state of a database before anything is changed in it. */
 export interface SchemaCheck {
@@ -66,11 +67,7 @@ async function readInstallations(
 ): Promise<Pick<SchemaCheck, 'encryptedSamples' | 'installations'>> {
   // The format version and the key's id stand before the second dot.
   const encrypted = await client.query<{ encrypted: string }>(`
-    select min(encrypted) as encrypted from (
-      select encrypted_tokens as encrypted from installations
-      union all select encrypted_api_key from accounts
-      union all select instructions ->> 'encrypted' from settings) as texts
-    where encrypted is not null group by split_part(encrypted, '.', 2)`);
+    select min(encrypted) as encrypted from (${ALL_ENCRYPTED}) as texts group by split_part(encrypted, '.', 2)`);
   const installations = await client.query<SchemaCheck['installations'][number]>(
     'select workspace, enterprise_id from installations where uninstalled_at is null order by workspace',
   );

@@ -27,6 +27,7 @@ import type { OnStep } from './threads/turn-steps.ts';
 import { TurnUsage } from './threads/turn-usage.ts';
 import { Turns } from './threads/turns.ts';
 import { Accounts } from './workspaces/accounts.ts';
+import { EncryptedTexts } from './workspaces/encrypted-texts.ts';
 import { Installations } from './workspaces/installations.ts';
 import type { Keyring } from './workspaces/keyring.ts';
 import { SettingsStore } from './workspaces/settings-store.ts';
@@ -39,6 +40,7 @@ export class Store extends Queries {
   readonly backfills = new Backfills(this.db);
   readonly audit = new AuditTrail(this.db);
   readonly channels = new Channels(this.db);
+  readonly encryptedTexts = new EncryptedTexts(this.db);
   readonly feedback = new FeedbackRatings(this.db);
   readonly pausedThreads = new PausedThreads(this.db);
   readonly installations = new Installations(this.db);

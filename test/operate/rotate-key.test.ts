@@ -58,8 +58,13 @@ test('a row that no key can decrypt is reported, and the others are encrypted ag
 
 test('a rotation of many rows reports its progress', async () => {
   const encrypted = both.encrypt('the tokens', encryptionContext.installation('T4'));
-  const many = Array.from({ length: 2_000 }, (_, index) => ({ workspace: `T4${index}`, encrypted }));
-  vi.spyOn(store.installations, 'allEncrypted').mockResolvedValue(many);
+  const many = Array.from({ length: 2_000 }, (_, index) => ({
+    kind: 'installation' as const,
+    workspace: `T4${index}`,
+    key: '',
+    encrypted,
+  }));
+  vi.spyOn(store.encryptedTexts, 'all').mockResolvedValue(many);
   await rotate();
   expect(lines).toEqual(['Looked at 1000 rows so far.', 'Looked at 2000 rows so far.']);
 });

@@ -25,9 +25,6 @@ const batchSize = sql.lit(BATCH_SIZE);
 
 /** Erases and deletes what is past its retention time. */
 export class Retention extends Queries {
-  /** The rate limit that was looked at last: each call looks at the next ones. */
-  #lastRateLimit = { workspace: '', limit_key: '' };
-
   /**
    * Erases and deletes all that is due, in steps of at most 1,000 rows with pauses as long as the steps: others work
    * meanwhile. Returns the number of affected rows. `signal` ends it after the current step. A step that fails keeps no
@@ -46,7 +43,6 @@ export class Retention extends Queries {
       ([name, statement]) => [name, () => countChanges(this.db, statement)] as const,
     );
     const once = [
-      ['rate_limits', () => this.#deleteUnusedRateLimits()],
       ['keys', () => new Accounts(this.db).deleteUnusedKeys()],
       ['uninstalled', () => new WorkspaceErasure(this.db).eraseUninstalled(days.uninstalled)],
     ] as const;
@@ -81,23 +77,6 @@ export class Retention extends Queries {
       return countChanges(trx, deletion('audit_events', sql`at < ${then}`, 'at'));
     });
   }
-
-  /** A rate limit unused for a day is the same as a new one. An index on its times would slow down every permit. */
-  async #deleteUnusedRateLimits(): Promise<number> {
-    const { workspace, limit_key } = this.#lastRateLimit;
-    const isUnused = sql`greatest(theoretical_arrival_at, blocked_until) < now() - interval '1 day'`;
-    const { rows } = await sql<{ workspace: string; limit_key: string; deleted: number }>`
-      with page as (
-        select ctid as place, workspace, limit_key from rate_limits
-        where (workspace, limit_key) > (${workspace}, ${limit_key}) order by workspace, limit_key limit ${batchSize}
-      ), deleted as (
-        delete from rate_limits where ctid = any (array(select place from page)) and ${isUnused} returning 1)
-      select workspace, limit_key, (select count(*) from deleted) as deleted from page
-      order by workspace desc, limit_key desc limit 1`.execute(this.db);
-    const [last = { workspace: '', limit_key: '', deleted: 0 }] = rows;
-    this.#lastRateLimit = last;
-    return last.deleted;
-  }
 }
 
 async function repeatWhileFull(step: () => Promise<number>, signal?: AbortSignal): Promise<number> {
@@ -127,6 +106,12 @@ const LEFTOVER_DELETIONS = {
   early_edits: deletion('early_edits', sql`received_at < now() - interval '2 days'`, 'received_at'),
   socket_leases: deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
   used_oauth_states: deletion('used_oauth_states', sql`used_at < now() - interval '1 day'`, 'used_at'),
+  // One unused for a day is the same as a new one. An index on its times would slow down every permit.
+  rate_limits: deletion(
+    'rate_limits',
+    sql`greatest(theoretical_arrival_at, blocked_until) < now() - interval '1 day'`,
+    'theoretical_arrival_at',
+  ),
   uploads: deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
   // A form that was never sent, or a question that was given up. Whose words were asked again in a thread, its form tells.
   task_starts: deletion(

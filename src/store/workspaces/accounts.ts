@@ -82,24 +82,6 @@ export class Accounts extends Queries {
     return rows.map(({ item }) => item);
   }
 
-  /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
-  async replaceEncrypted(
-    { workspace, account_id }: AccountKey,
-    before: string,
-    sealed: string,
-  ): Promise<boolean> {
-    const replaced = sql`
-      update accounts set encrypted_api_key = ${sealed}, change_seq = ${nextChangeSeq}
-      where workspace = ${workspace} and account_id = ${account_id} and encrypted_api_key = ${before}`;
-    return inChangeSequence(this.db, (trx) => changesRow(trx, replaced));
-  }
-
-  /** The encrypted keys of all accounts. */
-  async allEncrypted(): Promise<(AccountKey & { encrypted: string })[]> {
-    return this.rows(sql<AccountKey & { encrypted: string }>`
-      select workspace, account_id, encrypted_api_key as encrypted from accounts where encrypted_api_key is not null`);
-  }
-
   /**
    * Deletes the keys of retired accounts, once their last turn has ended and their last deletion is done, or after a
    * day. Returns how many.

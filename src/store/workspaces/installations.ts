@@ -197,20 +197,6 @@ export class Installations extends Queries {
   async markStateUsed(state: string): Promise<boolean> {
     return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
   }
-
-  /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
-  async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
-    const replaced = sql`
-      update installations set encrypted_tokens = ${sealed}, change_seq = ${nextChangeSeq}
-      where workspace = ${workspace} and encrypted_tokens = ${before}`;
-    return inChangeSequence(this.db, (trx) => changesRow(trx, replaced));
-  }
-
-  /** The encrypted tokens of all installations. */
-  async allEncrypted(): Promise<{ workspace: string; encrypted: string }[]> {
-    return this.rows(sql<{ workspace: string; encrypted: string }>`
-      select workspace, encrypted_tokens as encrypted from installations where encrypted_tokens is not null`);
-  }
 }
 
 /** The accounts stay, so that their threads can say what is missing, but can no longer be used. */

@@ -40,9 +40,6 @@ export const DEFAULT_SETTINGS: Settings = {
   allow_workflow_steps: false,
 };
 
-/** Where a setting is. */
-type SettingsKey = Pick<SettingsRow, 'workspace' | 'channel'>;
-
 /** The settings of channels and workspaces. */
 export class SettingsStore extends Queries {
   readonly #keyring: Keyring | undefined;
@@ -85,24 +82,6 @@ export class SettingsStore extends Queries {
   async delete(workspace: string, channel: string): Promise<boolean> {
     return this.changes(sql`
       delete from settings where channel = ${channel} and workspace in (${reachedWith(workspace)})`);
-  }
-
-  /** The encrypted texts of all channels. */
-  async allEncrypted(): Promise<(SettingsKey & { encrypted: string })[]> {
-    return this.rows(sql<SettingsKey & { encrypted: string }>`
-      select workspace, channel, instructions ->> 'encrypted' as encrypted from settings
-      where instructions is not null`);
-  }
-
-  /** Replaces the encrypted text of a channel; false if it has changed meanwhile. */
-  async replaceEncrypted(
-    { workspace, channel }: SettingsKey,
-    before: string,
-    sealed: string,
-  ): Promise<boolean> {
-    return this.changes(sql`
-      update settings set instructions = jsonb_set(instructions, '{encrypted}', to_jsonb(${sealed}::text))
-      where (workspace, channel) = (${workspace}, ${channel}) and instructions ->> 'encrypted' = ${before}`);
   }
 
   /** What is set for some channels, the whole workspace first. */

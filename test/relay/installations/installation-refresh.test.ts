@@ -553,9 +553,10 @@ function rotationWith(renew: SlackTokens['renew']): TokenRotation {
 }
 
 async function reseal(): Promise<void> {
-  const before = (await store.installations.get(id))?.encrypted_tokens ?? '';
-  const sealed = encryptTokens(keyring, id, decryptTokens(keyring, id, before));
-  expect(await store.installations.replaceEncrypted(id, before, sealed)).toBe(true);
+  const encrypted = (await store.installations.get(id))?.encrypted_tokens ?? '';
+  const again = encryptTokens(keyring, id, decryptTokens(keyring, id, encrypted));
+  const row = { kind: 'installation', workspace: id, key: '', encrypted } as const;
+  expect(await store.encryptedTexts.replace(row, again)).toBe(true);
 }
 
 async function tokenOf(workspace: string): Promise<string> {

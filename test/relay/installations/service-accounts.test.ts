@@ -4,6 +4,7 @@ import { CredentialGate } from '../../../src/calls/credential-gate.ts';
 import { AccountGone } from '../../../src/relay/installations/changed-account.ts';
 import { ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
 import { Accounts, NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
+import { EncryptedTexts } from '../../../src/store/workspaces/encrypted-texts.ts';
 import { encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -41,8 +42,8 @@ test('all accounts that a workspace had share its memory, and only a few retired
     const encrypted_api_key = keyring.encrypt('the-key-of-one', encryptionContext.account(key));
     await accounts.put({ ...key, base_url: 'https://agent.example/v1', set_by: 'U1', encrypted_api_key });
   }
-  const withKeys = (await accounts.allEncrypted()).filter(({ workspace }) => workspace === 'T3');
-  expect(withKeys.map(({ account_id }) => account_id).sort()).toEqual(['a3', 'a4', 'a5', 'a6']);
+  const withKeys = (await new EncryptedTexts(kysely).all()).filter(({ workspace }) => workspace === 'T3');
+  expect(withKeys.map(({ key }) => key).sort()).toEqual(['a3', 'a4', 'a5', 'a6']);
   const known = accountsWith(keyring);
   await known.refresh(true);
   expect(() => known.agentClient('a2')).toThrow(AccountGone);

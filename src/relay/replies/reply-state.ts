@@ -23,7 +23,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/outage-waits.ts';
 import type { ReadReply } from './reply-blocks.ts';
-import { SilenceDetector, type SilenceLimits } from './silence-and-questions.ts';
+import { endsWithQuestion, SilenceDetector, type SilenceLimits } from './silence-and-questions.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
@@ -155,6 +155,13 @@ export class ReplyState {
     return plansFirst && buttonUse === undefined && (isOver || forwardedFileNotes === undefined);
   }
 
+  /** Whether the reply is a finished answer that asks the reader something; a plan has its buttons. */
+  get endsWithQuestion(): boolean {
+    const { isOver, phase, plansFirst, forwardedFileNotes, blocks } = this.#known;
+    const mayBeAnswered = forwardedFileNotes !== undefined;
+    return isOver && phase === 'done' && !plansFirst && !mayBeAnswered && endsWithQuestion(blocks);
+  }
+
   /** The current answer. */
   get answer(): string {
     return answerText(this.#known.blocks);
@@ -258,6 +265,7 @@ export class ReplyState {
     const { waitCause, stopSentence, askers, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
+    const question = this.endsWithQuestion ? strings.answerAsks : '';
     const urgent = [stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');
     return {
       ...known,
@@ -265,7 +273,7 @@ export class ReplyState {
       phase: stopSentence === undefined ? phase : 'stopping',
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
-      notes: [askers, instructions, ...this.#fileLines(), ...notes, buttonUse ?? ''],
+      notes: [askers, instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],
       asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),
       sentence: urgent === '' ? known.sentence : urgent,
       newBlocks: this.#settings.newBlocks,

@@ -99,6 +99,17 @@ export function silenceBefore(waiting: WaitingFor, { silenceMs, waitingMs }: Sil
 /** A question mark at the end of a text, in any script; quotes, brackets and emphasis may follow it. */
 const QUESTION_AT_END = /[?？؟;՞]["'”’»)\]*_\s]*$/u;
 
+/** Of what ends with a question mark, no question to the reader: a quotation, or a polite end. */
+const NO_QUESTION =
+  /(^\s*>.*|\?["'”’»])\s*$|\b(anything else|any (other |more |further )?questions|does (this|that) help)\b[^.!?]*\?/i;
+
+/** Whether the last words of a finished answer ask the reader something. */
+export function endsWithQuestion(blocks: readonly ReplyBlock[]): boolean {
+  const last = blocks.at(-1);
+  const isOpen = last?.kind === 'text' && !NO_QUESTION.test(last.text.trimEnd().split('\n').at(-1) ?? '');
+  return isOpen && waitsFor(blocks) === 'question';
+}
+
 /** What the agent may be waiting for after it has written this. */
 export function waitsFor(blocks: readonly ReplyBlock[]): WaitingFor {
   const answered = new Set(blocks.map((block) => (block.kind === 'tool_result' ? block.toolUseId : '')));

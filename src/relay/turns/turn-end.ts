@@ -106,7 +106,8 @@ async function postResultsAndEndLine(context: TurnContext): Promise<void> {
   if (durationMs <= LONG_TURN_MS) return;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
-  const outcome = turn.outcome === 'length' || turn.outcome === 'failed' ? turn.outcome : 'done';
+  const answered = context.state.endsWithQuestion ? 'asks' : 'done';
+  const outcome = turn.outcome === 'length' || turn.outcome === 'failed' ? turn.outcome : answered;
   const line = strings.endMention(asker, outcome, durationMs);
   await context.withRetry(() => posts.postNotice(END_PART, line));
 }

@@ -60,6 +60,9 @@ export function agentSilent(ms: number): string {
 /** The agent's last words are a question. */
 export const agentAsks = 'The agent asks you something. Write your answer here, or press Stop.';
 
+/** Below a finished answer whose last words are a question. */
+export const answerAsks = 'The agent asks you something. Write your answer here.';
+
 /** Posted where nobody has answered the agent, in mrkdwn; `userId` is undefined in a DM. */
 export function reminder(userId: string | undefined, isPlan: boolean): string {
   const line = isPlan
@@ -107,11 +110,12 @@ export function moreNotes(count: number): string {
 /** The post at the end that mentions the asker, in mrkdwn; `userId` is undefined in a DM. */
 export function endMention(
   userId: string | undefined,
-  outcome: 'done' | 'failed' | 'length',
+  outcome: 'done' | 'asks' | 'failed' | 'length',
   ms: number,
 ): string {
   const what = {
     done: 'the answer is ready',
+    asks: 'the answer is ready, and asks you something',
     failed: "this didn't work",
     length: 'the first part of the answer is ready',
   }[outcome];

@@ -10,6 +10,8 @@ import { saveChannelSettings } from '../../support/channel-settings-scene.ts';
 
 /** What the agent gets without a word after the answer to its question. */
 const MUTE = 'and say no more';
+/** What it answers with a question. */
+const UNCLEAR = 'compare the plates';
 const settings = {
   AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
   REMIND_SECONDS: '0.5',
@@ -18,6 +20,7 @@ const settings = {
 };
 const analyse = analyst();
 const script: AgentScript = async (turn) => {
+  if (turn.text === UNCLEAR) return turn.write('Both look alike. Which of them is the control?');
   if (!turn.text.includes(MUTE)) return analyse(turn);
   turn.write('I read it first. ');
   await turn.sleep(100_000);
@@ -220,6 +223,14 @@ describe.concurrent('a question of the agent', () => {
   });
 });
 
+test.concurrent('an answer that ends with a question says so, and brings no post', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, UNCLEAR);
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain(strings.answerAsks);
+  expect(await jobs(channel)).toEqual([]);
+});
+
 describe.concurrent('a plan', () => {
   test('that nobody answers brings one post, deleted when somebody presses a button', async () => {
     const channel = scene.channel();
@@ -287,15 +298,17 @@ test.concurrent('what waits for a person stands first in their Home tab and in t
 test.concurrent('a turn that took more than two minutes ends with a mention, with results too', async ({
   onTestFinished,
 }) => {
-  const own = await openAppScene({}, onTestFinished);
+  const own = await openAppScene({ agent: { script } }, onTestFinished);
   const { db } = own.sandbox.bot.store;
   await sql`alter table turns alter column started_at set default now() - interval '5 minutes'`.execute(db);
   const channel = own.channel();
   const root = own.ask(channel, '/files 1');
   await own.finished(channel, root);
-  const texts = own.replies(channel, root).map(({ text }) => text);
-  expect(texts.at(-1)).toBe(strings.endMention(own.ada.id, 'done', 5 * 60_000));
-  expect(texts.join()).toContain('note-1.txt');
+  const texts = () => own.replies(channel, root).map(({ text }) => text);
+  expect(texts().at(-1)).toBe(strings.endMention(own.ada.id, 'done', 5 * 60_000));
+  expect(texts().join()).toContain('note-1.txt');
+  await own.finished(channel, own.reply(channel, root, UNCLEAR));
+  expect(texts().at(-1)).toBe(strings.endMention(own.ada.id, 'asks', 5 * 60_000));
 });
 
 test.concurrent('what waits in a channel that a person has left is not shown to them', async () => {

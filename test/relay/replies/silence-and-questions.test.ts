@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { silenceBefore, waitsFor } from '../../../src/relay/replies/silence-and-questions.ts';
+import {
+  endsWithQuestion,
+  silenceBefore,
+  waitsFor,
+} from '../../../src/relay/replies/silence-and-questions.ts';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 
 const call: ReplyBlock = { kind: 'tool_use', id: 't1', name: 'look_up', input: {} };
@@ -18,6 +22,20 @@ test.each<[string, ReplyBlock[], ReturnType<typeof waitsFor>]>([
   ['an answer to a question after a tool', [call, result, text('Which one?')], 'question'],
 ])('the agent waits for %s', (_what, blocks, expected) => {
   expect(waitsFor(blocks)).toBe(expected);
+});
+
+test.each([
+  ['Both plates look alike. Which of them is the control?', true],
+  ['Shall I fit all of them?\n', true],
+  ['Would you like the plot, too (or **only the table**)?', true],
+  ['1. Which strain?\n2. Which dose?', true],
+  ['Let me know if you want more.', false],
+  ['All are fitted. Is there anything else I can do?', false],
+  ['Let me know. Do you have any further questions?', false],
+  ['I read three papers:\n1. Smith: “Is p53 a target?”', false],
+  ['You asked:\n> Which one?', false],
+])('whether “%s” asks the reader something: %s', (words, asks) => {
+  expect(endsWithQuestion([text(words)])).toBe(asks);
 });
 
 test('a run that may be waiting for a person counts as silent sooner than one with a tool at work', () => {

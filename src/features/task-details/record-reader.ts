@@ -12,8 +12,9 @@ import { answerText } from '../../render/messages/answer-text.ts';
 import type * as recorded from '../../render/record/record-page.ts';
 import { recordNotes, tasks } from '../../render/strings/index.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
-import type { SlackTs } from '../../store/schema.ts';
+import type { SlackTs, Turn } from '../../store/schema.ts';
 import type { SentTurn, TaskRow } from '../../store/tasks/tasks.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 
 /** Turns whose questions are read from the thread in one go. */
 const TURNS_PER_READ = 25;
@@ -104,19 +105,16 @@ async function findWords(
   thread: ReadonlyMap<SlackTs, ThreadMessage>,
 ): Promise<Pick<recorded.RecordedTurn, 'writer' | 'question' | 'isEdited'> | undefined> {
   const { messages, turns } = work.deps.store;
-  const { workspace, channel, message_ts: ts } = turn;
-  let message = await messages.get({ workspace, channel, ts });
-  let said = thread.get(ts);
-  while (said === undefined && message !== undefined) {
-    const repeated = message.resends_turn_id ?? message.revises_turn_id;
-    const earlier = repeated === null ? undefined : await turns.get(workspace, repeated);
-    if (earlier === undefined) break;
-    message = await messages.get({ workspace, channel, ts: earlier.message_ts });
+  let written: Omit<Turn, 'prompt'> = turn;
+  let said = thread.get(turn.message_ts);
+  while (said === undefined && !turn.is_press) {
+    const earlier = await turns.madeBy(written);
+    if (earlier === undefined) return undefined;
+    written = earlier;
     said = (await readMessages(work, [earlier.message_ts])).get(earlier.message_ts);
   }
-  const isOnlyPress = turn.is_press && message?.ts === ts;
-  const isGone = said === undefined && !isOnlyPress;
-  if (turn.is_erased || message === undefined || message.user_id === '' || isGone) return undefined;
+  const message = await messages.get(messageKeyOf(written));
+  if (turn.is_erased || message === undefined || message.user_id === '') return undefined;
   return {
     writer: await toPerson(work, message.user_id),
     question: said && (await toText(work, said)),

@@ -32,7 +32,7 @@ export interface CheckedTurn extends Turn {
 export interface SentTurn extends Omit<Turn, 'prompt'> {
   /** The messages of its reply. */
   reply_ts: SlackTs[];
-  /** A button made its message, which is not in Slack. */
+  /** A button made its message, which is not in Slack, and repeats no other. */
   is_press: boolean;
   /** It sent words of a person who was erased since. */
   is_erased: boolean;
@@ -119,7 +119,9 @@ export class TaskRecords extends Queries {
         array(select ts::text from posts where (posts.workspace, turn_id) = (turns.workspace, turns.id)
           and part like 'reply:%' and state = 'posted' and ts is not null order by ts) as reply_ts,
         exists (select from turns as pressed where ${sameThread('pressed', 'turns')}
-          and pressed.button_message_ts = turns.message_ts) as is_press
+          and pressed.button_message_ts = turns.message_ts) and not exists (
+            select from messages where ${sameThread('messages', 'turns')} and ts = turns.message_ts
+              and coalesce(resends_turn_id, revises_turn_id) is not null) as is_press
       from turns
       where ${inThread(thread)} and user_message_id is not null and coalesce(task_id, ${task_id}) = ${task_id}
       order by id`);

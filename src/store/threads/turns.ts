@@ -34,7 +34,7 @@ export function turnLocationOf({ workspace, id, channel, thread_ts }: TurnLocati
 }
 
 /** The message of a turn. */
-export function messageKeyOf({ workspace, channel, message_ts }: Turn): MessageKey {
+export function messageKeyOf({ workspace, channel, message_ts }: Omit<Turn, 'prompt'>): MessageKey {
   return { workspace, channel, ts: message_ts };
 }
 
@@ -69,7 +69,7 @@ export class Turns extends Queries {
   }
 
   /** The turn below whose reply a button made this turn's message; undefined for one that was written in Slack. */
-  async madeBy(turn: Turn): Promise<Turn | undefined> {
+  async madeBy(turn: Omit<Turn, 'prompt'>): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
       select * from turns where ${inThread(turn)} and (button_message_ts = ${turn.message_ts} or id = (
         select coalesce(resends_turn_id, revises_turn_id) from messages where ${ofMessage(messageKeyOf(turn))}))

@@ -125,14 +125,14 @@ function toGranted(installation: Installation): GrantedInstallation {
   const { token, refreshToken, expiresAt } = bot;
   return {
     workspace: installedIn.id,
-    enterprise: enterprise?.id,
-    organisation,
+    enterprise_id: enterprise?.id ?? null,
+    is_enterprise_install: organisation,
     name: installedIn.name ?? installedIn.id,
-    botUser: bot.userId,
-    botId: bot.id,
+    bot_user_id: bot.userId,
+    bot_id: bot.id,
     tokens: { bot: { token, ...(refreshToken && { refreshToken }) } },
     installer: user.id,
-    expiresAt: expiresAt == null ? undefined : new Date(expiresAt * 1_000),
+    token_expires_at: expiresAt == null ? null : new Date(expiresAt * 1_000),
   };
 }
 

@@ -8,12 +8,7 @@ import { SOCKET_LEASE_MS, type SocketLeases } from '../store/slack/socket-leases
 import { SocketModeConnection } from './socket-mode-connection.ts';
 
 /** A process's share of the app's Socket Mode connections. */
-export interface SocketLease {
-  /** Reports how many are open here; returns how many may be, for `leaseMs` from now. Throws a StoreError. */
-  renew(open: number): Promise<{ allowed: number; processes: number }>;
-  release(): Promise<void>;
-  readonly leaseMs: number;
-}
+export type SocketLease = ReturnType<typeof createSocketLease>;
 
 export interface SocketModePoolDeps {
   appToken: string;
@@ -159,10 +154,11 @@ export function createSocketLease(
   workspace: string,
   appToken: string,
   maxConnections: number,
-): SocketLease {
+) {
   const key = { workspace, app_id: slackAppIdOf(appToken), process_id: randomUUID() };
   return {
-    renew: (open) => leases.renew(key, open, maxConnections),
+    /** Reports how many are open here; returns how many may be, for `leaseMs` from now. Throws a StoreError. */
+    renew: (open: number) => leases.renew(key, open, maxConnections),
     release: () => leases.release(key),
     leaseMs: SOCKET_LEASE_MS,
   };

@@ -88,7 +88,7 @@ export async function workspacesOfToken(options: TokenOptions): Promise<Readonly
 }
 
 /** Revokes a token. Throws a SlackError. */
-export async function revokeToken(options: TokenOptions): Promise<void> {
+async function revokeToken(options: TokenOptions): Promise<void> {
   await clientForToken(options.token, options).call('auth.revoke', {}, { schema: anyResponseSchema });
 }
 
@@ -115,7 +115,7 @@ export interface TokenRenewalOptions extends Pick<SlackClientOptions, 'slackApiU
 }
 
 /** Renews an expiring token; the old one stays valid until it expires. Throws a SlackError. */
-export async function renewToken(
+async function renewToken(
   { clientId, clientSecret, ...options }: TokenRenewalOptions,
   refreshToken: string,
 ): Promise<RenewedToken> {
@@ -132,5 +132,18 @@ export async function renewToken(
     token: renewed.access_token,
     refreshToken: renewed.refresh_token,
     expiresAt: new Date(requestedAt + renewed.expires_in * 1_000),
+  };
+}
+
+export type SlackTokens = ReturnType<typeof slackTokens>;
+
+/** What Slack does with the tokens of workspaces that install the app. Each throws a SlackError if Slack does not answer. */
+export function slackTokens({ clientId, clientSecret, slackApiUrl, log, onCall }: TokenRenewalOptions) {
+  const at = { slackApiUrl, log };
+  return {
+    isValid: (token: string) => isTokenValid({ ...at, token }),
+    renew: (refreshToken: string) => renewToken({ clientId, clientSecret, ...at, onCall }, refreshToken),
+    revoke: (token: string) => revokeToken({ ...at, token }),
+    workspacesOf: (token: string) => workspacesOfToken({ ...at, token }),
   };
 }

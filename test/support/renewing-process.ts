@@ -1,4 +1,5 @@
-import { type SlackTokens, TokenRotation } from '../../src/relay/installations/token-rotation.ts';
+import { TokenRotation } from '../../src/relay/installations/token-rotation.ts';
+import type { SlackTokens } from '../../src/slack/tokens.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { Store } from '../../src/store/store.ts';
 import { Keyring } from '../../src/store/workspaces/keyring.ts';

@@ -1,22 +1,11 @@
 import type { CredentialGate } from '../../calls/credential-gate.ts';
-import {
-  isTokenValid,
-  renewToken,
-  revokeToken,
-  type TokenIdentity,
-  workspacesOfToken,
-} from '../../slack/tokens.ts';
+import { slackTokens, type TokenIdentity } from '../../slack/tokens.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { createWorkspaceClient, type WorkspaceClientOptions } from '../runtime/workspace-client.ts';
 import { InstalledWorkspaces, type WorkspaceRegistry } from './installed-workspaces.ts';
-import {
-  encryptTokens,
-  type GrantedInstallation,
-  type SlackTokens,
-  TokenRotation,
-} from './token-rotation.ts';
+import { encryptTokens, type GrantedInstallation, TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
 
 export interface OAuthInstallationsDeps {
@@ -36,81 +25,65 @@ export interface OAuthInstallationsDeps {
   confirmAfterMs?: number | undefined;
 }
 
+export type OAuthInstallations = ReturnType<typeof createOAuthInstallations>;
+
 /** The workspaces that install the app by OAuth: their registry, token rotation and uninstallation. */
-export class OAuthInstallations {
-  readonly workspaces: InstalledWorkspaces;
-  readonly uninstallEvents: UninstallEvents;
-  readonly tokenRotation: TokenRotation;
-  readonly #deps: OAuthInstallationsDeps;
-  readonly #slack: SlackTokens;
-
-  constructor(deps: OAuthInstallationsDeps) {
-    const { store, oauth, workspaceOptions, tokenGateFor, confirmAfterMs } = deps;
-    const { slackApiUrl, log, onCall } = workspaceOptions;
-    const at = { slackApiUrl, log };
-    const slack: SlackTokens = {
-      isValid: (token) => isTokenValid({ ...at, token }),
-      renew: (refreshToken) => renewToken({ ...oauth, ...at, onCall }, refreshToken),
-      revoke: (token) => revokeToken({ ...at, token }),
-      workspacesOf: (token) => workspacesOfToken({ ...at, token }),
-    };
-    const parts = { store, keyring: oauth.keyring, slack, log };
-    const workspaces = new InstalledWorkspaces({
-      ...parts,
-      tokenGateFor,
-      createWorkspace: (installation, gate, uninstalled) =>
-        createWorkspaceClient(installation, workspaceOptions, gate, uninstalled),
-    });
-    const onChanged = () => workspaces.refresh();
-    this.#deps = deps;
-    this.#slack = slack;
-    this.workspaces = workspaces;
-    this.uninstallEvents = new UninstallEvents({ ...parts, onChanged, confirmAfterMs });
-    this.tokenRotation = new TokenRotation(parts, onChanged);
-  }
-
-  /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */
-  async install(granted: GrantedInstallation): Promise<void> {
-    const { store, oauth, workspaceOptions } = this.#deps;
-    if (!isInstallAllowed(granted, oauth.mayInstall)) return this.#refuse(granted);
-    const { workspace, organisation, name } = granted;
-    await store.installations.put({
-      workspace,
-      is_enterprise_install: organisation,
-      name,
-      enterprise_id: granted.enterprise ?? null,
-      bot_user_id: granted.botUser,
-      bot_id: granted.botId,
-      encrypted_tokens: encryptTokens(oauth.keyring, workspace, granted.tokens),
-      token_expires_at: granted.expiresAt ?? null,
-    });
-    const details = { setting: 'installation', installed: true };
-    await store.audit.add({ workspace, kind: 'setting', user_id: granted.installer, details });
-    workspaceOptions.log.info({ workspace, organisation }, 'app installed');
-    await this.workspaces.refresh();
-  }
+function createOAuthInstallations(deps: OAuthInstallationsDeps) {
+  const { store, oauth, workspaceOptions, tokenGateFor, confirmAfterMs } = deps;
+  const { log } = workspaceOptions;
+  const slack = slackTokens({ ...oauth, ...workspaceOptions });
+  const parts = { store, keyring: oauth.keyring, slack, log };
+  const workspaces = new InstalledWorkspaces({
+    ...parts,
+    tokenGateFor,
+    createWorkspace: (installation, gate, uninstalled) =>
+      createWorkspaceClient(installation, workspaceOptions, gate, uninstalled),
+  });
+  const onChanged = () => workspaces.refresh();
 
   /** Revokes the token that Slack has already granted, except that of an installation that is in use. */
-  async #refuse({ workspace, enterprise, tokens }: GrantedInstallation): Promise<never> {
-    const { store, workspaceOptions } = this.#deps;
-    const { log } = workspaceOptions;
+  async function refuse({
+    workspace,
+    enterprise_id: enterprise,
+    tokens,
+  }: GrantedInstallation): Promise<never> {
     log.warn(
       { workspace, enterprise },
       'refused an installation: INSTALL_WORKSPACES does not list the workspace',
     );
     // Slack may grant a workspace the same token again.
-    if ((await store.installations.get(workspace))?.encrypted_tokens != null)
-      throw new InstallRefused(workspace);
-    await this.#slack.revoke(tokens.bot.token).catch((error: unknown) => {
-      log.warn({ workspace, err: error }, 'revoking the token of a refused installation failed');
-    });
+    const isInUse = (await store.installations.get(workspace))?.encrypted_tokens != null;
+    if (!isInUse)
+      await slack.revoke(tokens.bot.token).catch((error: unknown) => {
+        log.warn({ workspace, err: error }, 'revoking the token of a refused installation failed');
+      });
     throw new InstallRefused(workspace);
   }
+
+  return {
+    workspaces,
+    uninstallEvents: new UninstallEvents({ ...parts, onChanged, confirmAfterMs }),
+    tokenRotation: new TokenRotation(parts, onChanged),
+    /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */
+    install: async (granted: GrantedInstallation): Promise<void> => {
+      if (!isInstallAllowed(granted, oauth.mayInstall)) return refuse(granted);
+      const { tokens, installer, ...row } = granted;
+      const { workspace, is_enterprise_install: organisation } = row;
+      const encrypted_tokens = encryptTokens(oauth.keyring, workspace, tokens);
+      await store.installations.put({ ...row, encrypted_tokens });
+      const details = { setting: 'installation', installed: true };
+      await store.audit.add({ workspace, kind: 'setting', user_id: installer, details });
+      log.info({ workspace, organisation }, 'app installed');
+      await workspaces.refresh();
+    },
+  };
 }
 
-function isInstallAllowed({ workspace, enterprise }: GrantedInstallation, named: readonly string[]): boolean {
-  if (named.length === 0) return true;
-  return named.includes(workspace) || (enterprise !== undefined && named.includes(enterprise));
+function isInstallAllowed(
+  { workspace, enterprise_id }: GrantedInstallation,
+  named: readonly string[],
+): boolean {
+  return named.length === 0 || named.includes(workspace) || named.includes(enterprise_id ?? '');
 }
 
 /** The operator does not allow this workspace to install the app. */
@@ -139,7 +112,7 @@ export async function openRegistry(
 ): Promise<{ registry: WorkspaceRegistry; oauthInstallations: OAuthInstallations | undefined }> {
   const { store, identity, oauth, workspaceOptions, tokenGateFor } = sources;
   if (oauth !== undefined) {
-    const oauthInstallations = new OAuthInstallations({ ...sources, oauth });
+    const oauthInstallations = createOAuthInstallations({ ...sources, oauth });
     return { registry: oauthInstallations.workspaces, oauthInstallations };
   }
   if (identity === undefined) throw new TypeError('Neither a token nor OAuth is set.');

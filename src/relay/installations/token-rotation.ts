@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { doubledMs, repeatCall } from '../../calls/retry.ts';
 import { sleepUnlessAborted } from '../../calls/waits.ts';
-import type { RenewedToken } from '../../slack/tokens.ts';
+import type { SlackTokens } from '../../slack/tokens.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { ClaimedRenewal } from '../../store/workspaces/installations.ts';
+import type { ClaimedRenewal, NewInstallation } from '../../store/workspaces/installations.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
 
@@ -24,15 +24,6 @@ const CLAIM_MS = 60_000;
 const SAVE_PAUSE_MS = { first: 250, most: 5_000 };
 /** How long the end of the process waits until renewed tokens are saved (ms). */
 const SAVE_GRACE_MS = 30_000;
-
-/** What Slack does with tokens. Each throws a SlackError if Slack does not answer. */
-export interface SlackTokens {
-  isValid(token: string): Promise<boolean>;
-  renew(refreshToken: string): Promise<RenewedToken>;
-  revoke(token: string): Promise<void>;
-  /** The workspaces that an organisation's token can access. */
-  workspacesOf(token: string): Promise<ReadonlySet<string>>;
-}
 
 /** What the parts of an installation share. */
 export interface InstallationDeps {
@@ -178,18 +169,10 @@ const tokensSchema = z.object({
 
 export type InstallationTokens = z.output<typeof tokensSchema>;
 
-export interface GrantedInstallation {
-  /** The workspace (`T…`), or the organisation (`E…`). */
-  workspace: string;
-  enterprise: string | undefined;
-  organisation: boolean;
-  name: string;
-  botUser: string;
-  botId: string;
+/** What Slack grants to a workspace, or an organisation, that installs the app; its tokens are still to be encrypted. */
+export interface GrantedInstallation extends Omit<NewInstallation, 'encrypted_tokens'> {
   tokens: InstallationTokens;
   installer: string;
-  /** When the bot token expires; undefined: never. */
-  expiresAt: Date | undefined;
 }
 
 /** Encrypts tokens for the database. They can be decrypted only as this installation's. */

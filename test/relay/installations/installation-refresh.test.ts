@@ -9,13 +9,13 @@ import { InstalledWorkspaces } from '../../../src/relay/installations/installed-
 import {
   decryptTokens,
   encryptTokens,
-  type SlackTokens,
   TokenRotation,
 } from '../../../src/relay/installations/token-rotation.ts';
 import { type UninstallEvent, UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
 import type { Installation } from '../../../src/slack/slack-client.ts';
+import type { SlackTokens } from '../../../src/slack/tokens.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { Store } from '../../../src/store/store.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';

@@ -43,6 +43,17 @@ const FAST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const MEDIUM_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
 const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
 
+let processFigures: Registry | undefined;
+
+/** Figures of the process itself, from the first scrape on: what measures them never ends, so there is one for all apps. */
+function processRegistry(): Registry {
+  if (processFigures === undefined) {
+    processFigures = new Registry();
+    collectDefaultMetrics({ register: processFigures });
+  }
+  return processFigures;
+}
+
 const packageSchema = z.looseObject({ version: z.string() });
 
 /** The release that runs; the image has the package's file beside its code, as a clone does. */
@@ -75,7 +86,6 @@ export class Metrics {
   readonly #bytes = this.#counter('http_bytes_total', ['peer', 'direction']);
 
   constructor() {
-    collectDefaultMetrics({ register: this.#registry });
     const version = readVersion();
     this.#gauge('build_info', ['version'], (gauge) => gauge.set({ version }, 1));
   }
@@ -116,7 +126,8 @@ export class Metrics {
 
   /** The body of /metrics; without the figures from the database if that does not answer. */
   async scrape(): Promise<{ type: string; text: string }> {
-    return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+    const all = Registry.merge([processRegistry(), this.#registry]);
+    return { type: all.contentType, text: await all.metrics() };
   }
 
   /** An event from Slack; `ms` until it may be acknowledged. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import perfHooks from 'node:perf_hooks';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Metrics } from '../../src/operate/metrics.ts';
 
@@ -56,6 +57,16 @@ test('the metrics name the release that runs', async () => {
   const { text } = await new Metrics().watch(sources).scrape();
   const [, version] = /"version": "(.+)"/.exec(readFileSync('package.json', 'utf8')) ?? [];
   expect(text).toContain(`taskthread_build_info{version="${version}"} 1\n`);
+});
+
+test('the figures of the process are measured once for all apps in it, and only if somebody reads them', async () => {
+  const measured = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
+  onTestFinished(() => measured.mockRestore());
+  const apps = Array.from({ length: 3 }, () => new Metrics().watch(sources));
+  expect(measured).not.toHaveBeenCalled();
+  const pages = await Promise.all(apps.map((app) => app.scrape()));
+  for (const { text } of pages) expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+  expect(measured.mock.calls.length).toBeLessThanOrEqual(1);
 });
 
 test('the calls of a service have few series, whatever it responds', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { errorText } from '../../src/agent/error-mapping.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const words = (body: unknown) =>
   errorText(typeof body === 'string' ? body : JSON.stringify(body), DEFAULT_SERVICE_OPTIONS.errorWords);
@@ -29,7 +30,7 @@ describe('reasonInBody', () => {
 
   test('accepts any body and stays short', () => {
     const bodies = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 700 }),
+      fc.string({ unit: anyCharacter, maxLength: 700 }),
       fc.json(),
       fc.record({ error: fc.jsonValue(), detail: fc.jsonValue() }).map((body) => JSON.stringify(body)),
     );

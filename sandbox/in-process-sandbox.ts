@@ -9,10 +9,10 @@ import type { SlackWorkspace } from './slack/slack-workspace.ts';
 /** Minutes at Slack (ms): a token must be refused twice before its installation ends. */
 const CONFIRM_AFTER_MS = 200;
 
-/** `limits` and `probeMs` replace the app's own. */
+/** `limits` and `probeMs` replace the app's own; `onTurnStep` hears of each step of a turn. */
 export interface InProcessSandboxOptions
   extends SandboxServicesOptions,
-    Pick<AppOverrides, 'limits' | 'probeMs'> {
+    Pick<AppOverrides, 'limits' | 'onTurnStep' | 'probeMs'> {
   log: Logger;
 }
 
@@ -56,8 +56,8 @@ async function startBot(
   options: InProcessSandboxOptions,
   slack: SlackWorkspace,
 ): Promise<TaskthreadApp> {
-  const { log, limits, probeMs } = options;
-  const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, limits, probeMs });
+  const { log, limits, onTurnStep, probeMs } = options;
+  const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, limits, onTurnStep, probeMs });
   if (options.transport === 'http') {
     await slack.useHttp({ eventsUrl: `http://127.0.0.1:${bot.port}/slack/events` });
   }

@@ -6,12 +6,15 @@ import type { RelayLimits } from '../relay/runtime/deps.ts';
 import { type Database, openStore } from '../store/database.ts';
 import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
+import type { OnStep } from '../store/threads/turn-steps.ts';
 import { Keyring } from '../store/workspaces/keyring.ts';
 
 /** What tests and measurements change about the app. */
 export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {
   /** Called for each of the app's database pools. */
   store?: (db: Database['kysely']) => Store;
+  /** Called for each step of a turn, which its transaction may still take back. */
+  onTurnStep?: OnStep | undefined;
   /** Keeps a secret that isn't a setting out of the log until the returned function is called. */
   onSecret?: (secret: string) => () => void;
   /** The time between the two refusals of a token that end its installation (ms). */
@@ -42,8 +45,11 @@ export async function openStorage(
   };
   const { database, embedded } = await openStore(location, cleanup, log);
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
-  const storeOn = (db: Database['kysely']) =>
-    overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep, keyring);
+  const onTurnStep: OnStep = (...step) => {
+    telemetry.onTurnStep(...step);
+    overrides.onTurnStep?.(...step);
+  };
+  const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, onTurnStep, keyring);
   const store = storeOn(database.kysely);
   const queue = new ThreadQueue({ database, log });
   cleanup.defer(() => queue.stop());

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { pino } from 'pino';
 import { afterAll, expect } from 'vitest';
 import { textOf } from '../../sandbox/agent/records.ts';
@@ -15,8 +16,9 @@ const TIMEOUT_MS = 100_000;
 const POLL_INTERVAL_MS = 40;
 /** A simple question is answered in this time. */
 const QUIET_MS = 1_000;
-/** Each look is a query: many looks would hold up what is looked for. */
-const TURN_POLL_INTERVAL_MS = 120;
+/** How long the end of a turn is waited for before a look, which is a query: other processes end turns, too. */
+const TURN_END_WAIT_MS = 600;
+const COMMIT_MS = 15;
 /** Our own limits would make turns wait that a workspace without limits need not. */
 const UNLIMITED_PACE = 20;
 
@@ -25,12 +27,15 @@ type Saying = Parameters<SlackWorkspace['say']>[0];
 /** A sandbox with people in it, and short methods for what tests do there. */
 export class AppScene {
   readonly sandbox: InProcessSandbox;
+  readonly #turnEnds: EventEmitter;
   readonly ada: Person;
   readonly grace: Person;
   #channels = 0;
 
-  constructor(sandbox: InProcessSandbox) {
+  /** `turnEnds` emits the `ts` of each message whose turn ends in this process. */
+  constructor(sandbox: InProcessSandbox, turnEnds = new EventEmitter()) {
     this.sandbox = sandbox;
+    this.#turnEnds = turnEnds;
     this.ada = sandbox.slack.createPerson({ name: 'ada' });
     this.grace = sandbox.slack.createPerson({ name: 'grace' });
   }
@@ -119,11 +124,25 @@ export class AppScene {
     withinMs = TIMEOUT_MS,
   ): Promise<void> {
     const key = { workspace: message.teamId, channel, ts: message.ts };
-    const finished = async () => {
+    for (const end = performance.now() + withinMs; performance.now() < end; ) {
+      const mayHaveEnded = this.#turnEnd(message.ts);
       const turn = await this.sandbox.bot.store.turns.ofMessage(key);
-      return turn?.finished_at != null;
-    };
-    await this.#poll(`the turn of "${message.text}" finishes`, finished, withinMs, TURN_POLL_INTERVAL_MS);
+      if (turn?.finished_at != null) return;
+      await mayHaveEnded;
+    }
+    throw new Error(`This did not happen: the turn of "${message.text}" finishes`);
+  }
+
+  /** Waits until the turn of a message ends in this process, but not long: it may end in another. */
+  async #turnEnd(ts: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, TURN_END_WAIT_MS);
+    // By then its transaction is committed.
+    const onEnd = () => void setTimeout(resolve, COMMIT_MS);
+    this.#turnEnds.once(ts, onEnd);
+    await promise;
+    clearTimeout(timer);
+    this.#turnEnds.off(ts, onEnd);
   }
 
   /** Waits until something is so; fails with `what` when it does not become so. */
@@ -132,7 +151,13 @@ export class AppScene {
     look: () => T | undefined | false | Promise<T | undefined | false>,
     withinMs = TIMEOUT_MS,
   ): Promise<T> {
-    return this.#poll(what, look, withinMs, POLL_INTERVAL_MS);
+    const deadline = performance.now() + withinMs;
+    while (performance.now() < deadline) {
+      const seen = await look();
+      if (seen !== undefined && seen !== false) return seen;
+      await pause(POLL_INTERVAL_MS);
+    }
+    throw new Error(`This did not happen: ${what}`);
   }
 
   /** What is so stays so, for longer than a bot takes to do what it must not. */
@@ -146,21 +171,6 @@ export class AppScene {
   async expectNoReply(channel: Channel, ...roots: Message[]): Promise<void> {
     await this.slack.settled();
     await this.expectStays(() => roots.flatMap((root) => this.replies(channel, root)), []);
-  }
-
-  async #poll<T>(
-    what: string,
-    look: () => T | undefined | false | Promise<T | undefined | false>,
-    withinMs: number,
-    intervalMs: number,
-  ): Promise<T> {
-    const deadline = performance.now() + withinMs;
-    while (performance.now() < deadline) {
-      const seen = await look();
-      if (seen !== undefined && seen !== false) return seen;
-      await pause(intervalMs);
-    }
-    throw new Error(`This did not happen: ${what}`);
   }
 }
 
@@ -182,9 +192,11 @@ export async function openAppScene(
   whenDone: (close: () => Promise<void>) => void = afterAll,
 ): Promise<AppScene> {
   const connection = await copyTemplateDatabase();
+  const turnEnds = new EventEmitter();
   const sandbox = await startInProcessSandbox({
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: connectionUrl(connection),
+    onTurnStep: ({ message_ts }, step) => void (step === 'finished' && turnEnds.emit(message_ts)),
     ...options,
     limits: { refusalMs: 500, slackPace: UNLIMITED_PACE, ...options.limits },
     agent: { pace: 0.02, ...options.agent },
@@ -197,5 +209,5 @@ export async function openAppScene(
     await sandbox.stop();
     await dropDatabase(connection);
   });
-  return new AppScene(sandbox);
+  return new AppScene(sandbox, turnEnds);
 }

@@ -4,11 +4,6 @@ import { LongestFirst } from './test/support/longest-first-sequencer.ts';
 // As in the image: some packages bring other, slower code for development.
 process.env.NODE_ENV = 'production';
 
-/** These replace the clocks of modules that look at them once: each file gets modules of its own. */
-const ownModules = ['slack/directory', 'slack/live-edits', 'slack/rate-limits', 'calls/shared-calls'].map(
-  (name) => `test/${name}.test.ts`,
-);
-
 export default defineConfig({
   test: {
     globalSetup: [
@@ -24,21 +19,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Node runs the files itself, as in the image, and keeps what it compiled.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'shared modules',
-          include: ['test/**/*.test.ts'],
-          exclude: ownModules,
-          setupFiles: ['test/support/vitest-setup.ts'],
-          isolate: false,
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'own modules', include: ownModules, setupFiles: ['test/support/vitest-setup.ts'] },
-      },
-    ],
+    include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/vitest-setup.ts'],
+    // All files of a worker share its modules: a worker with modules of its own costs more than most files.
+    isolate: false,
   },
 });

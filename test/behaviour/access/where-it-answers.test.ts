@@ -186,6 +186,7 @@ describe.concurrent('in a channel that was closed', () => {
     const { channel, person } = await room();
     const root = starting.ask(person, channel, 'go slowly');
     await scene.messageWithButton(channel, root, 'stop');
+    await scene.until('it is sent', () => scene.sentToAgent('go slowly').texts.length > 0);
     const { ts } = scene.reply(channel, root, 'and wait', { person });
     const state = async () =>
       (await store.messages.get({ workspace: slack.team.id, channel: channel.id, ts }))?.state;

@@ -103,7 +103,6 @@ function logStep(log: Logger, turn: Turn, step: TurnStep, task: string | null): 
     reply: turn.assistant_message_id,
     outcome,
     files: turn.attached_file_ids?.length ?? null,
-    edits: turn.edit_count,
     bytes: turn.uploaded_bytes,
   };
   log.info({ ...ids, step, ms: Date.now() - turn.started_at.getTime(), ...details }, `turn ${step}`);

@@ -291,7 +291,6 @@ export interface Tables {
     force_stop_sent_at: Timestamp | null;
     split_offsets: Defaulted<number[]>;
     tool_counts: Json<'tool_counts'> | null;
-    edit_count: Defaulted<number>;
     uploaded_bytes: Defaulted<number>;
     outcome: TurnOutcome | null;
     first_visible_at: Timestamp | null;

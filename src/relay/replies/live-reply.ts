@@ -133,14 +133,12 @@ export class LiveReply {
     this.#isClosed = true;
     this.#pendingEdits.abort();
     await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
-    return this.#messages.recordEdits((edits) => this.posts.recordWith((posts) => record({ posts, edits })));
+    return this.posts.recordWith((posts) => record({ posts }));
   }
 
   /** Closes it, and records what an unfinished turn shows. */
   async suspend(): Promise<void> {
-    await this.close(({ posts = [], edits = 0 }) =>
-      this.#work.deps.store.turns.recordShown(this.#turn, posts, edits),
-    );
+    await this.close(({ posts = [] }) => this.#work.deps.store.posts.record(this.#turn, posts));
     await this.posts.withdrawIntent();
   }
 

@@ -23,8 +23,6 @@ export class ReplyMessages {
   readonly mayStream: boolean;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
   readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
-  /** Edits of this process that are not recorded yet. */
-  #uncountedEdits = 0;
 
   constructor(work: ThreadWork, { channel }: TurnLocation, state: ReplyState, posts: IdempotentPosts) {
     const { streams } = work.workspace;
@@ -139,23 +137,7 @@ export class ReplyMessages {
       if (message !== undefined && this.isUpToDate(which, message)) return 'shown';
     }
     if (!(await this.#streams.stop(part, wait))) return 'left_out';
-    return this.#posts.edit(part, {
-      ...wait,
-      forms: REPLY_FORMS,
-      render,
-      onShown: (shown) => {
-        this.#uncountedEdits += 1;
-        onShown(shown);
-      },
-    });
-  }
-
-  /** Records how many edits there were since the last time. */
-  async recordEdits<T>(record: (edits: number) => Promise<T>): Promise<T> {
-    const edits = this.#uncountedEdits;
-    const recorded = await record(edits);
-    this.#uncountedEdits -= edits;
-    return recorded;
+    return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
 
   /** Sets this message and all later ones aside: they are posted again, and deleted by `removeExtra`. */

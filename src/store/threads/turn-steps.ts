@@ -20,8 +20,6 @@ export interface FollowUpTimes {
 export interface LastStep {
   values?: TurnUpdate;
   posts?: readonly PostOutcome[];
-  /** Edits of the reply that were not counted yet. */
-  edits?: number;
   /** When to look for what its task makes later. */
   followUp?: FollowUpTimes | undefined;
 }
@@ -78,19 +76,12 @@ export function stepColumns({ attached_file_ids, file_notes, tool_counts, ...res
   };
 }
 
-/** How a turn ends, and the edits of its reply that were not counted yet. */
-export interface TurnEnd {
-  outcome: TurnOutcome;
-  edits: number;
-}
-
 /** The columns of the end of a turn; its first outcome stays. */
-export function endColumns({ outcome, edits }: TurnEnd) {
+export function endColumns(outcome: TurnOutcome) {
   return {
     finished_at: sql<Date>`now()`,
     outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
     settled_at: sql<Date>`coalesce(settled_at, now())`,
-    edit_count: sql<number>`edit_count + ${edits}`,
   };
 }
 

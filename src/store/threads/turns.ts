@@ -23,7 +23,6 @@ import {
   type OnStep,
   recordedSteps,
   stepColumns,
-  type TurnEnd,
   type TurnUpdate,
   threadTaskId,
 } from './turn-steps.ts';
@@ -50,7 +49,7 @@ interface Together {
   /** Nothing is recorded otherwise. */
   only?: RawBuilder<unknown>;
   /** The turn is finished with this outcome, unless it has one. */
-  end?: TurnEnd;
+  end?: TurnOutcome;
   /** The task that the thread gets, unless it has one. */
   startedTaskId?: string | null;
 }
@@ -252,18 +251,11 @@ export class Turns extends Queries {
     await this.#update(turn).set({ attempts: 0 }).execute();
   }
 
-  /** Records what a turn's posts show, and adds to the number of edits that its reply took. */
-  async recordShown(turn: TurnId, posts: readonly PostOutcome[], edits: number): Promise<void> {
-    if (posts.length + edits === 0) return;
-    const counted = this.#update(turn).set({ edit_count: sql<number>`edit_count + ${edits}` });
-    await sql`with shown as (${postsUpdate(turn, posts)}) ${counted}`.execute(this.db);
-  }
-
   /** Finishes a turn that meets `only`; its first outcome stays. `last` is what was not recorded before. */
   async finish(
     turn: TurnLocation,
     outcome: TurnOutcome,
-    { values = {}, posts = [], edits = 0, followUp }: LastStep = {},
+    { values = {}, posts = [], followUp }: LastStep = {},
     only: RawBuilder<unknown> = sql`true`,
   ): Promise<boolean> {
     const also = [
@@ -271,13 +263,8 @@ export class Turns extends Queries {
       sql`woken as (${jobWake(turn, [JOB_KIND.workflowStep, JOB_KIND.reminder])})`,
       ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
     ];
-    const end = { outcome: values.outcome ?? outcome, edits };
-    const done = await this.#recordStep(turn, values, {
-      also,
-      only: sql`finished_at is null and ${only}`,
-      end,
-    });
-    return done !== undefined;
+    const together = { also, only: sql`finished_at is null and ${only}`, end: values.outcome ?? outcome };
+    return (await this.#recordStep(turn, values, together)) !== undefined;
   }
 
   /** Finishes a turn, in a transaction under the thread's lock, unless it has paused its thread: false. */

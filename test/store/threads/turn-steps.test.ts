@@ -164,14 +164,14 @@ test('a task has begun once a message was sent to it, also where retention has d
   expect(await store.threads.isTaskBegun(next, 'tsk_begun')).toBe(true);
 });
 
-test('the end records what the reply shows, its edits and when to look again, once', async () => {
+test('the end records what the reply shows and when to look again, once', async () => {
   const { turn } = await begun();
   await store.posts.intend(turn, 'reply:0', 'key');
   const posts = [{ part: 'reply:0', ts: `${seconds}.700000` }];
-  const last = { posts, edits: 3, followUp: { firstMs: 60_000, forMs: 120_000 } };
+  const last = { posts, followUp: { firstMs: 60_000, forMs: 120_000 } };
   expect(await store.turns.finish(turn, 'completed', last)).toBe(true);
-  expect(await store.turns.finish(turn, 'failed', { edits: 3 })).toBe(false);
-  expect(await store.turns.get('T1', turn.id)).toMatchObject({ outcome: 'completed', edit_count: 3 });
+  expect(await store.turns.finish(turn, 'failed')).toBe(false);
+  expect(await store.turns.get('T1', turn.id)).toMatchObject({ outcome: 'completed' });
   expect((await store.posts.ofTurn(turn)).get('reply:0')).toMatchObject({ state: 'posted', ...posts[0] });
   const followUps = kysely.selectFrom('jobs').select('payload').where('thread_ts', '=', turn.thread_ts);
   const ends_at = expect.any(String);

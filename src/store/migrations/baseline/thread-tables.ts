@@ -153,7 +153,6 @@ export const THREAD_TABLES = `
     -- Offsets (characters) at which the answer continues in a new message because no edit was permitted in time.
     split_offsets integer[] not null default '{}',
     tool_counts tool_counts, -- How often the agent used each tool.
-    edit_count integer not null default 0, -- How many edits the reply took.
     uploaded_bytes bigint not null default 0,
     outcome turn_outcome,
     first_visible_at timestamptz,

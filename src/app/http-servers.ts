@@ -1,5 +1,5 @@
 import { createResultLinkRoute, HealthServer, type HealthServerDeps } from '../operate/http-server.ts';
-import { RESULTS_PATH, ResultLinkAccess, resolveResult } from '../relay/replies/result-links.ts';
+import { linkFinder, RESULTS_PATH, resolveResult } from '../relay/replies/result-links.ts';
 import type { Intake } from './intake.ts';
 import { describePortError } from './start-checks.ts';
 import type { AppContext, Storage } from './storage.ts';
@@ -15,8 +15,8 @@ export function createPages(
   { slackApp }: Intake,
 ): Pages {
   const slack = slackApp.requestListener;
-  const results = links && new ResultLinkAccess(links, (...asked) => resolveResult(deps, ...asked));
-  const fallback = results && createResultLinkRoute(RESULTS_PATH, (token) => results.find(token), slack);
+  const find = links && linkFinder(links, (...asked) => resolveResult(deps, ...asked));
+  const fallback = find && createResultLinkRoute(RESULTS_PATH, find, slack);
   return new Pages({
     config,
     log,

@@ -49,29 +49,22 @@ export interface FormWork {
   workspace: { wasThereAfter: (at: number) => Promise<boolean> };
 }
 
+/**
+ * Sends a part of a turn in the first of some forms that Slack accepts; `message` is what `send` sends, as far as it is
+ * rendered. A block whose absence makes the difference is left out in the workspace for some hours. Throws the last refusal.
+ */
+export type FormSender = ReturnType<typeof formSender>;
+
 /** Sends a turn's messages in forms that Slack accepts. */
-export class AcceptedForms {
-  readonly #work: FormWork;
-  readonly #turn: { id: string };
-  readonly #faults: SlackFaults;
-
-  constructor(work: FormWork, turn: { id: string }) {
-    this.#work = work;
-    this.#turn = turn;
-    this.#faults = new SlackFaults(work.workspace);
-  }
-
-  /**
-   * Sends a part in the first of these forms that Slack accepts; `message` is what `send` sends, as far as it is rendered.
-   * A block whose absence makes the difference is left out in the workspace for some hours. Throws the last refusal.
-   */
-  async send<T>(
+export function formSender(work: FormWork, turn: { id: string }) {
+  const { deps, workspace } = work;
+  const tryPart = faultSender(workspace);
+  return async <T>(
     part: string,
     forms: readonly MessageForm[],
     message: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
-  ): Promise<T> {
-    const { deps, workspace } = this.#work;
+  ): Promise<T> => {
     const refused = new Set<string>();
     let refusal: unknown;
     let refusedBlocks: OptionalBlock[] = [];
@@ -84,12 +77,12 @@ export class AcceptedForms {
       const before = rendered();
       if (before !== undefined && refused.has(messageDigest(before))) continue;
       try {
-        const value = await this.#faults.run(part, () => send(form));
-        this.#leaveOut(refusedBlocks, rendered());
+        const value = await tryPart(part, () => send(form));
+        leaveOut(work, refusedBlocks, rendered());
         return value;
       } catch (err) {
         if (!(err instanceof PayloadRefusedError)) throw err;
-        deps.log.error({ err, turn: this.#turn.id, part }, 'Slack refused the blocks; sending simpler ones');
+        deps.log.error({ err, turn: turn.id, part }, 'Slack refused the blocks; sending simpler ones');
         const sent = rendered();
         if (sent !== undefined) {
           refused.add(messageDigest(sent));
@@ -99,18 +92,21 @@ export class AcceptedForms {
       }
     }
     throw refusal;
-  }
+  };
+}
 
-  /** Slack accepted the message without those of these blocks that it no longer has. */
-  #leaveOut(refused: readonly OptionalBlock[], accepted: RenderedMessage | undefined): void {
-    if (accepted === undefined) return;
-    const left = optionalBlocks(accepted);
-    const { deps, workspace } = this.#work;
-    const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
-    for (const block of refused.filter((one) => !left.includes(one))) {
-      leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
-      deps.onBlockRefused?.(block);
-    }
+/** Slack accepted the message without those of these blocks that it no longer has. */
+function leaveOut(
+  { deps, workspace }: FormWork,
+  refused: readonly OptionalBlock[],
+  accepted: RenderedMessage | undefined,
+): void {
+  if (accepted === undefined) return;
+  const left = optionalBlocks(accepted);
+  const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
+  for (const block of refused.filter((one) => !left.includes(one))) {
+    leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
+    deps.onBlockRefused?.(block);
   }
 }
 
@@ -133,34 +129,30 @@ function withoutRefusedBlocks(workspace: object, message: RenderedMessage): Rend
 /** Slack's own failures in a row after which a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/** Slack's own failures at messages: repeated while other calls succeed, they are about what the message contains. */
-export class SlackFaults {
-  readonly #workspace: { wasThereAfter: (at: number) => Promise<boolean> };
+/**
+ * Sends parts of a turn. Slack's own failures at one, repeated while other calls succeed, are about what it contains: throws
+ * PayloadRefusedError then; the call may have taken effect.
+ */
+export function faultSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
-  readonly #faults = new Map<string, { times: number; since: number }>();
-
-  constructor(workspace: { wasThereAfter: (at: number) => Promise<boolean> }) {
-    this.#workspace = workspace;
-  }
-
-  /** Sends a part. Throws PayloadRefusedError if Slack keeps failing at it; the call may have taken effect. */
-  async run<T>(part: string, send: () => Promise<T>): Promise<T> {
+  const faults = new Map<string, { times: number; since: number }>();
+  return async <T>(part: string, send: () => Promise<T>): Promise<T> => {
     try {
       const sent = await send();
-      this.#faults.delete(part);
+      faults.delete(part);
       return sent;
     } catch (cause) {
       if (!isSlackFault(cause)) throw cause;
-      const { times, since } = this.#faults.get(part) ?? { times: 0, since: performance.now() };
-      this.#faults.set(part, { times: times + 1, since });
-      if (times + 1 < MAX_FAULTS || !(await this.#workspace.wasThereAfter(since))) throw cause;
+      const { times, since } = faults.get(part) ?? { times: 0, since: performance.now() };
+      faults.set(part, { times: times + 1, since });
+      if (times + 1 < MAX_FAULTS || !(await workspace.wasThereAfter(since))) throw cause;
       const { method, slackCode, outcome } = cause;
       throw new PayloadRefusedError(
         { method, slackCode, outcome, cause },
         'Slack keeps failing at this message; send a simpler one.',
       );
     }
-  }
+  };
 }
 
 /** Identifies what a message shows, so that an edit that changes nothing is not sent. */

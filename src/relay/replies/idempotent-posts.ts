@@ -9,7 +9,13 @@ import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../st
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { INTENT_MAX_AGE_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { AcceptedForms, asRendered, type MessageForm, messageDigest } from './fallback-forms.ts';
+import {
+  asRendered,
+  type FormSender,
+  formSender,
+  type MessageForm,
+  messageDigest,
+} from './fallback-forms.ts';
 
 /** What posts need; ThreadWork fits. */
 export interface PostWork {
@@ -49,7 +55,7 @@ interface KnownPost extends Post {
 export class IdempotentPosts {
   readonly #work: PostWork;
   readonly #turn: TurnLocation;
-  readonly #forms: AcceptedForms;
+  readonly #sendForm: FormSender;
   readonly #posts = new Map<string, KnownPost>();
   #isLoaded: boolean;
   /** When the turn recorded the intent to post its first reply (`performance.now()`), until that is used or withdrawn. */
@@ -60,7 +66,7 @@ export class IdempotentPosts {
   constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
-    this.#forms = new AcceptedForms(work, turn);
+    this.#sendForm = formSender(work, turn);
     this.#isLoaded = begunAt !== undefined;
     this.#firstIntentAt = begunAt;
     if (begunAt !== undefined)
@@ -134,7 +140,7 @@ export class IdempotentPosts {
       this.postOnce(part, messageDigest(message), (identity) =>
         posting.post({ ...identity, message: form(message), kind }),
       );
-    await this.#forms.send(part, forms, () => message, send);
+    await this.#sendForm(part, forms, () => message, send);
   }
 
   /** Posts a part, or brings it up to date, in the first of these forms that Slack accepts. */
@@ -182,7 +188,7 @@ export class IdempotentPosts {
     const edit = (form: MessageForm) =>
       this.#work.workspace.posting.edit({ ...wait, ...target, render: () => renderLatest(form) });
     try {
-      if ((await this.#forms.send(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
+      if ((await this.#sendForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
     } catch (error) {
       if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
       await this.#markGone(part);

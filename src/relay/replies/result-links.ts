@@ -85,57 +85,44 @@ interface Lookup {
   destination: Promise<ResultLinkDestination>;
 }
 
-/** Lets requests with a link of ours through to the result, wherever it is now; those for the same link share one lookup. */
-export class ResultLinkAccess {
-  readonly #links: Pick<ResultLinks, 'verify'>;
-  readonly #resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>;
-  readonly #timeoutMs: number;
-  readonly #lookups = new Map<string, Lookup>();
-
-  /** `resolve` should end with its signal. */
-  constructor(
-    links: Pick<ResultLinks, 'verify'>,
-    resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
-    timeoutMs: number = TIMEOUT_MS,
-  ) {
-    this.#links = links;
-    this.#resolve = resolve;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  /** The destination of a link. */
-  async find(token: string): Promise<ResultLinkDestination> {
-    const target = this.#links.verify(token);
+/**
+ * Finds where the link with a token leads, wherever the result is now; requests for the same link share one lookup. `resolve`
+ * should end with its signal.
+ */
+export function linkFinder(
+  links: Pick<ResultLinks, 'verify'>,
+  resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
+  timeoutMs: number = TIMEOUT_MS,
+) {
+  const lookups = new Map<string, Lookup>();
+  /** Begins a lookup; undefined if too many are in progress. */
+  const begin = (token: string, target: ResultLinkTarget): Lookup | undefined => {
+    const { workspace } = target;
+    const running = [...lookups.values()].filter(({ isDone }) => !isDone);
+    const own = running.filter((lookup) => lookup.workspace === workspace);
+    if (running.length >= MAX_LOOKUPS || own.length >= MAX_WORKSPACE_LOOKUPS) return undefined;
+    const destination = resolve(target, AbortSignal.timeout(timeoutMs)).finally(() => {
+      lookup.isDone = true;
+      setTimeout(() => lookups.delete(token), CACHE_MS).unref();
+    });
+    const lookup: Lookup = { workspace, requests: 0, isDone: false, destination };
+    lookups.set(token, lookup);
+    return lookup;
+  };
+  return async (token: string): Promise<ResultLinkDestination> => {
+    const target = links.verify(token);
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
-    const lookup = this.#lookups.get(token) ?? this.#begin(token, target);
-    if (lookup === undefined || this.#isFull(target.workspace)) return { kind: 'unavailable' };
+    const lookup = lookups.get(token) ?? begin(token, target);
+    const all = [...lookups.values()];
+    const own = all.filter(({ workspace }) => workspace === target.workspace);
+    const isFull = requestCount(all) >= MAX_REQUESTS || requestCount(own) >= MAX_WORKSPACE_REQUESTS;
+    if (lookup === undefined || isFull) return { kind: 'unavailable' };
     lookup.requests += 1;
     return await lookup.destination.finally(() => {
       lookup.requests -= 1;
     });
-  }
-
-  #isFull(workspace: string): boolean {
-    const all = [...this.#lookups.values()];
-    const own = all.filter((lookup) => lookup.workspace === workspace);
-    return requestCount(all) >= MAX_REQUESTS || requestCount(own) >= MAX_WORKSPACE_REQUESTS;
-  }
-
-  /** Begins a lookup; undefined if too many are in progress. */
-  #begin(token: string, target: ResultLinkTarget): Lookup | undefined {
-    const { workspace } = target;
-    const running = [...this.#lookups.values()].filter(({ isDone }) => !isDone);
-    const own = running.filter((lookup) => lookup.workspace === workspace);
-    if (running.length >= MAX_LOOKUPS || own.length >= MAX_WORKSPACE_LOOKUPS) return undefined;
-    const destination = this.#resolve(target, AbortSignal.timeout(this.#timeoutMs)).finally(() => {
-      lookup.isDone = true;
-      setTimeout(() => this.#lookups.delete(token), CACHE_MS).unref();
-    });
-    const lookup: Lookup = { workspace, requests: 0, isDone: false, destination };
-    this.#lookups.set(token, lookup);
-    return lookup;
-  }
+  };
 }
 
 function requestCount(lookups: readonly Lookup[]): number {

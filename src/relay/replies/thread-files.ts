@@ -16,7 +16,7 @@ import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/outage-waits.ts';
 import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { SlackFaults } from './fallback-forms.ts';
+import { faultSender } from './fallback-forms.ts';
 
 /** What files need; ThreadWork fits. */
 interface FileWork {
@@ -49,13 +49,13 @@ export interface FileToShare {
 export class ThreadFiles {
   readonly #work: FileWork;
   readonly #turn: TurnLocation;
-  readonly #faults: SlackFaults;
+  readonly #tryPart: ReturnType<typeof faultSender>;
   #rows = new Map<string, SlackFileRow>();
 
   constructor(work: FileWork, turn: TurnLocation) {
     this.#work = work;
     this.#turn = turn;
-    this.#faults = new SlackFaults(work.workspace);
+    this.#tryPart = faultSender(work.workspace);
   }
 
   /**
@@ -85,7 +85,7 @@ export class ThreadFiles {
       await this.#shareStaged(left);
     };
     try {
-      await this.#faults.run(part, attach);
+      await this.#tryPart(part, attach);
     } catch (err) {
       if (!isPermanentRefusal(err) && !(err instanceof PayloadRefusedError)) throw err;
       const { log } = this.#work.deps;

@@ -25,24 +25,19 @@ export class FailingTime {
   }
 }
 
-/** Judges the failures of a step in Slack: one that fails for `badThingMs` while other calls succeed is given up. */
-export class SlackPatience {
-  readonly #work: Pick<ThreadWork, 'workspace' | 'deps'>;
-  readonly #failing = new FailingTime();
-
-  constructor(work: Pick<ThreadWork, 'workspace' | 'deps'>) {
-    this.#work = work;
-  }
-
-  /** How to wait after an error; undefined for a permanent one. Throws ThreadGivenUp. */
-  async waitAfter(error: unknown): Promise<TransientFailure | undefined> {
+/**
+ * Judges the failures of a step in Slack: says how to wait after an error, if at all. Throws ThreadGivenUp where the step has
+ * failed for `badThingMs` while other calls succeeded.
+ */
+export function slackPatience({ workspace, deps }: Pick<ThreadWork, 'workspace' | 'deps'>) {
+  const failing = new FailingTime();
+  return async (error: unknown): Promise<TransientFailure | undefined> => {
     if (error instanceof SlackUnavailableError) {
-      const { workspace, deps } = this.#work;
-      const failedMs = await this.#failing.count((at) => workspace.wasThereAfter(at));
+      const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
       if (failedMs >= deps.settings.badThingMs) throw new ThreadGivenUp(error);
     }
     return transientFailure(error);
-  }
+  };
 }
 
 export interface Patience<T> {
@@ -61,7 +56,6 @@ export async function withPatience<T>(
   { about, onWait, orElse }: Patience<T>,
 ): Promise<T> {
   const { lease, deps } = work;
-  const patience = new SlackPatience(work);
   let waited = false;
   const onEachWait = (cause: WaitCause | undefined, error: unknown) => {
     if (cause === undefined || waited) return;
@@ -70,7 +64,7 @@ export async function withPatience<T>(
     onWait?.();
   };
   try {
-    return await withRetry(lease, step, onEachWait, { judge: (error) => patience.waitAfter(error) });
+    return await withRetry(lease, step, onEachWait, { judge: slackPatience(work) });
   } catch (error) {
     const isOurs = lease.remainingMs() > 0 && !(error instanceof SlackLeaseError);
     if (!isOurs || !(error instanceof SlackError)) throw error;

@@ -16,7 +16,8 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 import {
   FileOmitted,
-  FilePatience,
+  type FilePatience,
+  filePatience,
   refusalIn,
   throwIfNotAllowed,
   throwIfTooMany,
@@ -157,10 +158,9 @@ class AttachmentBatch {
   async #reasonToGiveUp(shared: SharedItem, error: unknown): Promise<{ reason: FileReason } | undefined> {
     const { failing, projectId, workspace, deps, thread } = this.#request;
     const id = shared.kind === 'file' ? shared.file.id : shared.id;
-    const patience = failing.get(id) ?? new FilePatience(deps.settings);
-    failing.set(id, patience);
-    const agent = deps.agent(thread.account_id);
-    const reason = await patience.reasonToGiveUp(error, { workspace, agent, projectId });
+    const judge = failing.get(id) ?? filePatience(deps.settings, workspace);
+    failing.set(id, judge);
+    const reason = await judge(error, deps.agent(thread.account_id), projectId);
     return reason && { reason };
   }
 

@@ -103,34 +103,26 @@ export function refusalIn(error: unknown): { reason: FileReason; detail?: string
   return error.cause instanceof FileRefusedError ? { reason: error.cause.reason } : undefined;
 }
 
+/** Why a file is left out after this error; undefined if it is tried again, or the error is not about the file. */
+export type FilePatience = ReturnType<typeof filePatience>;
+
 /**
  * How long one file may fail before its message goes without it: `badThingMs` where Slack does not deliver it although
  * other calls succeed; half as long as the message itself where the service fails at it, or denies to know it although it
  * knows the project.
  */
-export class FilePatience {
-  readonly #badThingMs: number;
-  readonly #failing = new FailingTime();
-  readonly #doubt: RefusalDoubt;
-
-  constructor({ refusalMs, badThingMs }: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>) {
-    this.#badThingMs = badThingMs;
-    this.#doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
-  }
-
-  /** Why the file is left out after this error; undefined if it is tried again, or the error is not about the file. */
-  async reasonToGiveUp(
-    error: unknown,
-    { workspace, agent, projectId }: { workspace: WorkspaceClient; agent: AgentClient; projectId: string },
-  ): Promise<FileReason | undefined> {
+export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
+  const failing = new FailingTime();
+  const doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
+  return async (error: unknown, agent: AgentClient, projectId: string): Promise<FileReason | undefined> => {
     if (error instanceof FileUnavailableError) {
-      const failedMs = await this.#failing.count((at) => workspace.wasThereAfter(at));
-      return failedMs < this.#badThingMs ? undefined : 'broken_off';
+      const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
+      return failedMs < badThingMs ? undefined : 'broken_off';
     }
     if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
     const mayBeOfProject = error.code !== 'not_understood';
     if (mayBeOfProject && !(await projectExists(agent, projectId))) return undefined;
-    const wait = await this.#doubt.waitAfter(error, () => agent, undefined);
+    const wait = await doubt.waitAfter(error, () => agent, undefined);
     return wait === undefined ? 'service_failed' : undefined;
-  }
+  };
 }

@@ -12,7 +12,7 @@ import { ReplyReader } from '../replies/reply-reader.ts';
 import { ReplyState } from '../replies/reply-state.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { RefusalDoubt, SlackPatience } from '../runtime/giving-up.ts';
+import { RefusalDoubt, slackPatience } from '../runtime/giving-up.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
 import { inBackground } from '../runtime/poller.ts';
@@ -113,9 +113,9 @@ export class TurnContext implements ThreadWork {
         );
       this.state.update({ waitCause });
     };
-    const patience = new SlackPatience(this);
+    const judgeSlack = slackPatience(this);
     const judge = async (error: unknown) => {
-      const wait = await patience.waitAfter(error);
+      const wait = await judgeSlack(error);
       if (wait !== undefined && wait.cause !== 'service_unreachable') return wait;
       const account = this.#task?.account_id ?? this.deps.accountOf(this.#turn.workspace);
       const sentTo = this.#turn.user_message_id === null ? undefined : this.#task?.taskId;

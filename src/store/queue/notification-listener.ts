@@ -16,60 +16,53 @@ interface NotificationListenerOptions {
   log: Logger;
 }
 
-/** Listens on one LISTEN/NOTIFY channel over a dedicated connection, and reconnects when it breaks. */
-export class NotificationListener {
-  readonly #options: NotificationListenerOptions;
-  readonly #closing = new AbortController();
-  readonly #loop: Promise<void>;
-
-  constructor(options: NotificationListenerOptions) {
-    this.#options = options;
-    this.#loop = this.#run();
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#loop;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
+/** Listens on one LISTEN/NOTIFY channel over a dedicated connection until it is closed, and reconnects when it breaks. */
+export function listenForNotifications(options: NotificationListenerOptions): { close(): Promise<void> } {
+  const closing = new AbortController();
+  const run = async () => {
+    while (!closing.signal.aborted) {
       try {
-        await this.#listen();
+        await listen(options, closing.signal);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        this.#options.log.warn(
-          { reason },
-          'the connection that listens for jobs broke; polling for jobs until it is back',
-        );
+        const broken = 'the connection that listens for jobs broke; polling for jobs until it is back';
+        options.log.warn({ reason }, broken);
       }
-      await sleepUnlessAborted(RECONNECT_DELAY_MS, this.#closing.signal);
+      await sleepUnlessAborted(RECONNECT_DELAY_MS, closing.signal);
     }
-  }
+  };
+  const loop = run();
+  return {
+    close: async () => {
+      closing.abort();
+      await loop;
+    },
+  };
+}
 
-  /** Listens until the connection breaks (throws) or `close()` is called. */
-  async #listen(): Promise<void> {
-    const client = this.#options.newClient();
-    const broken = new Promise<never>((_, reject) => {
-      client.on('error', reject);
-      client.on('end', () => reject(new Error('the connection ended')));
-    });
-    broken.catch(() => undefined);
-    client.on('notification', ({ payload, processId }) =>
-      this.#options.onNotification(payload ?? '', processId),
-    );
-    try {
-      await client.connect();
-      await client.query(`listen "${this.#options.channel}"`);
-      this.#options.onConnected();
-      while (!this.#closing.signal.aborted) {
-        await Promise.race([sleepUnlessAborted(HEALTH_CHECK_INTERVAL_MS, this.#closing.signal), broken]);
-        // Detects a pooler in between, and a connection that was lost without notice.
-        await client.query('select 1');
-      }
-    } finally {
-      // A server that is gone does not say goodbye.
-      await within(GOODBYE_TIMEOUT_MS, client.end(), undefined).catch(() => undefined);
+/** Listens until the signal is aborted. Throws if the connection breaks. */
+async function listen(
+  { newClient, channel, onNotification, onConnected }: NotificationListenerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = newClient();
+  const broken = new Promise<never>((_, reject) => {
+    client.on('error', reject);
+    client.on('end', () => reject(new Error('the connection ended')));
+  });
+  broken.catch(() => undefined);
+  client.on('notification', ({ payload, processId }) => onNotification(payload ?? '', processId));
+  try {
+    await client.connect();
+    await client.query(`listen "${channel}"`);
+    onConnected();
+    while (!signal.aborted) {
+      await Promise.race([sleepUnlessAborted(HEALTH_CHECK_INTERVAL_MS, signal), broken]);
+      // Detects a pooler in between, and a connection that was lost without notice.
+      await client.query('select 1');
     }
+  } finally {
+    // A server that is gone does not say goodbye.
+    await within(GOODBYE_TIMEOUT_MS, client.end(), undefined).catch(() => undefined);
   }
 }

@@ -8,7 +8,7 @@ import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
 import { StoreError, withStoreErrors } from '../errors.ts';
 import { type Tables, type ThreadKey, threadKeyText } from '../schema.ts';
-import { NotificationListener } from './notification-listener.ts';
+import { listenForNotifications } from './notification-listener.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
 export interface ThreadJob {
@@ -255,7 +255,7 @@ export class ThreadQueue {
       ...executorOf(pool),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
-        return new NotificationListener({
+        return listenForNotifications({
           newClient: () => this.#database.newClient('listener', { query_timeout: 5_000 }),
           channel,
           onNotification: (payload, serverProcess) => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { AcceptedForms, REPLY_FORMS } from '../../../src/relay/replies/fallback-forms.ts';
+import { formSender, REPLY_FORMS } from '../../../src/relay/replies/fallback-forms.ts';
 import type { NewBlock, RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
 import { feedbackButtons } from '../../../src/render/messages/button-notes.ts';
 import { PayloadRefusedError } from '../../../src/slack/errors.ts';
@@ -23,9 +23,9 @@ function workspaceWithout(...refused: string[]) {
   const sent: string[] = [];
   const counted: string[] = [];
   const deps = { log: silentLog, onBlockRefused: (block: string) => counted.push(block) };
-  const accepted = new AcceptedForms({ deps, workspace }, { id: turnId });
+  const sendForm = formSender({ deps, workspace }, { id: turnId });
   const send = (one: RenderedMessage) =>
-    accepted.send(
+    sendForm(
       'reply:0',
       REPLY_FORMS,
       () => one,

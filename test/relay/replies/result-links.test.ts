@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import {
-  ResultLinkAccess,
+  linkFinder,
   type ResultLinkDestination,
   ResultLinks,
 } from '../../../src/relay/replies/result-links.ts';
@@ -54,27 +54,27 @@ function resolver(timeoutMs?: number) {
     const [workspace = '', resultId = ''] = token.split('/');
     return { workspace, turnId: '00000000-0000-4000-8000-000000000001', resultId };
   };
-  const links = new ResultLinkAccess({ verify }, resolve, timeoutMs);
+  const find = linkFinder({ verify }, resolve, timeoutMs);
   const end = () => {
     for (const settle of running) settle();
   };
-  return { links, resolve, end };
+  return { find, resolve, end };
 }
 
 test('many requests for one link ask the service once, and so do those soon after', async () => {
-  const { links, resolve, end } = resolver();
-  const all = Array.from({ length: 100 }, () => links.find('T1/a'));
+  const { find, resolve, end } = resolver();
+  const all = Array.from({ length: 100 }, () => find('T1/a'));
   end();
   expect(new Set(await Promise.all(all))).toEqual(new Set([FOUND]));
-  expect(await links.find('T1/a')).toEqual(FOUND);
+  expect(await find('T1/a')).toEqual(FOUND);
   expect(resolve).toHaveBeenCalledTimes(1);
 });
 
 test('one workspace has a few lookups at once, and leaves room for another; all have a limit together', async () => {
-  const { links, resolve, end } = resolver();
-  const own = Array.from({ length: 20 }, (_, at) => links.find(`T1/${at}`));
+  const { find, resolve, end } = resolver();
+  const own = Array.from({ length: 20 }, (_, at) => find(`T1/${at}`));
   expect(await Promise.all(own.slice(4))).toEqual(own.slice(4).map(() => UNAVAILABLE));
-  const others = Array.from({ length: 50 }, (_, at) => links.find(`T${at + 2}/a`));
+  const others = Array.from({ length: 50 }, (_, at) => find(`T${at + 2}/a`));
   expect(resolve).toHaveBeenCalledTimes(32);
   end();
   expect(await own[0]).toEqual(FOUND);
@@ -83,8 +83,8 @@ test('one workspace has a few lookups at once, and leaves room for another; all 
 });
 
 test('waiting requests are limited, also those of one workspace, so that those of others and of Slack get a connection', async () => {
-  const { links, end } = resolver();
-  const ask = (link: string) => Array.from({ length: 300 }, () => links.find(link));
+  const { find, end } = resolver();
+  const ask = (link: string) => Array.from({ length: 300 }, () => find(link));
   const [own, others] = [ask('T1/a'), ask('T2/a')];
   end();
   const found = async (all: typeof own) => (await Promise.all(all)).filter(({ kind }) => kind === 'found');
@@ -93,8 +93,8 @@ test('waiting requests are limited, also those of one workspace, so that those o
 });
 
 test('a service that does not answer is given up after a while', async () => {
-  const { links } = resolver(20);
-  expect(await links.find('T1/a')).toEqual(UNAVAILABLE);
+  const { find } = resolver(20);
+  expect(await find('T1/a')).toEqual(UNAVAILABLE);
 });
 
 test.each([

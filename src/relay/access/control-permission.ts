@@ -53,10 +53,7 @@ export async function controlRefusal(deps: RelayDeps, use: ControlUse): Promise<
   return isClosing(why) ? strings.closedPlaces[why] : strings.controlRefused[why];
 }
 
-/**
- * The sentence for a person who may not use what the window of a task offers; undefined if they may. `isNow`: by no cached
- * answer. A refusal goes into the audit trail.
- */
+/** The sentence for a person who may not use what a task's window offers; a refusal is audited. `isNow`: by no cached answer. */
 export async function taskUseRefusal(
   deps: RelayDeps,
   workspace: WorkspaceClient,

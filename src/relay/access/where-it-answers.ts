@@ -27,10 +27,7 @@ export type PlaceDeps = Pick<RelayDeps, 'store' | 'workspace'> & {
   readonly settings: { readonly answers: AnswerLimits };
 };
 
-/**
- * Who keeps the bot from answering in a conversation; undefined if it answers there. The operator decides before admins, and
- * these before the channel, which can close itself, and opens itself only if its workspace leaves the choice to channels.
- */
+/** Who keeps the bot from answering there, if anybody does: the operator, then admins, then the channel, as far as these leave it. */
 export function closedBy(
   kind: PlaceKind,
   channel: string,

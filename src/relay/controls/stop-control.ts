@@ -195,10 +195,7 @@ export async function sendStop(
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/**
- * A graceful stop cancels the reply, a forced one the task. Once the reply has settled, either cancels the task if it
- * still works in the background, but never while it works on a later message: every cancel stops the task's current run.
- */
+/** Cancels the reply, or the task if forced or the reply has settled; never while the task works on a later message. */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,

@@ -129,10 +129,7 @@ function withoutRefusedBlocks(workspace: object, message: RenderedMessage): Rend
 /** Slack's own failures in a row after which a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/**
- * Sends parts of a turn. Slack's own failures at one, repeated while other calls succeed, are about what it contains: throws
- * PayloadRefusedError then; the call may have taken effect.
- */
+/** Sends parts. Throws PayloadRefusedError where Slack itself keeps failing at one while other calls succeed; it may have arrived. */
 export function faultSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   const faults = new Map<string, { times: number; since: number }>();

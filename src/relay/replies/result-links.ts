@@ -85,10 +85,7 @@ interface Lookup {
   destination: Promise<ResultLinkDestination>;
 }
 
-/**
- * Finds where the link with a token leads, wherever the result is now; requests for the same link share one lookup. `resolve`
- * should end with its signal.
- */
+/** Finds where a link leads, wherever the result is now; requests for the same link share one lookup. `resolve` ends with its signal. */
 export function linkFinder(
   links: Pick<ResultLinks, 'verify'>,
   resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,

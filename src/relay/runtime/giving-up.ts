@@ -12,10 +12,7 @@ export class FailingTime {
   #ms = 0;
   #lastFailureAt: number | undefined;
 
-  /**
-   * Counts a failure, and returns the milliseconds so far. `hasSucceededAfter` tells whether another call succeeded after
-   * `at` (`performance.now()`); the time since the failure before counts only then.
-   */
+  /** Counts a failure; returns the ms so far. The time since the failure before counts only if another call `hasSucceededAfter` that. */
   async count(hasSucceededAfter: (at: number) => boolean | Promise<boolean>): Promise<number> {
     const previous = this.#lastFailureAt;
     const now = performance.now();
@@ -25,10 +22,7 @@ export class FailingTime {
   }
 }
 
-/**
- * Judges the failures of a step in Slack: says how to wait after an error, if at all. Throws ThreadGivenUp where the step has
- * failed for `badThingMs` while other calls succeeded.
- */
+/** Says how to wait after a step's error in Slack. Throws ThreadGivenUp for one that fails for `badThingMs` while other calls succeed. */
 export function slackPatience({ workspace, deps }: Pick<ThreadWork, 'workspace' | 'deps'>) {
   const failing = new FailingTime();
   return async (error: unknown): Promise<TransientFailure | undefined> => {

@@ -142,10 +142,7 @@ export class TurnMemory {
     this.#isLimited = isLimited;
   }
 
-  /**
-   * Reads something that the turn keeps. While there is no room for it, drops it, waits and reads it again; `onWait` is
-   * told. Throws as `sleepWithLease`.
-   */
+  /** Reads what the turn keeps; without room for it, drops it, waits, and reads it again. Throws as `sleepWithLease`. */
   async read<T>(
     part: Part,
     read: () => Promise<T>,

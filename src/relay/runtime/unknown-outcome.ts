@@ -58,10 +58,7 @@ interface PostIntent {
   record: () => Promise<void>;
 }
 
-/**
- * Posts once, and returns the post's ts: after an attempt with an unknown outcome, it looks for the post first. Throws a
- * SlackError, what recording throws, and what `sleepWithLease` does.
- */
+/** Posts once: after an unknown outcome it looks for the post. Throws a SlackError, and what recording and `sleepWithLease` do. */
 export async function postOnce(
   { posting, readBack }: WorkspaceClient,
   { message, ...post }: Omit<PostRequest, 'message'> & { message: () => Promise<SlackMessage> },

@@ -147,10 +147,7 @@ async function pollUntilListed(task: TaskWork, turn: Turn, signal: AbortSignal):
   }
 }
 
-/**
- * Records the intent to send. Throws TurnEnded or MessagesPaused if a stop was recorded first, and TurnEnded if
- * the content was erased.
- */
+/** Records the intent to send. Throws TurnEnded or MessagesPaused if a stop came first, or the content was erased. */
 async function recordIntent({ deps, agent, taskId }: TaskWork, turn: Turn, stopSignal: AbortSignal) {
   const last = await lastMessageId(agent, taskId);
   stopSignal.throwIfAborted();

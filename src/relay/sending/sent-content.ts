@@ -134,10 +134,7 @@ export async function lockedIfForwarded<T>(
   });
 }
 
-/**
- * The turn as it is now, if its message may still be sent. Throws TurnEnded if the turn was stopped or is gone, and
- * MessagesPaused where the run that the message was to be forwarded to was stopped.
- */
+/** The turn as it is now. Throws TurnEnded if it was stopped or is gone, and MessagesPaused where the run that forwards it was stopped. */
 export async function unlessStopped(
   { turns, pausedThreads }: Pick<Store, 'turns' | 'pausedThreads'>,
   { workspace, id }: Pick<Turn, 'workspace' | 'id'>,

@@ -22,10 +22,7 @@ export function isAnswerPhase(phase: ReplyPhase): boolean {
   return phase === 'done' || phase === 'length';
 }
 
-/**
- * What a finished reply says below its answer: a conversation that began anew, what the service adds, an end that never
- * came, a stop that came too late.
- */
+/** What stands below a finished answer: a new conversation, what the service adds, an end that never came, a late stop. */
 export async function notesBelowAnswer(
   context: TurnContext,
   { phase, hasSettled, resendsTurnId, isCancelledInBackground }: AnswerEnd,

@@ -10,9 +10,9 @@ interface NotificationListenerOptions {
   newClient: () => pg.Client;
   channel: string;
   /** `serverProcess` is the server's process of the connection that notifies. */
-  onNotification(payload: string, serverProcess: number): void;
+  onNotification: (payload: string, serverProcess: number) => void;
   /** Called after each connect: earlier notifications may have been missed. */
-  onConnected(): void;
+  onConnected: () => void;
   log: Logger;
 }
 

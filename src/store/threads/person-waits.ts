@@ -37,10 +37,7 @@ export const waitsForPerson = sql<boolean>`(
 
 /** Turns that wait for a person, and the jobs that remind them. */
 export class PersonWaits extends Queries {
-  /**
-   * A turn waits for a person since `quietMs`, who is to be reminded after `remindMs` of that. One that was recorded
-   * before stays as it is: another process may have seen it end.
-   */
+  /** A turn waits for a person since `quietMs`; a reminder is due after `remindMs` of that. A wait that is known stays as it is. */
   async begin(turn: TurnLocation, wait: string, quietMs: number, remindMs: number): Promise<void> {
     const { workspace, channel, thread_ts, id: key } = turn;
     const isBegun = sql`exists (select from begun)`;

@@ -151,10 +151,7 @@ export class Threads extends Queries {
     await this.#update(key, change, sql`task_id = ${taskId}`);
   }
 
-  /**
-   * Whether another message of the turn's thread was sent to the task. Turns are kept for a day at least: where no other is
-   * left of an older task, it was.
-   */
+  /** Whether another message was sent to the task: turns are kept for a day, and of an older task without others one surely was. */
   async isTaskBegun(turn: TurnLocation, taskId: string): Promise<boolean> {
     const others = sql`select from turns where ${inThread(turn)} and id <> ${turn.id}`;
     return this.exists(sql`

@@ -4,22 +4,8 @@ import { initialValues } from './view-inputs.ts';
 /** Returns the file object for an id; undefined if there is no such file. */
 type FileOf = (id: string) => Fields | undefined;
 
-/** The state field of an element's value; `value` for unlisted types. */
-const VALUE_FIELDS: Record<string, string> = {
-  users_select: 'selected_user',
-  channels_select: 'selected_channel',
-  conversations_select: 'selected_conversation',
-  multi_users_select: 'selected_users',
-  multi_channels_select: 'selected_channels',
-  multi_conversations_select: 'selected_conversations',
-  datepicker: 'selected_date',
-  timepicker: 'selected_time',
-  datetimepicker: 'selected_date_time',
-};
-
-const ONE_OPTION = ['static_select', 'external_select', 'radio_buttons', 'overflow'];
-const SEVERAL_OPTIONS = ['checkboxes', 'multi_static_select', 'multi_external_select'];
-const STATELESS = ['button', 'icon_button', 'feedback_buttons', 'overflow', 'workflow_button', 'image'];
+const ONE_OPTION = ['static_select', 'radio_buttons', 'overflow'];
+const STATELESS = ['button', 'feedback_buttons', 'overflow'];
 
 /** Every element with an action_id, with its block's id. */
 function elements(blockId: unknown, value: unknown): { blockId: unknown; element: Fields }[] {
@@ -52,7 +38,6 @@ export function pressAction(
   switch (element.type) {
     case 'button':
       return { ...common, text: element.text, ...present({ value: element.value, style: element.style }) };
-    case 'icon_button':
     case 'feedback_buttons': {
       const option = choices(element)?.find((one) => one.value === click.value) ?? element;
       return { ...common, ...present({ value: option.value, text: option.text }) };
@@ -66,30 +51,25 @@ export function pressAction(
 
 /** The options of an element; undefined if it takes any value. */
 function choices(element: Fields): Fields[] | undefined {
-  const groups = Array.isArray(element.option_groups) ? element.option_groups.filter(isFields) : [];
-  const lists = [
-    element.options,
-    ...groups.map((group) => group.options),
-    [element.positive_button, element.negative_button],
-  ];
-  const options = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isFields) : []));
+  const lists = [element.options, element.positive_button, element.negative_button];
+  const options = lists.flat().filter(isFields);
   if (options.length > 0) return options;
-  return element.type === 'button' || element.type === 'icon_button' ? [element] : undefined;
+  return element.type === 'button' ? [element] : undefined;
 }
 
-/** The state of an element with these values. */
+/** The state of an element with these values. @throws for a type that the app does not use */
 function chosen(element: Fields, values: string[], fileOf?: FileOf): Fields {
   const type = String(element.type);
   const [value] = values;
   const option = (wanted: string) =>
     choices(element)?.find((one) => one.value === wanted) ?? { value: wanted };
-  if (SEVERAL_OPTIONS.includes(type)) return { selected_options: values.map(option) };
+  if (type === 'checkboxes') return { selected_options: values.map(option) };
   if (ONE_OPTION.includes(type)) return { selected_option: value === undefined ? null : option(value) };
   if (type === 'file_input') return { files: values.flatMap((id) => fileOf?.(id) ?? []) };
-  const field = VALUE_FIELDS[type] ?? 'value';
-  if (type.startsWith('multi_')) return { [field]: values };
-  if (value === undefined || value === '') return { [field]: null };
-  return { [field]: type === 'datetimepicker' ? Number(value) : value };
+  if (type === 'multi_conversations_select') return { selected_conversations: values };
+  if (type === 'conversations_select') return { selected_conversation: value || null };
+  if (type === 'plain_text_input') return { value: value || null };
+  throw new Error(`The sandbox does not know the element ${type}.`);
 }
 
 function present(fields: Fields): Fields {

@@ -3,18 +3,12 @@ import { type Delivery, type DeliveryOutcome, type DeliveryTransport, SILENTLY_L
 import type { Clock } from './ids.ts';
 import { type Fields, parseJson } from './model.ts';
 
-/** The app's addresses; with Bolt's receivers all three are the same. */
-export interface HttpAddresses {
-  eventsUrl: string;
-  interactivityUrl?: string;
-  commandsUrl?: string;
-}
-
 /** How long the check of a new address waits for the response (ms). */
 const CHALLENGE_TIMEOUT_MS = 3_000;
 
 interface HttpEventsDeps {
-  addresses: HttpAddresses;
+  /** The app's address for everything, as with Bolt's receivers. */
+  eventsUrl: string;
   signingSecret: string;
   clock: Clock;
   ackTimeoutMs: number;
@@ -32,25 +26,18 @@ export class HttpEvents implements DeliveryTransport {
   /** Performs Slack's check of a new events address. @throws if the app does not return the challenge */
   async verify(challenge: string, token: string): Promise<void> {
     const body = JSON.stringify({ type: 'url_verification', challenge, token });
-    const outcome = await this.#post(
-      this.#deps.addresses.eventsUrl,
-      body,
-      'application/json',
-      {},
-      CHALLENGE_TIMEOUT_MS,
-    );
+    const outcome = await this.#post(body, 'application/json', {}, CHALLENGE_TIMEOUT_MS);
     const given = outcome.acked ? outcome.body : undefined;
     const echoed =
       typeof given === 'object' && given !== null && 'challenge' in given ? given.challenge : given;
     if (echoed !== challenge) {
       throw new Error(
-        `Your URL didn't respond with the value of the challenge parameter: ${this.#deps.addresses.eventsUrl}`,
+        `Your URL didn't respond with the value of the challenge parameter: ${this.#deps.eventsUrl}`,
       );
     }
   }
 
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
-    const { eventsUrl, interactivityUrl = eventsUrl, commandsUrl = eventsUrl } = this.#deps.addresses;
     if (delivery.kind === 'events_api') {
       if (this.#isDeaf) return SILENTLY_LOST;
       const retry: Record<string, string> =
@@ -61,14 +48,13 @@ export class HttpEvents implements DeliveryTransport {
               'x-slack-retry-reason':
                 delivery.reason === 'timeout' ? 'http_timeout' : (delivery.reason ?? 'unknown_error'),
             };
-      return this.#post(eventsUrl, JSON.stringify(delivery.payload), 'application/json', retry);
+      return this.#post(JSON.stringify(delivery.payload), 'application/json', retry);
     }
     const form =
       delivery.kind === 'interactive'
         ? new URLSearchParams({ payload: JSON.stringify(delivery.payload) })
         : commandForm(delivery.payload);
-    const url = delivery.kind === 'interactive' ? interactivityUrl : commandsUrl;
-    return this.#post(url, form.toString(), 'application/x-www-form-urlencoded', {});
+    return this.#post(form.toString(), 'application/x-www-form-urlencoded', {});
   }
 
   goDeaf(): () => void {
@@ -79,7 +65,6 @@ export class HttpEvents implements DeliveryTransport {
   }
 
   async #post(
-    url: string,
     body: string,
     type: string,
     headers: Record<string, string>,
@@ -88,7 +73,7 @@ export class HttpEvents implements DeliveryTransport {
     const seconds = String(Math.floor(this.#deps.clock.now() / 1000));
     const mac = createHmac('sha256', this.#deps.signingSecret).update(`v0:${seconds}:${body}`).digest('hex');
     try {
-      const response = await fetch(url, {
+      const response = await fetch(this.#deps.eventsUrl, {
         method: 'POST',
         body,
         headers: {

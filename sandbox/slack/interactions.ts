@@ -44,15 +44,12 @@ interface Trigger {
 const RESPONSE_USES = 5;
 const RESPONSE_MS = 30 * 60_000;
 
-const response = z.looseObject({
+/** What the app answers: `in_channel`, `delete_original` and threads are not known here. */
+const response = z.strictObject({
   text: z.string().optional(),
   blocks: z.unknown().optional(),
-  response_type: z.enum(['ephemeral', 'in_channel']).optional(),
-  replace_original: z
-    .union([z.boolean(), z.literal('true').transform(() => true), z.literal('false').transform(() => false)])
-    .optional(),
-  delete_original: z.boolean().optional(),
-  thread_ts: z.string().optional(),
+  response_type: z.literal('ephemeral').optional(),
+  replace_original: z.boolean().optional(),
 });
 
 /** Sends interactions to the app, and manages trigger_ids and response_urls. */
@@ -160,37 +157,11 @@ export class Interactions {
     const parsed = response.safeParse(body);
     if (!parsed.success) throw new SlackRefusal('invalid_payload');
     const said = parsed.data;
-    if (said.delete_original) {
-      this.#deleteOriginal(target);
-      return;
-    }
     const blocks = said.blocks === undefined ? undefined : checkBlocks(said.blocks, 'message');
     if (said.text === undefined && blocks === undefined) throw new SlackRefusal('no_text');
     const content = { text: said.text ?? '', blocks };
-    if (said.replace_original) {
-      this.#replaceOriginal(target, content);
-      return;
-    }
-    const thread = said.thread_ts === undefined ? {} : { threadTs: said.thread_ts };
-    if (said.response_type === 'in_channel') {
-      const { bot } = target.team;
-      this.#messages.post(target.channel, {
-        user: bot.userId,
-        botId: bot.botId,
-        appId: bot.appId,
-        ...content,
-        ...thread,
-      });
-      return;
-    }
-    this.#messages.postEphemeral(target.channel, { user: target.user, ...content, ...thread });
-  }
-
-  #deleteOriginal({ channel, message, ephemeral }: ResponseTarget): void {
-    if (message !== undefined) this.#messages.remove(channel, message);
-    if (ephemeral === undefined) return;
-    channel.ephemerals = channel.ephemerals.filter((one) => one !== ephemeral);
-    this.#world.changedFor(ephemeral.user);
+    if (said.replace_original) this.#replaceOriginal(target, content);
+    else this.#messages.postEphemeral(target.channel, { user: target.user, ...content });
   }
 
   #replaceOriginal(

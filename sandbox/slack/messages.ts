@@ -58,16 +58,6 @@ export class Messages {
     return message;
   }
 
-  /** Posts the mention that invites the bot, and sends only the `app_mention`. */
-  postInvitation(channel: Channel, draft: Draft, invite: () => void): Message {
-    const message = this.#store(channel, draft);
-    this.#world.changed('posted', channel, message);
-    invite();
-    const mention = this.#mention(channel, message);
-    if (mention !== undefined) this.#events.emit(this.#world.team(channel.teamId), mention, { channel });
-    return message;
-  }
-
   /** Posts an ephemeral message. */
   postEphemeral(channel: Channel, seen: Omit<Ephemeral, 'ts'>): Ephemeral {
     const ephemeral = { ts: this.#world.ids.ts(), ...seen };

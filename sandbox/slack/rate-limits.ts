@@ -34,7 +34,7 @@ export const SLACK_LIMITS: Limits = {
   eventsPerHour: 30_000,
 };
 
-export type Tier = 'tier1' | 'tier2' | 'tier3' | 'tier4' | 'special' | 'post' | 'status' | 'history' | 'none';
+export type Tier = 'tier1' | 'tier2' | 'tier3' | 'tier4' | 'special' | 'post' | 'history' | 'none';
 
 const MINUTE = 60_000;
 
@@ -134,7 +134,6 @@ export class RateLimits {
         [`${teamId} ${method} ${channel}`, limits.postBurst, limits.postBurst * 1000],
       ];
     }
-    if (tier === 'status') return [[`${teamId} ${method} ${channel}`, 60, MINUTE]];
     if (tier === 'history') return [[`${teamId} ${method}`, this.#commercial ? 1 : limits.tier3, MINUTE]];
     return [[`${teamId} ${method}`, limits[tier], MINUTE]];
   }

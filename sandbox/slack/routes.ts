@@ -5,20 +5,17 @@ import type { OAuth } from './oauth.ts';
 import { handleError, methodName, type WebApi } from './web-api.ts';
 import type { WorkspaceDeps } from './web-api-method.ts';
 
-/** The server's routes: the Web API, files, uploads, response_urls and OAuth. `bodyLimit` is in bytes. */
-export function routes(
-  deps: WorkspaceDeps,
-  api: WebApi,
-  oauth: OAuth,
-  faults: Faults,
-  bodyLimit: number,
-): express.Express {
+/** Largest body of a Web API call (bytes). */
+const BODY_LIMIT = 4 * 1024 * 1024;
+
+/** The server's routes: the Web API, files, uploads, response_urls and OAuth. */
+export function routes(deps: WorkspaceDeps, api: WebApi, oauth: OAuth, faults: Faults): express.Express {
   const app = express();
   const { files } = deps;
   const bodies = [
-    express.urlencoded({ extended: false, limit: bodyLimit, parameterLimit: 1000 }),
-    express.json({ limit: bodyLimit }),
-    express.raw({ type: 'multipart/form-data', limit: bodyLimit }),
+    express.urlencoded({ extended: false, limit: BODY_LIMIT, parameterLimit: 1000 }),
+    express.json({ limit: BODY_LIMIT }),
+    express.raw({ type: 'multipart/form-data', limit: BODY_LIMIT }),
     multipartFields,
   ];
   app.all('/api/:method', bodies, api.recorder(), faults.middleware(methodName), api.handler());

@@ -3,9 +3,8 @@ import { Faults } from '../faults.ts';
 import { InteractionActions } from './actions/interaction-actions.ts';
 import { appLevelToken, signingSecretOf } from './app-installation.ts';
 import { AppRegistration } from './app-registration.ts';
-import type { Delivery, DeliveryOutcome, DeliveryStats } from './deliveries.ts';
-import type { DeliveryBehaviour } from './events.ts';
-import { type HttpAddresses, HttpEvents } from './http-events.ts';
+import type { Delivery, DeliveryOutcome } from './deliveries.ts';
+import { HttpEvents } from './http-events.ts';
 import { agentMethods, type ThreadStatus } from './methods/agents.ts';
 import { appManifestMethods } from './methods/app-manifests.ts';
 import { chatMethods } from './methods/chat.ts';
@@ -14,7 +13,6 @@ import { fileMethods } from './methods/files.ts';
 import { streamMethods } from './methods/streams.ts';
 import { viewMethods } from './methods/views.ts';
 import { workspaceMethods } from './methods/workspace.ts';
-import type { Team } from './model.ts';
 import { OAuth } from './oauth.ts';
 import { RateLimits } from './rate-limits.ts';
 import { routes } from './routes.ts';
@@ -32,7 +30,7 @@ export { ALL_SCOPES, type SlackWorkspaceOptions } from './workspace-options.ts';
 export type { Change } from './world.ts';
 
 /** What the workspace needs besides the parts that its actions use. */
-interface WorkspaceServerDeps {
+interface WorkspaceServer {
   server: Server;
   api: WebApi;
   limits: RateLimits;
@@ -48,63 +46,48 @@ interface WorkspaceServerDeps {
 
 /** A Slack workspace on this machine, for a real Bolt app. */
 export class SlackWorkspace extends InteractionActions {
-  readonly #server: WorkspaceServerDeps;
-
-  constructor(deps: WorkspaceDeps, serverDeps: WorkspaceServerDeps) {
-    super(deps);
-    this.#server = serverDeps;
-  }
-
+  readonly #server: WorkspaceServer;
   /** The server's address. */
-  get url(): string {
-    return this.deps.world.baseUrl;
-  }
+  readonly url = this.deps.world.baseUrl;
   /** The value for Bolt's `slackApiUrl`. */
-  get apiUrl(): string {
-    return `${this.url}/api/`;
-  }
-  get appToken(): string {
-    return this.#server.appToken;
-  }
-  get signingSecret(): string {
-    return this.#server.signingSecret;
-  }
-  get clientId(): string {
-    return this.#server.oauth.clientId;
-  }
-  get clientSecret(): string {
-    return this.#server.oauth.clientSecret;
-  }
+  readonly apiUrl = `${this.url}/api/`;
+  readonly teams = [...this.deps.world.teams.values()];
   /** The first workspace; `botToken` and `bot` belong to it. */
-  get team(): Team {
-    return this.teamOr(undefined);
+  readonly team = this.teamOr(undefined);
+  readonly bot = this.team.bot;
+  readonly deliveryStats = this.deps.deliveries.stats;
+  /** Order, gap and duplicates of a message's events; may be changed at any time. */
+  readonly delivery = this.deps.events.behaviour;
+  readonly appToken: string;
+  readonly signingSecret: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly faults: Faults;
+  /** Web API calls, oldest first. */
+  readonly calls: RecordedCall[];
+  /** The number of calls refused with 429, by method. */
+  readonly throttledCalls: Record<string, number>;
+  /** The app as its owner registered it. */
+  readonly app: AppRegistration;
+  /** Workflows that run the app's steps. */
+  readonly steps: StepExecutions;
+
+  constructor(deps: WorkspaceDeps, server: WorkspaceServer) {
+    super(deps);
+    this.#server = server;
+    this.appToken = server.appToken;
+    this.signingSecret = server.signingSecret;
+    this.clientId = server.oauth.clientId;
+    this.clientSecret = server.oauth.clientSecret;
+    this.faults = server.faults;
+    this.calls = server.api.calls;
+    this.throttledCalls = server.limits.refused;
+    this.app = server.app;
+    this.steps = server.steps;
   }
-  get teams(): Team[] {
-    return [...this.deps.world.teams.values()];
-  }
+
   get botToken(): string {
     return this.team.installation.token;
-  }
-  get bot(): Team['bot'] {
-    return this.team.bot;
-  }
-  get faults(): Faults {
-    return this.#server.faults;
-  }
-  /** Web API calls, oldest first. */
-  get calls(): RecordedCall[] {
-    return this.#server.api.calls;
-  }
-  /** The number of calls refused with 429, by method. */
-  get throttledCalls(): Record<string, number> {
-    return this.#server.limits.refused;
-  }
-  get deliveryStats(): DeliveryStats {
-    return this.deps.deliveries.stats;
-  }
-  /** Order, gap and duplicates of a message's events; may be changed at any time. */
-  get delivery(): DeliveryBehaviour {
-    return this.deps.events.behaviour;
   }
   /** The number of open Socket Mode connections. */
   get connections(): number {
@@ -132,10 +115,10 @@ export class SlackWorkspace extends InteractionActions {
   }
 
   /** Sends further events to the app's own server. @throws if it does not return Slack's challenge */
-  async useHttp(addresses: HttpAddresses): Promise<void> {
+  async useHttp({ eventsUrl }: { eventsUrl: string }): Promise<void> {
     const { signingSecret, ackTimeoutMs } = this.#server;
     const { world } = this.deps;
-    const transport = new HttpEvents({ addresses, signingSecret, clock: world.clock, ackTimeoutMs });
+    const transport = new HttpEvents({ eventsUrl, signingSecret, clock: world.clock, ackTimeoutMs });
     await transport.verify(world.ids.letters(40), 'verification-token');
     this.deps.deliveries.use(transport);
   }
@@ -178,16 +161,6 @@ export class SlackWorkspace extends InteractionActions {
     const status = this.#server.statuses.get(`${channel} ${threadTs}`);
     const isOver = status?.until !== undefined && status.until <= this.deps.world.clock.now();
     return isOver ? { ...status, status: 'active' } : status;
-  }
-
-  /** The app as its owner registered it. */
-  get app(): AppRegistration {
-    return this.#server.app;
-  }
-
-  /** Workflows that run the app's steps. */
-  get steps(): StepExecutions {
-    return this.#server.steps;
   }
 
   /** An admin installs the app with the scopes and events of its manifest; returns the bot's token. */
@@ -252,25 +225,13 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
     ...appManifestMethods(deps, app, { clientId, clientSecret, signingSecret }),
   };
   const api = new WebApi({ world, limits, scopes: settings.scopes, methods, appToken, app });
-  const server = createServer(routes(deps, api, oauth, faults, options.bodyLimit ?? 4 * 1024 * 1024));
+  const server = createServer(routes(deps, api, oauth, faults));
   deps.sockets.attach(server);
   await listening(server, options.port ?? 0);
   const address = server.address();
   world.baseUrl = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
-  const serverDeps = {
-    server,
-    api,
-    limits,
-    oauth,
-    app,
-    steps,
-    faults,
-    statuses,
-    signingSecret,
-    appToken,
-    ackTimeoutMs,
-  };
-  return new SlackWorkspace(deps, serverDeps);
+  const parts = { server, api, limits, oauth, app, steps, faults, statuses };
+  return new SlackWorkspace(deps, { ...parts, signingSecret, appToken, ackTimeoutMs });
 }
 
 function listening(server: Server, port: number): Promise<void> {

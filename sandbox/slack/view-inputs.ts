@@ -39,24 +39,11 @@ function hasContent(value: unknown): boolean {
   return value !== null && value !== undefined && value !== '';
 }
 
-/** The fields of an element's initial value, of which an element has at most one. */
-const SINGLE_INITIALS = [
-  'initial_value',
-  'initial_conversation',
-  'initial_channel',
-  'initial_user',
-  'initial_date',
-  'initial_time',
-  'initial_date_time',
-];
-
 /** The initial values of an element. */
 export function initialValues(element: Fields): string[] {
   const option = (one: unknown) => (isFields(one) ? [String(one.value)] : []);
   if (Array.isArray(element.initial_options)) return element.initial_options.flatMap(option);
   if (Array.isArray(element.initial_conversations)) return element.initial_conversations.map(String);
   if (element.initial_option !== undefined) return option(element.initial_option);
-  return SINGLE_INITIALS.map((name) => element[name])
-    .filter((one) => typeof one === 'string' || typeof one === 'number')
-    .map(String);
+  return [element.initial_value, element.initial_conversation].filter((one) => typeof one === 'string');
 }

@@ -24,7 +24,7 @@ export interface WorkspaceDeps {
   settings: Settings;
 }
 
-/** The properties of this Slack and of the app. */
+/** The properties of this Slack and of the app; workspace-options.ts has the usual ones. */
 export interface Settings {
   /** The granted scopes. */
   scopes: Set<string>;
@@ -36,7 +36,7 @@ export interface Settings {
   clientMsgIdDedupe: boolean;
   /** Whether the app is declared an agent. */
   agent: boolean;
-  /** Lifetime of tokens (ms), if they expire. */
+  /** Lifetime of tokens (ms; 12 hours at Slack), if they expire. */
   rotation: number | undefined;
   /** Between completeUploadExternal and the message with the file, in ms. */
   shareDelayMs: number;
@@ -44,14 +44,10 @@ export interface Settings {
   metadataLimit: number;
   /** Lifetime of a trigger_id, in ms. */
   triggerMs: number;
-  /** Lifetime of a stream in ms, regardless of appends. */
-  streamMs: number;
-  /** The most UTF-8 bytes of Markdown in one stream. */
+  /** The most UTF-8 bytes of Markdown in one stream (Slack publishes no number; 10,600 to 12,000 were measured). */
   streamBytes: number;
-  /** Whether a stream is seen before it ends. */
-  drawsStreams: boolean;
   /** Block types that Slack refuses in messages, as for an app without a feature. */
-  refusedBlocks: ReadonlySet<string>;
+  refusedBlocks: readonly string[];
 }
 
 /** One Web API method. */

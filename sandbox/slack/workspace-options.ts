@@ -20,13 +20,12 @@ export const ALL_SCOPES = [
   ...['app_mentions:read', 'channels:join', 'commands', 'team:read', 'users:read'],
 ];
 
-export interface SlackWorkspaceOptions {
+/** How a workspace begins, and which of the usual settings are others. */
+export interface SlackWorkspaceOptions extends Partial<Omit<Settings, 'scopes' | 'events'>> {
   /** Workspaces; by default one named Sandbox. The app is installed unless `installed` is false. */
   teams?: { id?: string; name: string; installed?: boolean; organisation?: Organisation }[];
   /** Whether the app exists; if not, its owner creates it (apps.manifest.create). True by default. */
   appExists?: boolean;
-  /** Lifetime of tokens (ms; 12 hours at Slack); by default they do not expire. */
-  rotation?: number;
   /** TCP port on 127.0.0.1; a free one by default. */
   port?: number;
   /** Scopes of the bot's token; all by default. */
@@ -39,53 +38,30 @@ export interface SlackWorkspaceOptions {
   retryScale?: number;
   /** How long Slack waits for an acknowledgement, in ms; 3000 by default. */
   ackTimeoutMs?: number;
-  /** Largest body of a Web API call, in bytes; 4 MiB by default. */
-  bodyLimit?: number;
   faults?: Faults;
   /** A seeded one makes ids, order and duplicates repeatable. */
   random?: Random;
   clock?: Clock;
   /** By default random order, no gap and no duplicates. */
   delivery?: Partial<DeliveryBehaviour>;
-  /** Whether the app is distributed outside the Marketplace: history and replies once a minute, 15 objects. */
-  commercial?: boolean;
-  /** Whether a second post with the same client_msg_id returns the first; true by default. */
-  clientMsgIdDedupe?: boolean;
-  /** Whether the app is declared an agent (agents.sessions.*). */
-  agent?: boolean;
-  /** From completeUploadExternal to the message with the file, in ms; 150 by default. */
-  shareDelayMs?: number;
-  /** The most JSON characters of message metadata; 16,000 by default (Slack publishes no number). */
-  metadataLimit?: number;
-  /** Lifetime of a trigger_id, in ms; 3000 by default. */
-  triggerMs?: number;
-  /** Lifetime of a stream, in ms; 300,000 by default (Slack publishes no number; 303 to 318 s were measured). */
-  streamMs?: number;
-  /** Bytes of Markdown in one stream; 10,600 by default (Slack publishes no number; 10,600 to 12,000 were measured). */
-  streamBytes?: number;
-  /** Whether Slack draws streams while they last: without the Agents feature it may not. True by default. */
-  drawsStreams?: boolean;
-  /** Block types that Slack refuses in messages, as for an app without a feature. */
-  refusedBlocks?: string[];
 }
 
-/** The settings from the options and their defaults. */
+const USUAL: Omit<Settings, 'scopes' | 'events'> = {
+  commercial: false,
+  clientMsgIdDedupe: true,
+  agent: false,
+  rotation: undefined,
+  shareDelayMs: 150,
+  metadataLimit: 16_000,
+  triggerMs: 3_000,
+  streamBytes: 10_600,
+  refusedBlocks: [],
+};
+
+/** The settings from the options and the usual ones. */
 export function settingsOf(options: SlackWorkspaceOptions): Settings {
-  return {
-    scopes: new Set(options.scopes ?? ALL_SCOPES),
-    events: options.events && new Set(options.events),
-    commercial: options.commercial ?? false,
-    clientMsgIdDedupe: options.clientMsgIdDedupe ?? true,
-    agent: options.agent ?? false,
-    rotation: options.rotation,
-    shareDelayMs: options.shareDelayMs ?? 150,
-    metadataLimit: options.metadataLimit ?? 16_000,
-    triggerMs: options.triggerMs ?? 3000,
-    streamMs: options.streamMs ?? 300_000,
-    streamBytes: options.streamBytes ?? 10_600,
-    drawsStreams: options.drawsStreams ?? true,
-    refusedBlocks: new Set(options.refusedBlocks),
-  };
+  const scopes = new Set(options.scopes ?? ALL_SCOPES);
+  return { ...USUAL, ...options, scopes, events: options.events && new Set(options.events) };
 }
 
 /** Creates and connects the parts of a workspace. */

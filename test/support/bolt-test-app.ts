@@ -53,10 +53,6 @@ export async function startTestApp(slack: SlackWorkspace): Promise<{ app: App; h
       await ack({ response_action: 'errors', errors: { question: 'Please ask something.' } });
     else await ack();
   });
-  app.view({ callback_id: 'start', type: 'view_closed' }, async ({ ack }) => {
-    heard.push('closed');
-    await ack();
-  });
   app.event('agent_session_stopped', async ({ event }) => {
     heard.push(event);
   });

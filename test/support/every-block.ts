@@ -23,7 +23,7 @@ const markdown = [
   '[not a link](javascript:alert(1)) ![a picture](https://example.com/a.png)',
 ].join('\n\n');
 
-/** Blocks of every type that a message may hold; `address` is one on this machine. */
+/** Blocks of every type that the bot posts; `address` is one on this machine. */
 export function everyBlock(address: string): Block[] {
   return [
     { type: 'header', text: plain('A header') },
@@ -50,11 +50,9 @@ export function everyBlock(address: string): Block[] {
           },
         }),
         { type: 'static_select', action_id: 'pick', placeholder: plain('Pick one'), options },
-        { type: 'users_select', action_id: 'who', placeholder: plain('Who') },
         { type: 'overflow', action_id: 'more', options },
         { type: 'checkboxes', action_id: 'ticks', options },
         { type: 'radio_buttons', action_id: 'radio', options },
-        { type: 'datepicker', action_id: 'day' },
       ],
     },
     {
@@ -66,11 +64,9 @@ export function everyBlock(address: string): Block[] {
           positive_button: { text: plain('Good answer'), value: 'up' },
           negative_button: { text: plain('Bad answer'), value: 'down' },
         },
-        { type: 'icon_button', action_id: 'trash', icon: 'trash', text: plain('Remove') },
       ],
     },
     { type: 'context', elements: [plain('A small line'), mrkdwn('with *style*')] },
-    { type: 'image', image_url: 'https://example.com/far.png', alt_text: 'A picture from far away' },
     {
       type: 'rich_text',
       elements: [
@@ -117,24 +113,16 @@ export function everyBlock(address: string): Block[] {
         { type: 'task_card', task_id: 't2', title: 'Draw the chart', status: 'in_progress' },
       ],
     },
-    { type: 'card', title: mrkdwn('A card'), body: mrkdwn('with a body'), actions: [button('card_button')] },
-    {
-      type: 'container',
-      title: plain('A container'),
-      is_collapsible: true,
-      child_blocks: [{ type: 'section', text: plain('inside') }],
-    },
   ];
 }
 
-/** A modal with every kind of input. */
+/** A modal with every kind of input that the bot shows. */
 export const everyInput = {
   type: 'modal',
   callback_id: 'start',
   title: plain('Ask the agent'),
   submit: plain('Start'),
   close: plain('Not now'),
-  notify_on_close: true,
   blocks: [
     {
       type: 'input',
@@ -157,10 +145,10 @@ export const everyInput = {
     },
     {
       type: 'input',
-      block_id: 'people',
+      block_id: 'places',
       optional: true,
-      label: plain('People'),
-      element: { type: 'multi_users_select', action_id: 'who' },
+      label: plain('Places'),
+      element: { type: 'multi_conversations_select', action_id: 'where' },
     },
     {
       type: 'input',

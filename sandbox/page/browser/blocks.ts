@@ -2,12 +2,12 @@ import type { BlockModel, Fields, MarkdownBlock } from '../page-protocol.ts';
 import type { Surface } from './block-surface.ts';
 import { dataTable } from './data-table.ts';
 import { type Child, h } from './dom.ts';
-import { element, picture, textObject } from './elements.ts';
+import { element, textObject } from './elements.ts';
 import { choiceInput } from './inputs.ts';
 import { isFields, objects, plain, text } from './json-fields.ts';
 import { markdown } from './markdown.ts';
 import { richText } from './rich-text.ts';
-import { alert, card, container, plan, table, taskCard, video } from './table-and-card-blocks.ts';
+import { plan, table, taskCard } from './table-and-card-blocks.ts';
 
 type Renderer = (block: Fields, blockId: string, surface: Surface) => HTMLElement;
 
@@ -19,13 +19,6 @@ const renderers: Record<string, Renderer> = {
   context: (block) => h('div', { class: 'block context' }, ...objects(block.elements).map(contextPart)),
   header: (block) => h('h3', { class: 'block header' }, plain(block.text)),
   divider: () => h('hr', { class: 'block' }),
-  image: (block) =>
-    h(
-      'figure',
-      { class: 'block' },
-      isFields(block.title) && h('figcaption', {}, plain(block.title)),
-      picture(block, 'large'),
-    ),
   actions,
   context_actions: actions,
   input,
@@ -33,17 +26,6 @@ const renderers: Record<string, Renderer> = {
   data_table: dataTable,
   plan,
   task_card: taskCard,
-  card: (block, blockId, surface) => card(block, blockId, surface),
-  carousel: (block, blockId, surface) =>
-    h(
-      'div',
-      { class: 'block carousel' },
-      ...objects(block.elements).map((one) => card(one, blockId, surface)),
-    ),
-  container: (block, blockId, surface) => container(block, blockId, surface, blocks),
-  alert,
-  video,
-  file: (block) => h('p', { class: 'block unknown' }, `A remote file: ${text(block.external_id)}`),
 };
 
 /** Renders blocks; an unknown type shows its name. */
@@ -82,7 +64,7 @@ function section(block: Fields, blockId: string, surface: Surface): HTMLElement 
 }
 
 function contextPart(one: Fields): Child {
-  return one.type === 'image' ? picture(one, 'small') : h('span', { class: 'lines' }, textObject(one));
+  return h('span', { class: 'lines' }, textObject(one));
 }
 
 function actions(block: Fields, blockId: string, surface: Surface): HTMLElement {

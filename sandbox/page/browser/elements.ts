@@ -14,39 +14,17 @@ export function textObject(value: unknown): Child {
   return value.type === 'mrkdwn' ? mrkdwn(text(value.text)) : text(value.text);
 }
 
-/** A picture; one from another machine becomes a link, because the page loads nothing from outside. */
-export function picture(one: Fields, size: 'small' | 'large'): HTMLElement {
-  const alt = text(one.alt_text) || 'Picture';
-  const file = isFields(one.slack_file) ? one.slack_file : {};
-  const id = maybeText(file.id);
-  const address = id === undefined ? safeAddress(one.image_url ?? file.url) : `/files/${id}`;
-  if (address === undefined) return h('span', { class: 'unknown' }, alt);
-  const here = address.startsWith('/') || ['127.0.0.1', 'localhost'].includes(new URL(address).hostname);
-  if (!here) return h('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, alt);
-  return h('img', { src: address, alt, class: `picture ${size}`, loading: 'lazy' });
-}
-
 /** A button, select or other element that sends an action at once. */
 export function element(one: Fields, blockId: string, surface: Surface): HTMLElement {
   const actionId = text(one.action_id);
   const key = `${blockId}/${actionId}`;
   switch (one.type) {
     case 'button':
-    case 'workflow_button':
       return actionButton(one, actionId, surface);
-    case 'icon_button':
-      return press(
-        surface,
-        { actionId, value: text(one.value) },
-        { class: 'button quiet', 'aria-label': plain(one.text), title: plain(one.text), 'data-key': key },
-        icon(one.icon === 'trash' ? 'cross' : 'dot'),
-      );
     case 'feedback_buttons':
       return feedback(one, actionId, surface);
     case 'overflow':
       return overflow(one, actionId, surface);
-    case 'image':
-      return picture(one, 'small');
     default:
       if (!INPUT_TYPES.has(text(one.type)))
         return h('span', { class: 'unknown' }, `Unknown element: ${text(one.type)}`);

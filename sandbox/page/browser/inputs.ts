@@ -3,26 +3,12 @@ import { type Child, h } from './dom.ts';
 import { plain, text } from './json-fields.ts';
 import { initials, type Option, optionsOf } from './select-options.ts';
 
-/** The HTML input types of Slack's text elements. */
-const HTML_INPUT_TYPES: Record<string, string> = {
-  email_text_input: 'email',
-  url_text_input: 'url',
-  number_input: 'number',
-  datepicker: 'date',
-  timepicker: 'time',
-  datetimepicker: 'datetime-local',
-};
-const OPTION_SELECTS = ['static_select', 'external_select', 'multi_static_select', 'multi_external_select'];
-const WORKSPACE_SELECTS = ['users_select', 'channels_select', 'conversations_select'];
-
 /** Every element type with a value. */
 export const INPUT_TYPES: ReadonlySet<string> = new Set([
-  ...Object.keys(HTML_INPUT_TYPES),
-  ...OPTION_SELECTS,
-  ...WORKSPACE_SELECTS,
-  ...WORKSPACE_SELECTS.map((type) => `multi_${type}`),
+  'static_select',
+  'conversations_select',
+  'multi_conversations_select',
   'plain_text_input',
-  'rich_text_input',
   'radio_buttons',
   'checkboxes',
   'file_input',
@@ -52,7 +38,7 @@ export function choiceInput(
     const { currentTarget } = event;
     if (currentTarget instanceof HTMLElement) changed(valuesOf(currentTarget));
   };
-  if (type === 'plain_text_input' || type === 'rich_text_input') return textInput(one, common, onChange);
+  if (type === 'plain_text_input') return textInput(one, common, onChange);
   if (type === 'file_input') {
     const most = Number(one.max_files) || 10;
     return h('input', {
@@ -60,17 +46,6 @@ export function choiceInput(
       ...common,
       multiple: most > 1,
       accept: accepted(one),
-      onchange: onChange,
-    });
-  }
-  if (type in HTML_INPUT_TYPES) {
-    const initial = text(one.initial_value ?? one.initial_date ?? one.initial_time);
-    const limits = { min: text(one.min_value) || undefined, max: text(one.max_value) || undefined };
-    return h('input', {
-      type: HTML_INPUT_TYPES[type],
-      ...common,
-      ...limits,
-      value: initial,
       onchange: onChange,
     });
   }
@@ -98,8 +73,7 @@ function textInput(one: Fields, common: Common, onChange: (event: Event) => void
     onchange: onChange,
   };
   const initial = text(one.initial_value);
-  if (one.multiline === true || one.type === 'rich_text_input')
-    return h('textarea', { rows: 4, ...attributes }, initial);
+  if (one.multiline === true) return h('textarea', { rows: 4, ...attributes }, initial);
   return h('input', { type: 'text', value: initial, ...attributes });
 }
 
@@ -157,11 +131,8 @@ function accepted(one: Fields): string | undefined {
 
 /** The values of an input. */
 export function valuesOf(input: HTMLElement): string[] {
-  if (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement) {
-    if (input.type === 'datetime-local' && input.value !== '')
-      return [String(Math.floor(new Date(input.value).getTime() / 1_000))];
+  if (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement)
     return input.type === 'file' || input.value === '' ? [] : [input.value];
-  }
   if (input instanceof HTMLSelectElement) return input.value === '' ? [] : [input.value];
   return [...input.querySelectorAll('input')].filter(({ checked }) => checked).map(({ value }) => value);
 }

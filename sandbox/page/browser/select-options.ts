@@ -11,21 +11,15 @@ export interface Option {
 
 /** The options of a select or a similar element. */
 export function optionsOf(one: Fields): Option[] {
-  const type = text(one.type).replace(/^multi_/, '');
-  if (type === 'users_select')
-    return state.workspace.people.map(({ id, realName }) => ({ value: id, label: realName }));
-  if (type === 'channels_select' || type === 'conversations_select') {
+  if (text(one.type).endsWith('conversations_select')) {
     return state.workspace.channels
-      .filter((channel) =>
-        type === 'channels_select' ? channel.kind === 'channel' : passes(channel, one.filter),
-      )
+      .filter((channel) => passes(channel, one.filter))
       .map(({ id, kind, name }) => ({
         value: id,
         label: kind === 'im' || kind === 'mpim' ? name : `#${name}`,
       }));
   }
-  const grouped = objects(one.option_groups).flatMap((group) => objects(group.options));
-  return [...objects(one.options), ...grouped].map((option) => ({
+  return objects(one.options).map((option) => ({
     value: text(option.value),
     label: plain(option.text),
     ...(option.description === undefined ? {} : { description: plain(option.description) }),
@@ -44,16 +38,9 @@ function passes({ kind, members }: ChannelModel, filter: unknown): boolean {
 
 /** The initially selected values. */
 export function initials(one: Fields): string[] {
-  const single = [
-    one.initial_user,
-    one.initial_channel,
-    one.initial_conversation === undefined && one.default_to_current_conversation === true
-      ? state.channel
-      : one.initial_conversation,
-  ];
-  const lists = [one.initial_users, one.initial_channels, one.initial_conversations];
-  const options = [...objects(one.initial_options), ...objects([one.initial_option])].map(
-    ({ value }) => value,
-  );
-  return [...single, ...lists.flat(), ...options].filter((value) => typeof value === 'string');
+  const isCurrent = one.initial_conversation === undefined && one.default_to_current_conversation === true;
+  const conversations = [isCurrent ? state.channel : one.initial_conversation, one.initial_conversations];
+  const options = [one.initial_options, one.initial_option].flat().filter(isFields);
+  const values = [...conversations.flat(), ...options.map(({ value }) => value)];
+  return values.filter((value) => typeof value === 'string');
 }

@@ -1,8 +1,6 @@
-import type { BlockModel, Fields } from '../page-protocol.ts';
-import type { Surface } from './block-surface.ts';
+import type { Fields } from '../page-protocol.ts';
 import { cellContent } from './data-table.ts';
 import { h } from './dom.ts';
-import { element, picture, textObject } from './elements.ts';
 import { icon } from './icons.ts';
 import { isFields, maybeText, objects, plain, text } from './json-fields.ts';
 import { link } from './links.ts';
@@ -76,65 +74,4 @@ export function taskCard(task: Fields): HTMLElement {
     h('summary', {}, line),
     ...more,
   );
-}
-
-export function card(block: Fields, blockId: string, surface: Surface): HTMLElement {
-  const actions = objects(block.actions);
-  return h(
-    'div',
-    { class: 'block card' },
-    isFields(block.hero_image) && picture(block.hero_image, 'large'),
-    h(
-      'div',
-      { class: 'card-head' },
-      isFields(block.icon) && picture(block.icon, 'small'),
-      h(
-        'div',
-        {},
-        isFields(block.title) && h('p', { class: 'card-title' }, textObject(block.title)),
-        isFields(block.subtitle) && h('p', { class: 'soft' }, textObject(block.subtitle)),
-      ),
-    ),
-    isFields(block.body) && h('div', { class: 'lines' }, textObject(block.body)),
-    isFields(block.subtext) && h('p', { class: 'soft' }, textObject(block.subtext)),
-    actions.length > 0 &&
-      h('div', { class: 'actions' }, ...actions.map((one) => element(one, blockId, surface))),
-  );
-}
-
-/** A container block; `render` renders its blocks. */
-export function container(
-  block: Fields,
-  _blockId: string,
-  surface: Surface,
-  render: (blocks: BlockModel[], surface: Surface) => HTMLElement[],
-): HTMLElement {
-  const title = isFields(block.rich_text_title) ? richText(block.rich_text_title) : plain(block.title);
-  const inside = objects(block.child_blocks).map((child) => ({ ...child, type: text(child.type) }));
-  const head = [
-    title,
-    isFields(block.subtitle) && h('span', { class: 'soft' }, ' ', textObject(block.subtitle)),
-  ];
-  if (block.is_collapsible !== true) {
-    return h(
-      'div',
-      { class: 'block card' },
-      h('p', { class: 'card-title' }, ...head),
-      ...render(inside, surface),
-    );
-  }
-  return h(
-    'details',
-    { class: 'block card', open: block.default_collapsed !== true },
-    h('summary', { class: 'card-title' }, ...head),
-    ...render(inside, surface),
-  );
-}
-
-export function alert(block: Fields): HTMLElement {
-  return h('div', { class: `block alert alert-${text(block.level) || 'default'}` }, textObject(block.text));
-}
-
-export function video(block: Fields): HTMLElement {
-  return h('p', { class: 'block' }, link(block.title_url ?? block.video_url, plain(block.title)), ' (video)');
 }

@@ -12,7 +12,7 @@ export interface Click {
   /** Where the element is: a message or ephemeral message in a channel ... */
   channel?: ChannelRef;
   ts?: string;
-  /** ... or the person's Home tab or topmost modal. */
+  /** ... or the person's Home tab or modal. */
   view?: 'home' | 'modal';
   actionId: string;
   /** The value of the button or option, if several share the action_id. */
@@ -115,7 +115,7 @@ export class InteractionActions extends MessageActions {
   }
 
   /**
-   * Submits the topmost modal. `values` maps an action_id (or `block_id/action_id`) to text, an option's value, the id
+   * Submits the open modal. `values` maps an action_id (or `block_id/action_id`) to text, an option's value, the id
    * of an uploaded file, or a list of them.
    * @throws if no modal is open, or a required input is empty
    */
@@ -123,22 +123,19 @@ export class InteractionActions extends MessageActions {
     personRef: PersonRef,
     values: Record<string, string | string[]> = {},
   ): Promise<InteractionResult> {
-    const { person, team, view } = this.topmost(personRef);
+    const { person, team, view } = this.opened(personRef);
     this.fill(view, values);
     const empty = emptyInputs(view.blocks, view.values);
     if (empty.length > 0) throw new Error(`Slack requires these inputs: ${empty.join(', ')}.`);
-    const payload = { type: 'view_submission', view: this.viewOf(team, view), response_urls: [] };
+    const payload = { type: 'view_submission', view: viewJson(team, view), response_urls: [] };
     const sent = await this.deps.interactions.send(team, person, payload);
     if (!sent.acked || this.applyResponse(team, view, sent.body)) return sent;
     return { ...sent, acked: false };
   }
 
-  /** Closes the topmost modal. @throws if no modal is open */
+  /** Closes the person's modal: the app does not hear of it. @throws if no modal is open */
   async closeView(personRef: PersonRef): Promise<void> {
-    const { person, team, view } = this.topmost(personRef);
-    const payload = { type: 'view_closed', view: this.viewOf(team, view), is_cleared: view.clearOnClose };
-    this.deps.views.close(person.id, view.clearOnClose);
-    if (view.notifyOnClose) await this.deps.interactions.send(team, person, payload);
+    this.deps.views.close(this.opened(personRef).person.id);
   }
 
   /** Presses Slack's own Stop button of an agent session. */
@@ -155,9 +152,9 @@ export class InteractionActions extends MessageActions {
     return this.deps.views.home(this.person(person).id);
   }
 
-  /** The person's topmost modal. */
+  /** The person's open modal. */
   modal(person: PersonRef): View | undefined {
-    return this.deps.views.stack(this.person(person).id).at(-1);
+    return this.deps.views.modal(this.person(person).id);
   }
 
   private async clickInView(
@@ -172,7 +169,7 @@ export class InteractionActions extends MessageActions {
     return this.deps.interactions.send(team, person, {
       type: 'block_actions',
       container: { type: 'view', view_id: view.id },
-      view: this.viewOf(team, view),
+      view: viewJson(team, view),
       actions: [pressAction(view.blocks, click, this.deps.world.ids.ts())],
     });
   }
@@ -194,26 +191,20 @@ export class InteractionActions extends MessageActions {
     });
   }
 
-  private topmost(personRef: PersonRef): { person: Person; team: Team; view: View } {
+  private opened(personRef: PersonRef): { person: Person; team: Team; view: View } {
     const person = this.person(personRef);
     const view = this.modal(person);
     if (view === undefined) throw new Error(`${person.name} has no modal open.`);
     return { person, team: this.deps.world.team(person.teamId), view };
   }
 
-  private viewOf(team: Team, view: View): Fields {
-    const stack = this.deps.views.stack(view.user);
-    return viewJson(team, view, stack[0], stack[stack.indexOf(view) - 1]);
-  }
-
   /** Applies the response to a submission; an empty one closes the modal. Returns false if Slack rejects it. */
   private applyResponse(team: Team, view: View, body: unknown): boolean {
-    const action = isFields(body) ? body.response_action : undefined;
-    if (action === 'errors') return isFields(body) && areErrors(view, body.errors);
-    const next = isFields(body) ? body.view : undefined;
-    if (action === 'update') this.deps.views.update(team, { id: view.id }, undefined, next);
-    else if (action === 'push') this.deps.views.push(team, view.user, next);
-    else this.deps.views.close(view.user, action === 'clear');
+    const { response_action: action, errors, view: next } = isFields(body) ? body : {};
+    if (action === 'errors') return areErrors(view, errors);
+    if (action === 'update') this.deps.views.update(team, view.id, undefined, next);
+    else if (action === undefined) this.deps.views.close(view.user);
+    else return false;
     return true;
   }
 }

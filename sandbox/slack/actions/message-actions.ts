@@ -36,8 +36,6 @@ export interface MessageInput {
   clientMsgId?: string;
   /** Fields that Slack gives in this form instead, in history and events: old integrations write `text: null`. */
   odd?: Fields;
-  /** The person accepts Slack's offer to invite the mentioned bot: it receives only the app_mention. */
-  acceptsInvite?: boolean;
 }
 
 /** How people write messages, and how tests read them. */
@@ -71,9 +69,7 @@ export class MessageActions extends AdminActions {
         input.clientMsgId ??
         (fileIds === undefined && person.botId === undefined ? this.deps.world.ids.uuid() : undefined),
     };
-    const { messages } = this.deps;
-    if (!input.acceptsInvite) return messages.post(channel, draft);
-    return messages.postInvitation(channel, draft, () => this.invite(channel, undefined, person));
+    return this.deps.messages.post(channel, draft);
   }
 
   /** A person adds a file to a modal's file input: the app may read it although no message contains it. */

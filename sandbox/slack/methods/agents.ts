@@ -3,7 +3,7 @@ import type { Team } from '../model.ts';
 import { SlackRefusal } from '../slack-refusal.ts';
 import { json, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
 
-/** The status that the app shows for a thread: "Working...", or its own text. */
+/** The status that the app shows for a thread. */
 export interface ThreadStatus {
   status: string;
   title?: string;
@@ -11,8 +11,6 @@ export interface ThreadStatus {
   until?: number;
 }
 
-/** https://docs.slack.dev/reference/methods/assistant.threads.setStatus: cleared after two minutes without a message. */
-const LEGACY_STATUS_MS = 120_000;
 /** https://docs.slack.dev/ai/agent-sessions: "Working..." lasts at most an hour. */
 const PROCESSING_MS = 3_600_000;
 
@@ -29,11 +27,6 @@ export function agentMethods(
     statuses.set(key, { ...(title === undefined ? {} : { title }), ...status });
     return {};
   };
-  const agentOnly = () => {
-    if (!deps.settings.agent) throw new SlackRefusal('not_authorized');
-  };
-  const statusOf = (channelId: string, threadTs: string) =>
-    statuses.get(`${channelId} ${threadTs}`)?.status ?? 'active';
 
   return {
     'agents.sessions.setStatus': method(
@@ -44,7 +37,7 @@ export function agentMethods(
         title: z.string().max(200).optional(),
       }),
       (args, team) => {
-        agentOnly();
+        if (!deps.settings.agent) throw new SlackRefusal('not_authorized');
         const title = args.title === undefined ? {} : { title: args.title };
         const until = deps.world.clock.now() + PROCESSING_MS;
         const life = args.status === 'processing' ? { until } : {};
@@ -52,39 +45,11 @@ export function agentMethods(
       },
     ),
 
-    'agents.sessions.rename': method(
-      { tier: 'tier3', scopes: ['chat:write'] },
-      z.looseObject({ ...place, title: z.string().min(1).max(200) }),
-      (args, team) => {
-        agentOnly();
-        const status = statusOf(args.channel_id, args.thread_ts);
-        return change(team, args.channel_id, args.thread_ts, { status, title: args.title });
-      },
-    ),
-
-    'assistant.threads.setStatus': method(
-      { tier: 'status', scopes: ['chat:write'] },
-      z.looseObject({
-        ...place,
-        status: text,
-        loading_messages: json.pipe(z.array(z.string()).max(10).optional()),
-      }),
-      (args, team) =>
-        change(
-          team,
-          args.channel_id,
-          args.thread_ts,
-          args.status === ''
-            ? { status: 'active' }
-            : { status: args.status, until: deps.world.clock.now() + LEGACY_STATUS_MS },
-        ),
-    ),
-
     'assistant.threads.setTitle': method(
       { tier: 'tier4', scopes: ['assistant:write'] },
       z.looseObject({ ...place, title: text }),
       (args, team) => {
-        const status = statusOf(args.channel_id, args.thread_ts);
+        const { status = 'active' } = statuses.get(`${args.channel_id} ${args.thread_ts}`) ?? {};
         return change(team, args.channel_id, args.thread_ts, { status, title: args.title });
       },
     ),

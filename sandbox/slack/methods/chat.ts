@@ -18,15 +18,15 @@ import {
 const POST_TEXT_LIMIT = 40_000;
 /** chat.update refuses longer text (UTF-8 bytes, the stricter reading of "4,000 characters"). */
 const UPDATE_TEXT_LIMIT = 4000;
-const MARKDOWN_TEXT_LIMIT = 12_000;
 
 const content = {
   channel: text,
   text: maybe,
   blocks: json,
-  attachments: json,
-  markdown_text: maybe,
   metadata: object,
+  /** The bot uses neither. */
+  attachments: z.undefined().optional(),
+  markdown_text: z.undefined().optional(),
 };
 
 /** The chat methods that post, edit and delete. */
@@ -156,50 +156,24 @@ export function checkThread(channel: Channel, threadTs: string): void {
 interface MessageContent {
   text: string;
   blocks: Block[] | undefined;
-  attachments?: unknown[];
   metadata?: Fields;
 }
 
 function contentOf(
   deps: WorkspaceDeps,
-  args: {
-    text: string | undefined;
-    blocks?: unknown;
-    attachments?: unknown;
-    markdown_text: string | undefined;
-    metadata?: Fields | undefined;
-  },
+  args: { text: string | undefined; blocks?: unknown; metadata?: Fields | undefined },
 ): MessageContent {
   const blocks = args.blocks === undefined ? undefined : checkBlocks(args.blocks, 'message');
   const refused = (blocks ?? []).flatMap(({ type }, at) =>
-    deps.settings.refusedBlocks.has(type)
+    deps.settings.refusedBlocks.includes(type)
       ? [`unsupported type: ${type} [json-pointer:/blocks/${at}/type]`]
       : [],
   );
   if (refused.length > 0) throw explainedRefusal('invalid_blocks', refused);
   const metadata = args.metadata === undefined ? {} : { metadata: checkMetadata(args.metadata, deps) };
-  const attachments = checkAttachments(args.attachments);
-  if (args.markdown_text !== undefined) {
-    if (args.text !== undefined || blocks !== undefined) throw new SlackRefusal('markdown_text_conflict');
-    if (args.markdown_text.length > MARKDOWN_TEXT_LIMIT) throw new SlackRefusal('msg_too_long');
-    const markdown = checkBlocks([{ type: 'markdown', text: args.markdown_text }], 'message');
-    return { text: args.markdown_text, blocks: markdown, ...metadata };
-  }
   const hasBlocks = blocks !== undefined && blocks.length > 0;
-  if (args.text === undefined && !hasBlocks && attachments.length === 0) throw new SlackRefusal('no_text');
-  return {
-    text: args.text ?? '',
-    blocks: hasBlocks ? blocks : undefined,
-    ...(attachments.length === 0 ? {} : { attachments }),
-    ...metadata,
-  };
-}
-
-function checkAttachments(raw: unknown): unknown[] {
-  if (raw === undefined) return [];
-  if (!Array.isArray(raw)) throw new SlackRefusal('invalid_attachments');
-  if (raw.length > 100) throw new SlackRefusal('too_many_attachments');
-  return raw;
+  if (args.text === undefined && !hasBlocks) throw new SlackRefusal('no_text');
+  return { text: args.text ?? '', blocks: hasBlocks ? blocks : undefined, ...metadata };
 }
 
 /** Whether a stream into this message is open. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { scopePrefix } from '../events.ts';
-import type { Channel, Fields, Message, Team } from '../model.ts';
+import type { Channel, Message, Team } from '../model.ts';
 import { channelJson, messageJson, tombstoneJson } from '../slack-objects.ts';
 import { SlackRefusal } from '../slack-refusal.ts';
 import { count, flag, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
@@ -11,7 +11,7 @@ const COMMERCIAL_PAGE = 15;
 const page = { cursor: maybe, limit: count.optional() };
 const range = { oldest: maybe, latest: maybe, inclusive: flag, include_all_metadata: flag };
 
-/** The methods that read, join, open and list conversations. */
+/** The methods that read and open conversations. */
 export function conversationMethods(deps: WorkspaceDeps): Record<string, Method> {
   const { world, settings } = deps;
   const needs = (scope: string) => needScope(deps, scope);
@@ -88,18 +88,6 @@ export function conversationMethods(deps: WorkspaceDeps): Record<string, Method>
       },
     ),
 
-    'conversations.join': method(
-      { tier: 'tier3', scopes: ['channels:join'] },
-      z.looseObject({ channel: text }),
-      (args, team) => {
-        const channel = world.visibleChannel(team, args.channel);
-        if (channel.kind !== 'channel') throw new SlackRefusal('method_not_supported_for_channel_type');
-        if (channel.archived) throw new SlackRefusal('is_archived');
-        channel.members.add(team.bot.userId);
-        return { channel: channelJson(channel, team.bot.userId) };
-      },
-    ),
-
     'conversations.open': method(
       { tier: 'tier3' },
       z.looseObject({ users: maybe, channel: maybe, return_im: flag }),
@@ -112,26 +100,11 @@ export function conversationMethods(deps: WorkspaceDeps): Record<string, Method>
         return { channel: args.return_im ? channelJson(channel, team.bot.userId) : { id: channel.id } };
       },
     ),
-
-    'conversations.list': method(
-      { tier: 'tier2' },
-      z.looseObject({ types: maybe, exclude_archived: flag, ...page }),
-      (args, team) => listed(deps, team, args, () => true),
-    ),
-
-    'users.conversations': method(
-      { tier: 'tier2' },
-      z.looseObject({ types: maybe, exclude_archived: flag, user: maybe, ...page }),
-      (args, team) => {
-        const user = args.user ?? team.bot.userId;
-        return listed(deps, team, args, (channel) => channel.members.has(user));
-      },
-    ),
   };
 }
 
 /** @throws SlackRefusal missing_scope */
-export function needScope(deps: WorkspaceDeps, scope: string): void {
+function needScope(deps: WorkspaceDeps, scope: string): void {
   const { scopes } = deps.settings;
   if (!scopes.has(scope))
     throw new SlackRefusal('missing_scope', { needed: scope, provided: [...scopes].join(',') });
@@ -180,39 +153,4 @@ function openedChannel(deps: WorkspaceDeps, team: Team, channel: string | undefi
   const [first, second] = ids;
   if (first === undefined) return deps.world.visibleChannel(team, channel ?? '');
   return second === undefined ? deps.world.dm(team, first) : deps.world.groupDm(team, ids);
-}
-
-const KINDS: Record<string, Channel['kind']> = {
-  public_channel: 'channel',
-  private_channel: 'group',
-  im: 'im',
-  mpim: 'mpim',
-};
-
-function listed(
-  deps: WorkspaceDeps,
-  team: Team,
-  args: {
-    types: string | undefined;
-    exclude_archived: boolean;
-    cursor: string | undefined;
-    limit?: number | undefined;
-  },
-  filter: (channel: Channel) => boolean,
-): Fields {
-  const kinds = (args.types ?? 'public_channel').split(',').map((type) => {
-    const kind = KINDS[type.trim()];
-    if (kind === undefined) throw new SlackRefusal('invalid_types');
-    needScope(deps, `${scopePrefix(kind)}:read`);
-    return kind;
-  });
-  const channels = [...team.channels.values()].filter(
-    (channel) =>
-      kinds.includes(channel.kind) &&
-      (channel.kind === 'channel' || channel.members.has(team.bot.userId)) &&
-      !(args.exclude_archived && channel.archived) &&
-      filter(channel),
-  );
-  const { items, response_metadata } = paged(channels, args.cursor, listSize(args.limit));
-  return { channels: items.map((channel) => channelJson(channel, team.bot.userId)), response_metadata };
 }

@@ -22,17 +22,6 @@ export function fileMethods(deps: WorkspaceDeps): Record<string, Method> {
       },
     ),
 
-    'files.delete': method(
-      { tier: 'tier3', scopes: ['files:write'] },
-      z.looseObject({ file: text }),
-      (args, team) => {
-        const file = ownFile(deps, team, args.file);
-        if (file.user !== team.bot.userId) throw new SlackRefusal('cant_delete_file');
-        file.deleted = true;
-        return {};
-      },
-    ),
-
     'files.getUploadURLExternal': method(
       { tier: 'tier4', scopes: ['files:write'] },
       z.looseObject({ filename: text, length: count, snippet_type: maybe, alt_txt: maybe }),

@@ -75,34 +75,6 @@ export function workspaceMethods(deps: WorkspaceDeps): Record<string, Method> {
       },
     ),
 
-    'team.info': method(
-      { tier: 'tier3', scopes: ['team:read'] },
-      z.looseObject({ team: maybe }),
-      (args, team) => {
-        if (args.team !== undefined && args.team !== team.id) throw new SlackRefusal('team_not_found');
-        return { team: { id: team.id, name: team.name, domain: team.domain, email_domain: '' } };
-      },
-    ),
-
-    'bots.info': method(
-      { tier: 'tier3', scopes: ['users:read'] },
-      z.looseObject({ bot: maybe }),
-      (args, team) => {
-        const bot = [...team.people.values()].find((one) => one.botId === (args.bot ?? team.bot.botId));
-        if (bot === undefined) throw new SlackRefusal('bot_not_found');
-        const own = bot.botId === team.bot.botId;
-        return {
-          bot: {
-            id: bot.botId,
-            deleted: false,
-            name: bot.name,
-            user_id: bot.id,
-            ...(own ? { app_id: team.bot.appId } : {}),
-          },
-        };
-      },
-    ),
-
     'reactions.add': method({ tier: 'tier3', scopes: ['reactions:write'] }, reacted, (args, team) => {
       if (!/^[a-z0-9_+'-]+(::skin-tone-[2-6])?$/.test(args.name)) throw new SlackRefusal('invalid_name');
       const { channel, message } = target(deps, team, args);
@@ -118,24 +90,6 @@ export function workspaceMethods(deps: WorkspaceDeps): Record<string, Method> {
         throw new SlackRefusal('no_reaction');
       return {};
     }),
-
-    'reactions.get': method(
-      { tier: 'tier3', scopes: ['reactions:read'] },
-      z.looseObject({ channel: text, timestamp: text }),
-      (args, team) => {
-        const { channel, message } = target(deps, team, args);
-        const reactions = [...message.reactions].map(([name, users]) => ({
-          name,
-          users,
-          count: users.length,
-        }));
-        return {
-          type: 'message',
-          channel: channel.id,
-          message: { type: 'message', ts: message.ts, reactions },
-        };
-      },
-    ),
   };
 }
 

@@ -74,8 +74,6 @@ describe('blocks that Slack takes', () => {
         },
       ],
     ],
-    ['an image', [{ type: 'image', image_url: 'https://example.com/a.png', alt_text: 'a' }]],
-    ['an image in Slack', [{ type: 'image', slack_file: { id: 'F1' }, alt_text: 'a' }]],
     [
       'feedback',
       [
@@ -105,13 +103,13 @@ describe('blocks that Slack takes', () => {
     expect(verdict(JSON.parse(JSON.stringify(blocks)))).toBe('ok');
   });
 
-  test('inputs and alerts stand in modals', () => {
+  test('inputs stand in modals', () => {
     const input = {
       type: 'input',
       label: plain('Name'),
       element: { type: 'plain_text_input', action_id: 'name' },
     };
-    expect(verdict([input, { type: 'alert', text: plain('Careful') }], 'modal')).toBe('ok');
+    expect(verdict([input], 'modal')).toBe('ok');
   });
 });
 
@@ -178,7 +176,6 @@ describe('blocks that Slack refuses', () => {
       'invalid_blocks',
       [table([[cell('a'.repeat(6000))]]), table([[cell('a'.repeat(6000))]])],
     ],
-    ['an alert in a message', 'invalid_blocks', [{ type: 'alert', text: plain('a') }]],
     ['a file block', 'invalid_blocks', [{ type: 'file', source: 'remote', external_id: 'x' }]],
     ['a plan beside a task card', 'invalid_blocks', [plan([task()]), task({ task_id: '2' })]],
     ['two plans', 'invalid_blocks', [plan([task()]), plan([task()])]],

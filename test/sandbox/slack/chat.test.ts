@@ -69,21 +69,12 @@ describe('posting', () => {
     expect(slack.messages(channel)[0]?.text).toHaveLength(40_000);
   });
 
-  test('markdown_text stands alone and ends at 12,000 characters', async () => {
-    const { slack, channel, client } = await workspaceWithBot();
-    const post = (more: object) => client.apiCall('chat.postMessage', { channel: channel.id, ...more });
-    expect(await refusal(post({ markdown_text: 'a', text: 'b' }))).toBe('markdown_text_conflict');
-    expect(await refusal(post({ markdown_text: 'a'.repeat(12_001) }))).toBe('msg_too_long');
-    await post({ markdown_text: '# Title' });
-    expect(slack.messages(channel)[0]?.blocks).toMatchObject([{ type: 'markdown', text: '# Title' }]);
-  });
-
-  test('an edit takes 12,000 characters of markdown_text, but 4,000 of text', async () => {
+  test('an edit takes 4,000 characters of text, and nothing that the bot does not use', async () => {
     const { channel, client } = await workspaceWithBot();
     const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'x' });
     const edit = (more: object) => client.apiCall('chat.update', { channel: channel.id, ts, ...more });
-    expect((await edit({ markdown_text: 'a'.repeat(12_000) })).ok).toBe(true);
-    expect(await refusal(edit({ markdown_text: 'a'.repeat(12_001) }))).toBe('msg_too_long');
+    expect((await edit({ text: 'a'.repeat(4_000) })).ok).toBe(true);
+    expect(await refusal(edit({ markdown_text: 'a' }))).toBe('invalid_arguments');
     expect(await refusal(edit({ text: 'a'.repeat(4_001) }))).toBe('msg_too_long');
   });
 

@@ -210,14 +210,4 @@ describe('uploading', () => {
     const { id } = await put(one, 'abc');
     expect(await complete(id, away.id)).toBe('not_in_channel');
   });
-
-  test("only the bot's own files can be deleted", async () => {
-    const one = await workspaceWithBot();
-    const { id } = await put(one, 'abc');
-    await one.client.files.completeUploadExternal({ files: [{ id, title: 'a' }] });
-    await one.client.files.delete({ file: id });
-    expect(await refusal(one.client.files.info({ file: id }))).toBe('file_deleted');
-    const theirs = shareOne(one, 'hosted');
-    expect(await refusal(one.client.files.delete({ file: theirs.id }))).toBe('cant_delete_file');
-  });
 });

@@ -77,18 +77,13 @@ describe('events over Socket Mode', () => {
     expect(slack.deliveryStats.events).toEqual({ 'message.im': 1, 'message.mpim': 1 });
   });
 
-  test('a channel without the bot is silent; a mention that invites sends only the mention', async () => {
+  test('a channel without the bot is silent', async () => {
     const { slack, ann } = await workspaceWithBot();
     const away = slack.createChannel({ name: 'away', bot: false });
     const { heard } = await listening(slack);
     slack.say({ person: ann, channel: away, text: '@taskthread are you there?' });
     await slack.settled();
     expect(heard).toEqual([]);
-    slack.say({ person: ann, channel: away, text: '@taskthread come in', acceptsInvite: true });
-    await slack.settled();
-    const invited = heard.filter((one) => one.text.includes('come in'));
-    expect(invited.map((one) => one.type)).toEqual(['app_mention']);
-    expect(heard.some((one) => one.type === 'member_joined_channel')).toBe(true);
   });
 
   test('events need their scope and subscription', async () => {

@@ -90,14 +90,6 @@ test('a stream has room for one long message', async () => {
   expect(await refusal(append('a'.repeat(1_000)))).toBe('msg_too_long');
 });
 
-test('a stream may show nothing until it ends, as without the Agents feature', async () => {
-  const { slack, client, at, message } = await stream({ drawsStreams: false });
-  await client.chat.appendStream({ ...at, markdown_text: 'two' });
-  expect(slack.visibleText(message())).toBe('');
-  await client.chat.stopStream(at);
-  expect(slack.visibleText(message())).toBe('one two');
-});
-
 test('only its own app streams into a message', async () => {
   const { client, where, root } = await stream();
   const append = client.chat.appendStream({ channel: where.channel, ts: root.ts, markdown_text: 'x' });
@@ -131,19 +123,5 @@ test('the thread of an agent is processing while a stream lives', async () => {
   expect(status()).toBe('active');
   await start();
   clock.pass(300_000);
-  expect(status()).toBe('active');
-});
-
-test('a status of the legacy method goes after two minutes', async () => {
-  const clock = new SteppedClock();
-  const { slack, client, where } = await stream({ clock });
-  const place = { channel_id: where.channel, thread_ts: where.thread_ts };
-  const status = () => slack.status(where.channel, where.thread_ts)?.status;
-  await client.assistant.threads.setStatus({ ...place, status: 'is thinking...' });
-  expect(status()).toBe('is thinking...');
-  clock.pass(120_000);
-  expect(status()).toBe('active');
-  await client.assistant.threads.setStatus({ ...place, status: 'is reading...' });
-  await client.assistant.threads.setStatus({ ...place, status: '' });
   expect(status()).toBe('active');
 });

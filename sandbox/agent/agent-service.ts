@@ -14,7 +14,7 @@ import { createHttpApp } from './http-app.ts';
 import { messageEndpoints } from './message-endpoints.ts';
 import type { FileRecord, ProjectRecord, TaskRecord } from './records.ts';
 import { openS3Storage } from './s3-storage.ts';
-import { DEFAULT_BEHAVIOUR, type ServiceBehaviour } from './service-behaviour.ts';
+import { behaviourSchema, type ServiceBehaviour } from './service-behaviour.ts';
 import { ServiceState, type StatusChange } from './service-state.ts';
 import type { S3Location } from './storage.ts';
 import { projectEndpoints, taskEndpoints } from './task-endpoints.ts';
@@ -72,7 +72,7 @@ export interface AgentService {
 /** Starts the service on 127.0.0.1. */
 export async function startAgentService(options: AgentServiceOptions = {}): Promise<AgentService> {
   const apiKeys = options.apiKeys ?? { [randomBytes(24).toString('base64url')]: 'demo' };
-  const behaviour: ServiceBehaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
+  const behaviour = behaviourSchema.parse(options.behaviour ?? {});
   const faults = options.faults ?? new Faults();
   const now = options.now ?? Date.now;
   const log = new CallLog();

@@ -1,12 +1,42 @@
 import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentTurn, AttachedFile, ReviewPlan } from './agent-script.ts';
-import { TurnCancelled } from './agent-script.ts';
 import type { Block, MessageRecord, StopReason, TaskRecord } from './records.ts';
 import { textOf } from './records.ts';
 import type { ServiceBehaviour } from './service-behaviour.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Storage } from './storage.ts';
+
+/** A readable attachment. */
+export interface AttachedFile {
+  id: string;
+  name: string;
+  mime: string;
+  /** Bytes. */
+  size: number;
+  open(): Promise<Readable>;
+}
+
+/** A review after the turn. Times are in ms, before the pace is applied. */
+export interface ReviewPlan {
+  /** Markdown; without findings the review has no message. */
+  findings?: string;
+  /** Until the findings are written; the review appears only then. */
+  afterMs?: number;
+  /** From then until it settles; with 0 it appears settled. */
+  verifyMs?: number;
+  /** If given, the review settles with this message, as `failed` unless `status` says otherwise. */
+  error?: string;
+  status?: 'completed' | 'failed';
+}
+
+/** Thrown into a script whose reply was cancelled. A script may catch it once to clean up. */
+export class TurnCancelled extends Error {
+  override readonly name = 'TurnCancelled';
+  constructor() {
+    super('The reply was cancelled');
+  }
+}
 
 /** What a turn needs from the service. */
 export interface TurnContext {
@@ -37,12 +67,15 @@ export interface QueuedMessage {
   skill: string | null;
 }
 
-/** The turn that a script works with, bound to one reply. */
-export class RunningTurn implements AgentTurn {
+/** One message to the agent, and the means to reply: bound to one reply. */
+export class RunningTurn {
   readonly task: TaskRecord;
+  /** The text of the user's message. */
   readonly text: string;
   readonly files: readonly AttachedFile[];
+  /** The task's earlier messages, oldest first. */
   readonly history: readonly { role: string; text: string }[];
+  /** Id of the requested skill. */
   readonly skill: string | null;
   /** The reply being written. */
   reply: MessageRecord;
@@ -69,18 +102,22 @@ export class RunningTurn implements AgentTurn {
       .map(({ role, content }) => ({ role, text: textOf(content) }));
   }
 
+  /** True after a graceful cancel. */
   get cancelling(): boolean {
     return this.#cancel.signal.aborted;
   }
 
+  /** Aborted by any cancel. */
   get cancelSignal(): AbortSignal {
     return this.#cancel.signal;
   }
 
+  /** Aborted by a cancel with `force`, a deletion or the service's stop. */
   get signal(): AbortSignal {
     return this.#force.signal;
   }
 
+  /** Factor on the pauses between words, on top of the pace. */
   get writingPace(): number {
     return this.#context.writingPace;
   }
@@ -90,6 +127,7 @@ export class RunningTurn implements AgentTurn {
     return this.#answer !== undefined;
   }
 
+  /** Appends to the reply's text. */
   write(text: string): void {
     this.#assertWritable();
     const { content } = this.reply;
@@ -101,6 +139,7 @@ export class RunningTurn implements AgentTurn {
     }
   }
 
+  /** Writes a tool call, runs it and writes its result. */
   async tool(
     name: string,
     input: Record<string, unknown>,
@@ -113,17 +152,20 @@ export class RunningTurn implements AgentTurn {
     return content;
   }
 
+  /** Appends a block of any type. */
   block(block: Block): void {
     this.#assertWritable();
     this.reply.content.push(block);
   }
 
+  /** Replaces all text of the reply. */
   rewrite(text: string): void {
     this.#assertWritable();
     const others = this.reply.content.filter((block) => block.type !== 'text');
     this.reply.content = [...others, { type: 'text', text }];
   }
 
+  /** Adds a result file to the task; also allowed in background work. */
   async result(name: string, mime: string, bytes: Uint8Array | string): Promise<void> {
     if (this.#force.signal.aborted) throw new TurnCancelled();
     const { state, storage } = this.#context;
@@ -135,18 +177,22 @@ export class RunningTurn implements AgentTurn {
     state.addResult(this.task, file);
   }
 
+  /** Adds a message of role `system` to the task. */
   system(text: string): void {
     this.#context.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
   }
 
+  /** Keeps the task running after the reply has ended: for `work` ms, or until it is done. */
   background(work: number | (() => Promise<void>)): void {
     this.backgroundWork.push(typeof work === 'number' ? () => this.sleep(work) : work);
   }
 
+  /** Starts a review once the task has settled. */
   review(plan: ReviewPlan): void {
     this.reviews.push(plan);
   }
 
+  /** Writes a question and waits for the user's next message; returns its text. */
   async ask(question: string): Promise<string> {
     if (question !== '') this.write(question);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -172,14 +218,17 @@ export class RunningTurn implements AgentTurn {
     this.#answer = undefined;
   }
 
+  /** Ends the reply as failed. */
   fail(error: string): never {
     throw new TurnEnd('error', error);
   }
 
+  /** Ends the reply. */
   end(reason: StopReason): never {
     throw new TurnEnd(reason);
   }
 
+  /** Waits, scaled by the service's pace. @throws TurnCancelled once after a graceful cancel */
   async sleep(ms: number): Promise<void> {
     if (this.cancelling && !this.#cancelNoticed) {
       this.#cancelNoticed = true;

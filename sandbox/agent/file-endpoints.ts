@@ -83,16 +83,11 @@ async function startUpload(
   const project = state.project(customer, fields.project_id);
   const { filename: name, size_bytes: size, mime_type: mime } = fields;
   if (behaviour.maxFileBytes !== null && size > behaviour.maxFileBytes) {
-    throw new ServiceRefusal(413, `A file may have at most ${behaviour.maxFileBytes} bytes`, [
-      'body',
-      'size_bytes',
-    ]);
+    const most = `A file may have at most ${behaviour.maxFileBytes} bytes`;
+    throw new ServiceRefusal(413, most, ['body', 'size_bytes']);
   }
   if (behaviour.refusedTypes.some((type) => type === mime || (type.startsWith('.') && name.endsWith(type)))) {
-    throw new ServiceRefusal(behaviour.refusedTypeStatus, `Files of type ${mime} are not taken`, [
-      'body',
-      'mime_type',
-    ]);
+    throw new ServiceRefusal(415, `Files of type ${mime} are not taken`, ['body', 'mime_type']);
   }
   const purpose = fields.purpose ?? 'input';
   const file = state.addFile({ project, name, mime, size, purpose, ready: false });

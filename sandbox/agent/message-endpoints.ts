@@ -108,9 +108,7 @@ function listMessages(
 ): EndpointResponse {
   const { behaviour } = context;
   const limit = readLimit(query, 500, 200);
-  const all = task.messages.filter(
-    (message) => isShown(context, message) && (!message.review || behaviour.reviewsInList),
-  );
+  const all = task.messages.filter((message) => isShown(context, message) && !message.review);
   const place = (name: string): number | undefined => {
     const id = readText(query, name);
     if (id === undefined) return undefined;

@@ -7,12 +7,11 @@ const block = z.looseObject({ type: z.string().min(1) });
 /** A message's content: text, or blocks. */
 export const content = z.union([z.string().min(1), z.array(block).min(1)]);
 
-/** Parses a request's body; `extraFields` are known fields that the schema lacks. @throws ServiceRefusal 422 */
+/** Parses a request's body. @throws ServiceRefusal 422 */
 export function readBody<Schema extends z.ZodObject>(
   schema: Schema,
   body: unknown,
   behaviour: ServiceBehaviour,
-  extraFields: readonly string[] = [],
 ): z.infer<Schema> {
   const parsed = schema.safeParse(body ?? undefined);
   if (!parsed.success) {
@@ -21,7 +20,7 @@ export function readBody<Schema extends z.ZodObject>(
     throw invalid(['body', ...path], issue?.message ?? 'Invalid body');
   }
   if (behaviour.unknownFields === 'refused' && typeof body === 'object' && body !== null) {
-    const unknown = Object.keys(body).find((key) => !(key in schema.shape || extraFields.includes(key)));
+    const unknown = Object.keys(body).find((key) => !(key in schema.shape));
     if (unknown !== undefined) throw invalid(['body', unknown], 'Unknown field');
   }
   return parsed.data;

@@ -1,145 +1,95 @@
+import { z } from 'zod';
 import type { CallSubject, Misbehaviour } from './misbehaviour.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/**
- * The service's behaviour where its document leaves it open. Fields may be changed while it runs; the next request sees
- * the change.
- */
-export interface ServiceBehaviour {
+/** The service's behaviour where its document leaves it open; by default strict. */
+export const behaviourSchema = z.object({
   /** Format of error bodies. */
-  errorBody: 'detail' | 'detail-list' | 'error-message' | 'error' | 'message' | 'title' | 'text';
+  errorBody: z
+    .literal(['detail', 'detail-list', 'error-message', 'error', 'message', 'title', 'text'])
+    .default('detail'),
   /** Response to a missing or unknown key. */
-  badKeyStatus: 401 | 403;
+  badKeyStatus: z.literal([401, 403]).default(401),
   /** Unknown fields in a request's body. */
-  unknownFields: 'ignored' | 'refused';
+  unknownFields: z.literal(['ignored', 'refused']).default('ignored'),
   /** Calls per key within a sliding window; `null` for no limit. */
-  rateLimit: { calls: number; windowMs: number } | null;
+  rateLimit: z.object({ calls: z.number(), windowMs: z.number() }).nullable().default(null),
 
   /** Where the response to POST /experimental/files has the file's id. */
-  fileId: 'id' | 'file_id' | 'file.id';
+  fileId: z.literal(['id', 'file_id', 'file.id']).default('id'),
   /** Where it has the URL of a single upload. */
-  uploadUrl: 'upload_url' | 'url' | 'presigned_url';
+  uploadUrl: z.literal(['upload_url', 'url', 'presigned_url']).default('upload_url'),
   /** Whether a single upload needs finalizing; a number is the response to an unneeded finalize. */
-  singleFinalize: 'needed' | 404 | 409;
+  singleFinalize: z.literal(['needed', 404, 409]).default('needed'),
   /** The response to finalize. */
-  finalizeAnswer: 'file' | 'empty-object' | 'no-content';
+  finalizeAnswer: z.literal(['file', 'empty-object', 'no-content']).default('file'),
   /** Whether a multipart response contains `part_size`. */
-  givesPartSize: boolean;
+  givesPartSize: z.boolean().default(true),
   /** `part_size` in bytes, if given. */
-  partSize: number;
+  partSize: z.number().default(8 * MEBIBYTE),
   /** Minimum bytes of every part but the last (5 MiB at S3). */
-  minPartSize: number;
+  minPartSize: z.number().default(5 * MEBIBYTE),
   /** Larger files (bytes) are uploaded in parts. */
-  multipartThreshold: number;
+  multipartThreshold: z.number().default(8 * MEBIBYTE),
   /** Headers that every upload must send; the response lists them in `headers`. */
-  uploadHeaders: Record<string, string>;
+  uploadHeaders: z.record(z.string(), z.string()).default({}),
   /** ETags with or without quotes (disk storage only; S3 uses quotes). */
-  etag: 'quoted' | 'bare';
+  etag: z.literal(['quoted', 'bare']).default('quoted'),
   /** Larger files (bytes) are refused with 413; `null` for no limit. */
-  maxFileBytes: number | null;
+  maxFileBytes: z.number().nullable().default(null),
   /** Refused MIME types and file extensions (`.exe`). */
-  refusedTypes: string[];
-  refusedTypeStatus: 415 | 422;
+  refusedTypes: z.array(z.string()).default([]),
   /** Lifetime of upload links, ms. */
-  uploadLinkMs: number;
+  uploadLinkMs: z.number().default(15 * 60_000),
   /** Lifetime of download links, ms. */
-  downloadLinkMs: number;
+  downloadLinkMs: z.number().default(15 * 60_000),
   /** Response to an expired link (disk storage only). */
-  expiredLinkStatus: 400 | 401 | 403 | 410;
+  expiredLinkStatus: z.literal([400, 401, 403, 410]).default(403),
   /** Minimum characters of a download link (disk storage only). */
-  downloadLinkLength: number;
+  downloadLinkLength: z.number().default(0),
   /** The response to GET /experimental/files/{id}/content. */
-  contentDownload: 'bytes' | 'redirect' | 'json';
+  contentDownload: z.literal(['bytes', 'redirect', 'json']).default('bytes'),
 
   /** Name of the query parameter for the project in List tasks. */
-  projectParameter: string;
+  projectParameter: z.string().default('project_id'),
   /** Whether List tasks and List task results support `after_id`; otherwise they ignore it. */
-  listCursors: boolean;
-  /** Default `limit` of List tasks and List task results. */
-  defaultLimit: number;
+  listCursors: z.boolean().default(true),
   /** Whether `before_id` and `after_id` of List messages exclude the named message; or `after_id` has no effect. */
-  messageCursors: 'exclusive' | 'inclusive' | 'ignored';
-  /** Name of the flag that forbids a fallback model. */
-  fallbackFlag: string;
+  messageCursors: z.literal(['exclusive', 'inclusive', 'ignored']).default('exclusive'),
 
   /** Whether Send a message responds at once, with or without the (empty) reply, or at the reply's end. */
-  send: 'at-once' | 'at-once-without-reply' | 'held';
+  send: z.literal(['at-once', 'at-once-without-reply', 'held']).default('at-once'),
   /** For so long (ms) after a message, reads show neither its reply nor that its task is at work again. */
-  startLagMs: number;
+  startLagMs: z.number().default(0),
   /** Response to a message for a running task; a task that asks accepts it in any case. */
-  messageToRunning: 'accepted' | 409;
+  messageToRunning: z.literal(['accepted', 409]).default(409),
   /** Response to a message for a failed or cancelled task. */
-  messageToStopped: 'accepted' | 409 | 422;
+  messageToStopped: z.literal(['accepted', 409, 422]).default('accepted'),
   /** Whether `skill` has an effect on an existing task. */
-  skillOnTask: 'runs' | 'ignored';
+  skillOnTask: z.literal(['runs', 'ignored']).default('ignored'),
   /** Whether new text extends the last text block or adds a block each time. */
-  growth: 'in-place' | 'new-blocks';
+  growth: z.literal(['in-place', 'new-blocks']).default('in-place'),
   /** Where the agent continues after an answered question. */
-  afterAsk: 'same-reply' | 'new-reply';
+  afterAsk: z.literal(['same-reply', 'new-reply']).default('same-reply'),
   /** `input` of assistant messages. */
-  input: 'full' | 'null' | 'null-file-ids';
-  /** When a graceful cancel marks the task as `cancelled`. */
-  gracefulCancel: 'at-once' | 'when-stopped';
+  input: z.literal(['full', 'null', 'null-file-ids']).default('full'),
   /** Where the error of failed background work stands: on the complete reply, too, or only in the task's status. */
-  backgroundError: 'on-the-reply' | 'only-the-task';
+  backgroundError: z.literal(['on-the-reply', 'only-the-task']).default('on-the-reply'),
   /** Whether replies settle with their runs; otherwise only the task does, as if the worker had died. */
-  repliesSettle: boolean;
+  repliesSettle: z.boolean().default(true),
   /** Response to a cancel when nothing is running. */
-  cancelSettled: 'accepted' | 409;
-  /** Whether List messages includes the messages with a review's findings. */
-  reviewsInList: boolean;
+  cancelSettled: z.literal(['accepted', 409]).default('accepted'),
   /** How the answer to a call is spoilt, by the call's name and its right body; `null` for a service that behaves. */
-  misbehaviour: ((call: string, body: object, about: CallSubject) => Misbehaviour | undefined) | null;
+  misbehaviour: z
+    .custom<(call: string, body: object, about: CallSubject) => Misbehaviour | undefined>()
+    .nullable()
+    .default(null),
   /** The status with which a call is refused before it takes effect; `null` for a service that behaves. */
-  refusal: ((call: string, about: CallSubject) => number | undefined) | null;
+  refusal: z.custom<(call: string, about: CallSubject) => number | undefined>().nullable().default(null),
   /** Whether a task lists earlier reviews besides the latest. */
-  reviewsKept: boolean;
-}
+  reviewsKept: z.boolean().default(false),
+});
 
-/** The default behaviour: strict where the document is silent. */
-export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
-  errorBody: 'detail',
-  badKeyStatus: 401,
-  unknownFields: 'ignored',
-  rateLimit: null,
-  fileId: 'id',
-  uploadUrl: 'upload_url',
-  singleFinalize: 'needed',
-  finalizeAnswer: 'file',
-  givesPartSize: true,
-  partSize: 8 * MEBIBYTE,
-  minPartSize: 5 * MEBIBYTE,
-  multipartThreshold: 8 * MEBIBYTE,
-  uploadHeaders: {},
-  etag: 'quoted',
-  maxFileBytes: null,
-  refusedTypes: [],
-  refusedTypeStatus: 415,
-  uploadLinkMs: 15 * 60_000,
-  downloadLinkMs: 15 * 60_000,
-  expiredLinkStatus: 403,
-  downloadLinkLength: 0,
-  contentDownload: 'bytes',
-  projectParameter: 'project_id',
-  listCursors: true,
-  defaultLimit: 20,
-  messageCursors: 'exclusive',
-  fallbackFlag: 'disable_fallback',
-  send: 'at-once',
-  startLagMs: 0,
-  messageToRunning: 409,
-  messageToStopped: 'accepted',
-  skillOnTask: 'ignored',
-  growth: 'in-place',
-  afterAsk: 'same-reply',
-  input: 'full',
-  gracefulCancel: 'at-once',
-  backgroundError: 'on-the-reply',
-  repliesSettle: true,
-  cancelSettled: 'accepted',
-  reviewsInList: false,
-  reviewsKept: false,
-  misbehaviour: null,
-  refusal: null,
-};
+/** Fields may be changed while the service runs; the next request sees the change. */
+export type ServiceBehaviour = z.output<typeof behaviourSchema>;

@@ -7,14 +7,17 @@ import { invalid, ServiceRefusal } from './service-refusal.ts';
 
 export const model = z.enum(['standard', 'fast', 'max']);
 const firstMessage = z.object({ role: z.enum(['user', 'assistant', 'system']), content });
-const creation = z.looseObject({
+const creation = z.object({
   project_id: z.string(),
   title: z.string().min(1).max(500),
   model: model.optional(),
   auto_mode: z.boolean().optional(),
   plan_mode: z.boolean().optional(),
+  disable_fallback: z.boolean().optional(),
   initial_messages: z.array(firstMessage).max(20).optional(),
 });
+/** Of List tasks and List task results. */
+const DEFAULT_LIMIT = 20;
 const cancellation = z.object({ force: z.boolean().optional() });
 
 export function taskEndpoints(context: EndpointContext): Endpoint[] {
@@ -75,10 +78,7 @@ function startTask(
   { state, behaviour, runner }: EndpointContext,
   { customer, body }: EndpointRequest,
 ): EndpointResponse {
-  const flag = behaviour.fallbackFlag;
-  const fields = readBody(creation, body, behaviour, [flag]);
-  if (!['boolean', 'undefined'].includes(typeof fields[flag]))
-    throw invalid(['body', flag], 'Must be a boolean');
+  const fields = readBody(creation, body, behaviour);
   const { title, initial_messages: messages = [] } = fields;
   const project = state.project(customer, fields.project_id);
   const last = messages.at(-1);
@@ -100,7 +100,7 @@ function listTasks(
   { state, behaviour }: EndpointContext,
   { customer, query }: EndpointRequest,
 ): EndpointResponse {
-  const limit = readLimit(query, 100, behaviour.defaultLimit);
+  const limit = readLimit(query, 100, DEFAULT_LIMIT);
   const projectId = readText(query, behaviour.projectParameter);
   if (projectId === undefined) throw invalid(['query', behaviour.projectParameter], 'Field required');
   const project = state.project(customer, projectId);
@@ -116,7 +116,7 @@ async function listResults(
   { query }: EndpointRequest,
   task: TaskRecord,
 ): Promise<EndpointResponse> {
-  const limit = readLimit(query, 100, behaviour.defaultLimit);
+  const limit = readLimit(query, 100, DEFAULT_LIMIT);
   const withUrls = readFlag(query, 'with_urls', true);
   if (readFlag(query, 'reconcile', true)) for (const result of task.results) result.reconciled = true;
   const known = task.results.filter(({ reconciled }) => reconciled);

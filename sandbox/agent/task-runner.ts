@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AgentScript, type AttachedFile, type ReviewPlan, TurnCancelled } from './agent-script.ts';
-import { type QueuedMessage, RunningTurn, type TurnContext, TurnEnd } from './agent-turn.ts';
+import type { AgentScript } from './agent-script.ts';
+import {
+  type AttachedFile,
+  type QueuedMessage,
+  type ReviewPlan,
+  RunningTurn,
+  TurnCancelled,
+  type TurnContext,
+  TurnEnd,
+} from './agent-turn.ts';
 import {
   type Block,
   type FileRecord,
@@ -61,7 +69,7 @@ export class TaskRunner {
 
   /** Stops the agent; returns false if nothing is running. */
   cancel(force: boolean): boolean {
-    const { state, behaviour } = this.#context;
+    const { state } = this.#context;
     const turn = this.#turn;
     if (turn === undefined) return false;
     for (const job of this.#queue.splice(0)) this.#settle(job.reply, 'cancelled');
@@ -74,7 +82,7 @@ export class TaskRunner {
       return true;
     }
     state.setMessage(turn.reply, 'cancelling');
-    if (behaviour.gracefulCancel === 'at-once') state.setTask(this.task, 'cancelled');
+    state.setTask(this.task, 'cancelled');
     return true;
   }
 

@@ -118,14 +118,6 @@ describe('cancelling', () => {
     expect(textOf(message)).toBe('Working, stopped');
   });
 
-  test('keeps the task running until the reply has stopped where the dialect says so', async () => {
-    const client = await start({ behaviour: { gracefulCancel: 'when-stopped' }, script: forever });
-    const { task } = await sent(client);
-    const answer = await client.call('POST', `/experimental/tasks/${task}/cancel`, { force: false });
-    expect(answer.body).toEqual({ type: 'task_status', id: task, status: 'running' });
-    await reached(client.service, task, 'cancelled');
-  });
-
   test('takes the pen away at once with force', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<unknown>();
     const client = await start({

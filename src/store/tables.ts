@@ -122,14 +122,6 @@ export interface Tables {
     quoted_with_ts: SlackTs | null;
     received_at: Defaulted<Timestamp>;
   };
-  one_time_notices: {
-    workspace: string;
-    channel: string;
-    notice: OneTimeNotice;
-    user_id: Defaulted<string>;
-    turn_id: string | null;
-    told_at: Defaulted<Timestamp>;
-  };
   orphan_replies: {
     workspace: string;
     channel: string;
@@ -158,11 +150,6 @@ export interface Tables {
     is_stream: Defaulted<boolean>;
     ts: SlackTs | null;
     intended_at: Defaulted<Timestamp>;
-  };
-  project_channels: {
-    workspace: string;
-    channel: string;
-    project_id: string;
   };
   projects: {
     workspace: string;
@@ -305,15 +292,6 @@ export interface Tables {
     takeovers: Defaulted<number>;
     started_at: Defaulted<Timestamp>;
   };
-  uploaded_files: {
-    workspace: string;
-    slack_file_id: string;
-    project_id: string;
-    file_id: string | null;
-    size_bytes: number;
-    sha256: string | null;
-    created_at: Defaulted<Timestamp>;
-  };
   uploads: {
     workspace: string;
     slack_file_id: string;
@@ -328,10 +306,6 @@ export interface Tables {
     part_etags: Defaulted<Json<'part_etags'>>;
     is_finalizing: Defaulted<boolean>;
     started_at: Defaulted<Timestamp>;
-  };
-  used_oauth_states: {
-    state: string;
-    used_at: Defaulted<Timestamp>;
   };
   workspaces: {
     workspace: string;

@@ -33,9 +33,7 @@ export async function startApp(
   overrides: AppOverrides = {},
 ): Promise<TaskthreadApp> {
   await using cleanup = new AsyncDisposableStack();
-  const origins = { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL };
-  const telemetry = new Telemetry({ log, origins });
-  cleanup.defer(async () => telemetry.close());
+  const telemetry = new Telemetry(log);
   const app = await buildApp({ config, log, telemetry, overrides }, cleanup);
   const { storage, workspaces, intake, pages, workers } = app;
   for (const source of workspaces.refreshables) await source.refresh(true);

@@ -46,10 +46,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   });
   const log = createLogger({ level: 'info', redaction: new Redactor(secretValues(config)) });
   const database = await openDatabase({ url: databaseUrl, log });
-  const watch = new Telemetry({
-    log,
-    origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
-  }).watch({
+  const watch = new Telemetry(log).watch({
     stats: () => readStats(database.kysely),
     heldThreads: () => dispatcher.heldJobCount,
     rejectedSettings: () => [],

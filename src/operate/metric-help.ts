@@ -43,8 +43,6 @@ export const metricHelp = {
   service_calls_total: `Attempts of calls to the agent service; status: of HTTP, 4xx for a rare one, or none; ${CALL}`,
   service_call_seconds: `Duration of calls to the agent service; ${CALL}`,
   service_retries_total: `Attempts after the first; ${CALL}`,
-  http_bytes_total:
-    'Bytes of bodies; peer: slack, service, links (where other links lead); direction: up, down',
   threads_held: 'Threads that this process works on',
   credential_refused: '1 for each setting whose token or key is rejected; setting: its name',
   own_credentials_refused:

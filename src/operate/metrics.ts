@@ -83,7 +83,6 @@ export class Metrics {
   readonly #serviceCalls = this.#counter('service_calls_total', ['endpoint', 'status', 'account']);
   readonly #serviceSeconds = this.#histogram('service_call_seconds', MEDIUM_BUCKETS, ['endpoint', 'account']);
   readonly #serviceRetries = this.#counter('service_retries_total', ['endpoint', 'account']);
-  readonly #bytes = this.#counter('http_bytes_total', ['peer', 'direction']);
 
   constructor() {
     const version = readVersion();
@@ -166,11 +165,6 @@ export class Metrics {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });
     this.#serviceSeconds.observe({ endpoint, account }, durationMs / 1_000);
     if (attempt > 1) this.#serviceRetries.inc({ endpoint, account });
-  }
-
-  /** Bytes of a body that went to `peer` or came from there. */
-  bytes(peer: string, direction: 'up' | 'down', count: number): void {
-    this.#bytes.inc({ peer, direction }, count);
   }
 
   /** Counts the permits that the rate limits grant; limits of single channels count as one. */

@@ -1,18 +1,10 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import type { CallAttempt } from '../agent/client-options.ts';
 import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
 import type { Turn } from '../store/schema.ts';
 import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
-
-export interface TelemetryDeps {
-  log: Logger;
-  /** The addresses of Slack and of the service in the settings. */
-  origins: { slack: string; service: string | undefined };
-}
 
 /** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {
@@ -25,11 +17,9 @@ export class Telemetry {
   #isService = true;
   #sources: MetricSources | undefined;
   readonly #log: Logger;
-  readonly #stopCounting: () => void;
 
-  constructor({ log, origins }: TelemetryDeps) {
+  constructor(log: Logger) {
     this.#log = log;
-    this.#stopCounting = countHttpTraffic(origins, (...counted) => this.metrics.bytes(...counted));
   }
 
   /** Adds what is read when somebody asks. */
@@ -81,10 +71,6 @@ export class Telemetry {
     };
   }
 
-  close(): void {
-    this.#stopCounting();
-  }
-
   /** Whether the last attempt got an answer that counts: of the service, to a key that it accepts. */
   #doesServiceWork(): boolean {
     const status = this.#lastAttempt?.status;
@@ -106,41 +92,4 @@ function logStep(log: Logger, turn: Turn, step: TurnStep, task: string | null): 
     bytes: turn.uploaded_bytes,
   };
   log.info({ ...ids, step, ms: Date.now() - turn.started_at.getTime(), ...details }, `turn ${step}`);
-}
-
-/** Where a request goes: Slack, the agent service, or the target of a link. */
-export type TrafficPeer = 'slack' | 'service' | 'links';
-
-const chunkSchema = z.object({
-  request: z.object({ origin: z.union([z.string(), z.instanceof(URL)]).nullish() }),
-  chunk: z.custom<string | Uint8Array>((value) => typeof value === 'string' || value instanceof Uint8Array),
-});
-
-/** Counts the bytes of all HTTP bodies, those of Node's own fetch too. Returns a function that stops counting. */
-export function countHttpTraffic(
-  origins: { slack: string; service: string | undefined },
-  count: (peer: TrafficPeer, direction: 'up' | 'down', bytes: number) => void,
-): () => void {
-  const slack = new URL(origins.slack).origin;
-  const service = origins.service && new URL(origins.service).origin;
-  const onChunk = (direction: 'up' | 'down') => (message: unknown) => {
-    const { data } = chunkSchema.safeParse(message);
-    if (data === undefined) return;
-    const origin = String(data.request.origin ?? '').replace(/\/$/, '');
-    const peer =
-      origin === slack || /^https:\/\/([\w-]+\.)*slack\.com$/.test(origin)
-        ? 'slack'
-        : origin === service
-          ? 'service'
-          : 'links';
-    count(peer, direction, Buffer.byteLength(data.chunk));
-  };
-  const up = onChunk('up');
-  const down = onChunk('down');
-  subscribe('undici:request:bodyChunkSent', up);
-  subscribe('undici:request:bodyChunkReceived', down);
-  return () => {
-    unsubscribe('undici:request:bodyChunkSent', up);
-    unsubscribe('undici:request:bodyChunkReceived', down);
-  };
 }

@@ -37,10 +37,7 @@ describe('the HTTP server', () => {
   });
 
   test('/readyz stays 200 and reports when the service rejects the key', async () => {
-    const telemetry = new Telemetry({
-      log: silentLog,
-      origins: { slack: 'https://slack.com/api/', service: undefined },
-    }).watch({
+    const telemetry = new Telemetry(silentLog).watch({
       stats: () => Promise.reject(new Error('no database here')),
       heldThreads: () => 0,
       rejectedSettings: () => [],
@@ -48,7 +45,6 @@ describe('the HTTP server', () => {
       slackConnections: () => undefined,
       rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
     });
-    onTestFinished(() => telemetry.close());
     telemetry.onEventHandled({ kind: 'message', outcome: 'admitted', ms: 1 });
     const attempt = (status: number | undefined) =>
       telemetry.onServiceAttempt({ call: 'GET /tasks', status, attempt: 1, durationMs: 1 });

@@ -1,5 +1,6 @@
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { membershipIn } from '../relay/tasks/task-access.ts';
 import { refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
 import {
   buttonElement,
@@ -9,15 +10,26 @@ import {
   type SectionBlock,
   sectionBlock,
 } from '../render/blocks/slack-blocks.ts';
-import { formatTitle, linkedTitle, type TaskSummary, taskLine } from '../render/blocks/task-lines.ts';
+import {
+  formatChannel,
+  formatPerson,
+  formatTitle,
+  linkedTitle,
+  type TaskSummary,
+  taskLine,
+} from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
 import type { RunningTurn } from '../store/threads/turn-usage.ts';
 
 /** Most tasks in the message. */
 const MAX_RUNNING_ROWS = 20;
 
-/** A running task with its thread's address, if Slack gives one. */
-type RunningTask = RunningTurn & { url: string | undefined };
+/** A running task as one person sees it in one channel. */
+interface RunningTask extends RunningTurn {
+  /** Its thread's address, if Slack gives one. */
+  url: string | undefined;
+  where: 'here' | 'in_your_thread' | 'elsewhere' | 'hidden';
+}
 
 /**
  * A person's tasks in a channel: those that wait for them, then those that run. A running one has a Stop button
@@ -28,10 +40,12 @@ export function runningTasksMessage(rows: readonly RunningTask[], otherCount: nu
   if (rows.length === 0) return { text: [strings.command.noneOfYours, ...footer].join(' '), blocks: [] };
   const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
   const shown = rows.slice(0, MAX_RUNNING_ROWS);
-  const { waiting, yourTasks } = strings.command;
+  const { waiting, yourTasks, inYourThreads, elsewhere } = strings.command;
   const lists = [
-    { heading: waiting, list: shown.filter((row) => row.is_waiting) },
-    { heading: yourTasks, list: shown.filter((row) => !row.is_waiting) },
+    { heading: waiting, list: shown.filter(({ is_waiting }) => is_waiting) },
+    { heading: yourTasks, list: shown.filter(({ where, is_waiting }) => where === 'here' && !is_waiting) },
+    { heading: inYourThreads, list: shown.filter(({ where }) => where === 'in_your_thread') },
+    { heading: elsewhere, list: shown.filter(({ where }) => where === 'elsewhere' || where === 'hidden') },
   ].filter(({ list }) => list.length > 0);
   const blocks = lists.flatMap(({ heading, list }) => [sectionBlock(heading), ...list.map(runningTaskBlock)]);
   const below = [...more, ...footer];
@@ -44,13 +58,17 @@ function runningTaskBlock(row: RunningTask): SectionBlock {
   const state = row.is_stopping
     ? strings.command.stopping
     : strings.command.since(Date.now() - since.getTime());
-  const title = linkedTitle(formatTitle(row.task_title, strings.command.untitled), row.url);
-  const section = mrkdwnSection(`${title} · ${state}`);
-  if (row.is_stopping || !row.is_running) return section;
+  const { hiddenTask, untitled } = strings.command;
+  const title = row.where === 'hidden' ? hiddenTask : formatTitle(row.task_title, untitled);
+  const isHere = row.where === 'here' || row.where === 'in_your_thread';
+  const about = row.where === 'in_your_thread' ? formatPerson(row.asked_by) : formatChannel(row.channel);
+  const facts = [linkedTitle(title, row.url), row.where === 'here' ? '' : about, state];
+  const section = mrkdwnSection(facts.filter((fact) => fact !== '').join(' · '));
+  if (row.is_stopping || !row.is_running || !isHere) return section;
   return { ...section, accessory: buttonElement('stop_listed', row.turn_id) };
 }
 
-/** What `/agent status` and `/agent stop` answer: the asker's running tasks in a channel. Throws a StoreError. */
+/** What `/agent status` and `/agent stop` answer: what works for the asker, in a channel and elsewhere. Throws a StoreError. */
 export async function listRunningTasks(
   deps: RelayDeps,
   { workspace, channel, person }: ChannelActor,
@@ -62,15 +80,17 @@ export async function listRunningTasks(
   ]);
   const slack = deps.workspace(workspace);
   const rows = await Promise.all(
-    own.map(async (turn) => ({
-      ...turn,
-      url: slack && (await threadPermalink(slack, { channel, thread_ts: turn.thread_ts })),
-    })),
+    own.map(async (turn): Promise<RunningTask> => {
+      const isMember = async () => slack && (await membershipIn(slack, turn.channel, person)) === 'member';
+      const elsewhere = async () => ((await isMember()) ? 'elsewhere' : 'hidden');
+      const inChannel = turn.asked_by === person ? 'here' : 'in_your_thread';
+      const where = turn.channel === channel ? inChannel : await elsewhere();
+      const isLinked = slack !== undefined && where !== 'hidden';
+      return { ...turn, where, url: isLinked ? await threadPermalink(slack, turn) : undefined };
+    }),
   );
-  return runningTasksMessage(
-    rows,
-    own.length > MAX_RUNNING_ROWS ? 0 : all - own.filter((row) => row.is_running).length,
-  );
+  const shownHere = own.filter((row) => row.is_running && row.channel === channel);
+  return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - shownHere.length);
 }
 
 /** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */

@@ -10,7 +10,10 @@ const url = 'https://lab.slack.com/archives/C1/p1';
 const running = (count: number, task_title: string | null = 'A title') =>
   Array.from({ length: count }, (_, at) => ({
     turn_id: turnId,
+    channel: 'C1',
     thread_ts: '1.000001',
+    asked_by: 'U1',
+    where: 'here' as const,
     task_title,
     is_stopping: at === 1,
     is_waiting: false,

@@ -20,7 +20,7 @@ export interface QuotaExceeded {
 
 /** A turn at work, or one that waits for a person. */
 export interface RunningTurn
-  extends Pick<Turn, 'thread_ts' | 'started_at' | 'waits_since'>,
+  extends Pick<Turn, 'channel' | 'thread_ts' | 'asked_by' | 'started_at' | 'waits_since'>,
     Pick<Thread, 'task_title'> {
   turn_id: string;
   /** It waits for the person who asks. */
@@ -38,17 +38,23 @@ export class TurnUsage extends Queries {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.db);
   }
 
-  /** A channel's turns that wait for a person, then those at work that they asked for or whose task they started; newest first. */
+  /**
+   * In a channel, the turns that wait for a person, those at work for them, and for others in threads that they started; then
+   * those at work for them in other channels. Newest first.
+   */
   async runningOf(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
     limit: number,
   ): Promise<RunningTurn[]> {
-    const isWaiting = sql`(asked_by = ${person} and ${waitsForPerson})`;
+    const [isHere, isOwn] = [sql`channel = ${channel}`, sql`asked_by = ${person}`];
+    const isWaiting = sql`(${isHere} and ${isOwn} and ${waitsForPerson})`;
     return this.rows(sql<RunningTurn>`
-      select id as turn_id, thread_ts, task_title, started_at, waits_since, stop_requested_at is not null as is_stopping,
+      select id as turn_id, channel, thread_ts, asked_by, task_title, started_at, waits_since, stop_requested_at is not null as is_stopping,
         ${isWaiting} as is_waiting, ${isRunning} as is_running
-      from ${turnsOf(workspace, channel)} and (${isRunning} and ${person} in (asked_by, started_by) or ${isWaiting})
-      order by is_waiting desc, started_at desc limit ${limit}`);
+      from turns join threads using (workspace, channel, thread_ts)
+      where workspace = ${workspace} and (finished_at is null or waits_since is not null)
+        and (${isRunning} and (${isOwn} or ${isHere} and started_by = ${person}) or ${isWaiting})
+      order by is_waiting desc, ${isHere} and ${isOwn} desc, ${isHere} desc, started_at desc limit ${limit}`);
   }
 
   /** How many turns are at work in a channel. */

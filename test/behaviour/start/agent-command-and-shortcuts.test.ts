@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
 import { ALL_SCOPES } from '../../../sandbox/slack/workspace-options.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
@@ -92,6 +93,38 @@ describe.concurrent('/agent', () => {
     await scene.finished(channel, other);
   });
 
+  test("lists others' work in a person's threads by name, and theirs elsewhere with a link where they may see it", async () => {
+    const { channel, person } = starting.personInChannel();
+    const [far, left] = ['far', 'left'].map((name) => slack.createChannel({ name })) as [Channel, Channel];
+    const root = starting.ask(person, channel, 'a thread of mine');
+    await scene.finished(channel, root);
+    scene.reply(channel, root, 'hers goes slowly');
+    const away = starting.ask(person, far, 'far goes slowly');
+    starting.ask(person, left, 'left goes slowly');
+    starting.ask(person, channel, 'mine goes slowly');
+    const titles = ['a thread of mine', ...['far', 'left', 'mine'].map((word) => `${word} goes slowly`)];
+    const isRunning = (wanted: string) =>
+      agent.tasks.some(({ title, status }) => title === wanted && status === 'running');
+    await scene.until('all run', () => titles.every(isRunning));
+    slack.kick(left, person);
+    await starting.command(person, channel, 'stop');
+    const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[0]);
+    const blocks = JSON.stringify(list.blocks);
+    const { yourTasks, inYourThreads, elsewhere, hiddenTask } = strings.command;
+    const first = [yourTasks, 'mine goes slowly', inYourThreads, `a thread of mine> · <@${scene.ada.id}>`];
+    const places = [...first, elsewhere].map((text) => blocks.indexOf(text));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places).not.toContain(-1);
+    for (const text of [
+      away.ts.replace('.', ''),
+      `far goes slowly> · <#${far.id}>`,
+      `${hiddenTask} · <#${left.id}>`,
+    ])
+      expect(blocks.indexOf(text)).toBeGreaterThan(blocks.indexOf(elsewhere));
+    expect(blocks).not.toContain('left goes slowly');
+    expect(blocks.match(/"stop_listed"/g)).toHaveLength(2);
+  });
+
   test('lists the newest tasks with links to their threads', async () => {
     const { channel, person } = starting.personInChannel();
     const first = starting.ask(person, channel, `--title "${'Long title '.repeat(40)}" one of them`);
@@ -127,7 +160,7 @@ describe.concurrent('the start form', () => {
     expect(sent.acked).toBe(true);
     expect(starting.isTaken(person)).toBe(true);
     const root = await starting.post(channel, 'Summarise <this> & *that*');
-    expect(slack.visibleText(root)).toContain('odel max');
+    expect(slack.visibleText(root)).toContain('odel Max');
     expect(slack.visibleText(root)).toContain('run.csv');
     await scene.finished(channel, root);
     expect(starting.startedTasks('The first run')).toMatchObject([

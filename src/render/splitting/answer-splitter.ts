@@ -89,10 +89,9 @@ export class AnswerSplitter {
   closePart(text: string, options: PartOptions): boolean {
     this.#setBreaks(options.breaks ?? []);
     this.#rewind(text, options.final);
-    return (
-      this.#closed.length <= (options.most ?? Number.POSITIVE_INFINITY) &&
-      this.#closeNext(text, options.final)
-    );
+    const { final, most = Number.POSITIVE_INFINITY } = options;
+    const isRendered = this.#last?.most === most;
+    return !isRendered && this.#closed.length <= most && this.#closeNext(text, final);
   }
 
   /** Shows what is not closed yet as code, verbatim: its Markdown cannot be rendered, or costs too much. */
@@ -113,6 +112,7 @@ export class AnswerSplitter {
   dropCache(): void {
     this.#last = undefined;
     this.#openPart = undefined;
+    this.#open.dropParse();
   }
 
   #makeParts(text: string, final: boolean, most: number): AnswerPart[] {

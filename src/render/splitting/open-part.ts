@@ -92,6 +92,11 @@ export class OpenPart {
     return this.#lastParse;
   }
 
+  /** Frees what was parsed last. */
+  dropParse(): void {
+    this.#lastParse = undefined;
+  }
+
   /** The segments to show, and where in the answer they end. */
   render(text: string, final: boolean, count: ParseCounter): { segments: Segment[]; end: number } {
     const { source, tree } = this.parse(text, count);
@@ -105,7 +110,7 @@ export class OpenPart {
     const segments = [...stable, ...segmentsOf(shown)];
     const end = at + hold - prefix.length;
     this.#advanceBase(source, tree);
-    this.#lastParse = undefined;
+    this.dropParse();
     return { segments, end };
   }
 

@@ -141,6 +141,15 @@ describe('an answer that is crowded with marks', () => {
   });
 });
 
+test('an answer that was rendered is not parsed again to close its parts', () => {
+  const splitter = new AnswerSplitter();
+  const options = { final: false, most: 2 };
+  splitter.parts('One **word**', options);
+  const { characters } = splitter.parsed;
+  expect(splitter.closePart('One **word**', options)).toBe(false);
+  expect(splitter.parsed).toEqual({ characters });
+});
+
 describe('white space that is longer than a message', () => {
   test.each([
     ['a word', `a\n${' '.repeat(30_000)}\nb`],

@@ -30,10 +30,9 @@ export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Prom
 
 /** The result, or `late` if it takes longer (ms). Keeps no process alive. */
 export async function within<T, Late>(ms: number, result: Promise<T>, late: Late): Promise<T | Late> {
-  const ended = new AbortController();
-  const timer = sleep(ms, late, { ref: false, signal: ended.signal });
-  timer.catch(() => undefined);
-  return await Promise.race([result, timer]).finally(() => ended.abort());
+  const { promise, resolve } = Promise.withResolvers<Late>();
+  const timer = setTimeout(() => resolve(late), ms).unref();
+  return await Promise.race([result, promise]).finally(() => clearTimeout(timer));
 }
 
 /** The result; rejects with the signal's reason once it is aborted. Others may still wait for the same result. */

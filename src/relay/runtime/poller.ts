@@ -15,6 +15,7 @@ export class Poller {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #pollAgain = false;
+  #isStopped = false;
   readonly #stopped = new AbortController();
 
   constructor(options: PollerOptions) {
@@ -34,7 +35,7 @@ export class Poller {
   /** Polls now, or once more after the poll under way. Does nothing before the start and after the stop. */
   pollNow(): void {
     const isStarted = this.#timer !== undefined || this.#options.intervalMs === undefined;
-    if (!isStarted || this.signal.aborted) return;
+    if (!isStarted || this.#isStopped) return;
     this.#pollAgain = true;
     this.#running ??= this.#pollUntilDone();
   }
@@ -46,18 +47,19 @@ export class Poller {
 
   /** Stops polling, and waits for the poll under way. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#stopped.abort();
     clearInterval(this.#timer);
     await this.#running;
   }
 
   async #pollUntilDone(): Promise<void> {
-    while (this.#pollAgain && !this.signal.aborted) {
+    while (this.#pollAgain && !this.#isStopped) {
       this.#pollAgain = false;
       try {
         await this.#options.poll();
       } catch (error) {
-        if (!this.signal.aborted) this.#options.onError(error);
+        if (!this.#isStopped) this.#options.onError(error);
       }
     }
     this.#running = undefined;

@@ -25,9 +25,10 @@ export class LiveReply {
   /** The reply's messages in Slack. */
   readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
-  readonly #files: ThreadFiles;
   /** Withdraws the edits that wait for a permit. */
   #pendingEdits = new AbortController();
+  /** Ends the wait for a turn to render. */
+  #hurry: AbortSignal;
   /** After its live changes come its final text and then, apart from that, the final form of each message. */
   #stage: 'unopened' | 'live' | 'final_text' | 'final_form' = 'unopened';
   #isClosed = false;
@@ -49,11 +50,11 @@ export class LiveReply {
   ) {
     this.#beforeEdit = beforeEdit;
     this.#work = work;
+    this.#hurry = anySignal([work.lease.signal, this.#pendingEdits.signal]);
     this.#turn = turn;
     this.#state = state;
     this.posts = new IdempotentPosts(work, turn, begunAt);
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
-    this.#files = new ThreadFiles(work, turn);
     const onError = (err: unknown) => work.deps.log.error({ err, turn: turn.id }, 'the live reply stopped');
     const poller = (show: () => Promise<unknown>) =>
       new Poller({ poll: () => this.#showChanges(show), onError });
@@ -88,25 +89,27 @@ export class LiveReply {
     // A live edit that still waits gives way to the final ones.
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
+    this.#hurry = anySignal([this.#work.lease.signal, this.#pendingEdits.signal]);
     this.#unseenSince ??= Date.now();
     await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
     await this.#withRetry(() => this.#messages.endApart());
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
-    if (overflow !== undefined && !(await this.#withRetry(() => this.#files.attach('rest', overflow)))) {
+    const files = new ThreadFiles(this.#work, this.#turn);
+    if (overflow !== undefined && !(await this.#withRetry(() => files.attach('rest', overflow)))) {
       this.#state.update({ maxMessages: Number.POSITIVE_INFINITY });
       await this.#withRetry(() => this.#showWholeText());
     }
-    await this.#attachWideTables();
+    await this.#attachWideTables(files);
   }
 
-  async #attachWideTables(): Promise<void> {
+  async #attachWideTables(files: ThreadFiles): Promise<void> {
     await this.#render();
     const tables = this.#state.wideTables();
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
       const file = { name, title: name, content };
-      if (!(await this.#withRetry(() => this.#files.attach(`table:${index}`, file)))) return;
+      if (!(await this.#withRetry(() => files.attach(`table:${index}`, file)))) return;
     }
     if (tables.length > 0) this.#state.update({ hasWideTables: true });
   }
@@ -184,10 +187,12 @@ export class LiveReply {
   async #showLatest(): Promise<void> {
     while (!this.#isShowingFinalText) {
       this.#unseenSince ??= Date.now();
-      const all = await this.#render();
+      const isOutdated = (message: RenderedMessage, index: number) =>
+        !this.#messages.isUpToDate(index, message);
+      // The rendered messages are freed before the wait for an edit.
+      const outdated = await this.#render().then((all) => all.findIndex(isOutdated));
       // The reply may have become final meanwhile: its edits are not ours to wait for.
       if (this.#isShowingFinalText) return;
-      const outdated = all.findIndex((message, index) => !this.#messages.isUpToDate(index, message));
       if (outdated < 0) {
         this.#unseenSince = undefined;
         this.#state.discardRendered();
@@ -272,11 +277,6 @@ export class LiveReply {
     const next = () => this.#state.renderNext();
     await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#hurry);
     return this.#state.render();
-  }
-
-  /** Ends the wait for a turn to render. */
-  get #hurry(): AbortSignal {
-    return anySignal([this.#work.lease.signal, this.#pendingEdits.signal]);
   }
 
   async #withRetry<T>(step: () => Promise<T>): Promise<T> {

@@ -83,9 +83,8 @@ async function readToEnd(context: TurnContext, knownId: string | undefined) {
 
 /** Names whose questions the reply answers, in a thread where several people ask; `writers` wrote during its run. */
 async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): Promise<void> {
-  const { turn, run, workspace, state } = context;
-  const { participant_ids } = run.begun?.thread ?? (await context.thread());
-  const hasOthers = participant_ids.some((person) => person !== turn.asked_by);
+  const { turn, workspace, state } = context;
+  const hasOthers = (await context.participants()).some((person) => person !== turn.asked_by);
   if (!hasOthers && writers.size === 0) return;
   const asker = await workspace.people.personName(turn.asked_by);
   const names = [...new Set([asker, ...writers])];

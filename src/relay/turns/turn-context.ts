@@ -30,8 +30,6 @@ export interface BegunWork {
 
 /** What a run of a turn is given beside the work on its thread. */
 export interface TurnRun {
-  turn: Turn;
-  begun: BegunWork | undefined;
   /** Completes the job of the run. */
   completion: JobCompletion;
   waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>;
@@ -49,6 +47,9 @@ export class TurnContext implements ThreadWork {
   readonly run: TurnRun;
   readonly state: ReplyState;
   readonly reply: LiveReply;
+  #begun: BegunWork | undefined;
+  /** Who wrote in the thread before the turn, if it began in this run. */
+  readonly #participants: readonly string[] | undefined;
   #turn: Turn;
   readonly #stopController = new AbortController();
   readonly #doubt: RefusalDoubt;
@@ -63,21 +64,33 @@ export class TurnContext implements ThreadWork {
   #unrecorded: TurnUpdate | undefined;
   #recordTimer: NodeJS.Timeout | undefined;
 
-  constructor({ deps, workspace, lease }: ThreadWork, run: TurnRun) {
+  constructor(
+    { deps, workspace, lease }: ThreadWork,
+    turn: Turn,
+    begun: BegunWork | undefined,
+    run: TurnRun,
+  ) {
     this.deps = deps;
     this.workspace = workspace;
     this.lease = lease;
     this.run = run;
-    this.#turn = run.turn;
-    const { waits_since: waitsSince, waits_for: wait } = run.turn;
+    this.#begun = begun;
+    this.#participants = begun?.thread.participant_ids;
+    this.#turn = turn;
+    const { waits_since: waitsSince, waits_for: wait } = turn;
     this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
-    this.state = new ReplyState(run.turn, deps.settings, () => this.reply.onChanged());
+    this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
     const beforeEdit = async () => this.#reader?.refresh();
-    this.reply = new LiveReply(this, turnLocationOf(run.turn), this.state, {
-      begunAt: run.begun?.begunAt,
+    this.reply = new LiveReply(this, turnLocationOf(turn), this.state, {
+      begunAt: begun?.begunAt,
       beforeEdit,
     });
     this.#doubt = new RefusalDoubt(deps.settings);
+  }
+
+  /** What the turn began with, until its message is at the service; undefined if it began in another run. */
+  get begun(): BegunWork | undefined {
+    return this.#begun;
   }
 
   /** The turn as last recorded. */
@@ -174,9 +187,15 @@ export class TurnContext implements ThreadWork {
     return this.deps.store.threads.getOrThrow(this.#turn);
   }
 
+  /** Who wrote in the thread before the turn. */
+  async participants(): Promise<readonly string[]> {
+    return this.#participants ?? (await this.thread()).participant_ids;
+  }
+
   /** The turn's message is at the service, as this turn has recorded. */
   onSent(turn: Turn, account_id: string): void {
     this.#turn = turn;
+    this.#begun = undefined;
     if (turn.task_id !== null) this.#task = { account_id, taskId: turn.task_id };
   }
 

@@ -102,8 +102,8 @@ export class TurnRunner {
     if (begun === undefined || begun.message.waiting_count > 1) waitingReactions.addToWaiting(thread);
     if (begun === undefined || begun.message.has_waiting_reaction) waitingReactions.cleanUp();
     const logged = { ...work, deps: { ...this.#deps, log } };
-    const shared = { completion, waitingReactions, readRateFor };
-    return new TurnContext(logged, { ...shared, turn, begun: begun && { ...begun, thread: state } });
+    const run = { completion, waitingReactions, readRateFor };
+    return new TurnContext(logged, turn, begun && { ...begun, thread: state }, run);
   }
 
   async #begin(work: ThreadWork, thread: ThreadWithWork) {

@@ -23,7 +23,7 @@ const CHANNEL_MOVE_GRACE_MS = 3_000;
 /** Runs one turn, from the waiting message to the posted results. Throws HandOver, or the lease's reason once it is lost. */
 export async function runTurn(context: TurnContext): Promise<void> {
   if (context.turn.stop_requested_at !== null) context.requestStop();
-  await runToEnd(context, () => takeSteps(context), isThreadUnreachable);
+  return runToEnd(context, () => takeSteps(context), isThreadUnreachable);
 }
 
 /** Ends a turn that made no progress for too many attempts. */
@@ -72,29 +72,34 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 }
 
 async function takeSteps(context: TurnContext): Promise<void> {
-  const { deps, state, run } = context;
-  const { workspace, channel } = context.turn;
-  const channelSettings =
-    run.begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
-  state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
-  const earlier = await findReplyToForwarded(context);
-  if (earlier === null) return closeTurn(context, 'completed');
-  const message = run.begun?.message ?? (await messageOfTurn(deps, context.turn));
-  await endTurnIfEmpty(context, context.turn, message);
-  await context.openReply();
-  let reply: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id };
-  if (context.turn.user_message_id === null) {
-    await context.withRetry(() => postSharedChannelNotice(context));
-    await context.withRetry(() => postNewTaskNotice(context));
-    const sender = createSender(context, channelSettings);
-    await endTurnIfFilesOnly(context, context.turn, message, sender);
-    reply = await sendMessage(context, sender, reply);
-  }
+  const { state } = context;
+  const reply = await sendUnlessSent(context);
+  if (reply === undefined) return closeTurn(context, 'completed');
   await showInstructions(context);
   state.setFileNotes(context.turn.file_notes ?? []);
   state.update({ phase: 'working', sentence: undefined });
   const isTaskWorking = await followReply(context, reply);
   await endSettledTurn(context, isTaskWorking);
+}
+
+/** Shows the reply and sends the turn's message; undefined if the reply to another message answers it. */
+async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | undefined> {
+  const { deps, state, begun } = context;
+  const { workspace, channel } = context.turn;
+  const channelSettings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
+  state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
+  const earlier = await findReplyToForwarded(context);
+  if (earlier === null) return undefined;
+  const message = begun?.message ?? (await messageOfTurn(deps, context.turn));
+  await endTurnIfEmpty(context, context.turn, message);
+  await context.openReply();
+  const known: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id };
+  if (context.turn.user_message_id !== null) return known;
+  await context.withRetry(() => postSharedChannelNotice(context));
+  await context.withRetry(() => postNewTaskNotice(context));
+  const sender = createSender(context, channelSettings);
+  await endTurnIfFilesOnly(context, context.turn, message, sender);
+  return sendMessage(context, sender, known);
 }
 
 /**
@@ -122,9 +127,9 @@ async function showInstructions({ deps, turn, state }: TurnContext): Promise<voi
 }
 
 function createSender(context: TurnContext, channelSettings: Settings): Sender {
-  const { turn, state, stopSignal, run } = context;
+  const { turn, state, stopSignal, begun } = context;
   return new Sender(context, turn, {
-    thread: run.begun?.thread,
+    thread: begun?.thread,
     channelSettings,
     onStep: (phase) => state.update({ phase, sentence: undefined }),
     onUploadProgress: (progress) => state.setUploadProgress(progress),

@@ -242,14 +242,12 @@ export class LiveReply {
   }
 
   /** Edits a message; the final text of one that Slack keeps failing to change is posted in its place. */
-  async #editOrReplace(index: number, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
-    try {
-      return await this.#edit(index, maxWaitMs);
-    } catch (error) {
+  #editOrReplace(index: number, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
+    return this.#edit(index, maxWaitMs).catch(async (error: unknown): Promise<'shown'> => {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
       await this.#messages.markReplaced(index);
       return 'shown';
-    }
+    });
   }
 
   /** Edits a message, or what stands apart from the answer, which comes after all text. */

@@ -4,7 +4,7 @@ import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
 import { buttonUse } from '../controls/continue-and-retry.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { findReply } from '../replies/reply-finder.ts';
-import type { SettledReply } from '../replies/reply-reader.ts';
+import type { ReplyReader, SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/left-out-files.ts';
@@ -55,7 +55,9 @@ export async function followReply(
     },
   });
   try {
-    const { reader, settled } = await readToEnd(context, replyId);
+    const reader = await startReading(context, replyId);
+    const settled = await context.withRetry(() => reader.readToEnd());
+    await recordEnd(context, reader, settled);
     await forwarding.stop();
     await context.withRetry(showAskers);
     const hasForwarded = forwarding.forwardedCount > 0;
@@ -66,19 +68,24 @@ export async function followReply(
   }
 }
 
-/** Finds the reply, unless its id is known, and reads it until it has settled. Throws TurnEnded if there is none. */
-async function readToEnd(context: TurnContext, knownId: string | undefined) {
+/** Finds the reply, unless its id is known. Throws TurnEnded if there is none. */
+async function startReading(context: TurnContext, knownId: string | undefined): Promise<ReplyReader> {
   const message = await context.answeredMessage();
   const replyId = knownId ?? (await context.withRetry(() => findReply(message)));
   if (replyId === undefined)
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
   if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: replyId });
-  const reader = await context.startReading(message, replyId);
-  const settled = await context.withRetry(() => reader.readToEnd());
-  if (reader.replyId !== replyId) await context.record({ assistant_message_id: reader.replyId });
-  if (!settled.hasSettled)
-    context.deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
-  return { reader, settled };
+  return context.startReading(message, replyId);
+}
+
+async function recordEnd(
+  context: TurnContext,
+  { replyId }: ReplyReader,
+  { hasSettled }: SettledReply,
+): Promise<void> {
+  const { turn, deps } = context;
+  if (turn.assistant_message_id !== replyId) await context.record({ assistant_message_id: replyId });
+  if (!hasSettled) deps.log.warn({ turn: turn.id }, 'a task settled without its reply');
 }
 
 /** Names whose questions the reply answers, in a thread where several people ask; `writers` wrote during its run. */

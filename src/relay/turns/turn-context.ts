@@ -117,7 +117,7 @@ export class TurnContext implements ThreadWork {
   }
 
   /** Runs a step until it succeeds or fails for good; the thread shows what it waits for. */
-  async withRetry<T>(step: () => Promise<T>): Promise<T> {
+  withRetry<T>(step: () => Promise<T>): Promise<T> {
     const onWait = (waitCause: WaitCause | undefined, error: unknown) => {
       if (waitCause !== undefined)
         this.deps.log.warn(
@@ -134,9 +134,10 @@ export class TurnContext implements ThreadWork {
       const sentTo = this.#turn.user_message_id === null ? undefined : this.#task?.taskId;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
-    const value = await withRetry(this.lease, step, onWait, { wake: this.stopSignal, judge });
-    this.#doubt.clear();
-    return value;
+    return withRetry(this.lease, step, onWait, { wake: this.stopSignal, judge }).then((value) => {
+      this.#doubt.clear();
+      return value;
+    });
   }
 
   /** Records a step, and what waits to be recorded. */

@@ -164,7 +164,7 @@ export async function countTakeover({ deps, lease }: ThreadWork, turn: Turn): Pr
 }
 
 /** Runs a turn, and resets its attempts once it has proven stable. */
-export async function runAndMarkStable(
+export function runAndMarkStable(
   { deps: { store, log }, lease }: ThreadWork,
   turn: TurnId,
   run: () => Promise<void>,
@@ -173,11 +173,7 @@ export async function runAndMarkStable(
     if (lease.signal.aborted) return;
     inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
   }, STABLE_AFTER_MS);
-  try {
-    await run();
-  } finally {
-    clearTimeout(timer);
-  }
+  return run().finally(() => clearTimeout(timer));
 }
 
 function suspectDelayMs(attempts: number): number {

@@ -96,17 +96,12 @@ export function formatNumber(value: number): string {
 
 /** The summary as CSV. */
 export function summaryCsv({ columns }: TableSummary): string {
-  const lines = columns.map(({ name, count, mean, min, max, sd }) => {
-    return [
-      quoted(name),
-      count,
-      formatNumber(mean),
-      formatNumber(min),
-      formatNumber(max),
-      formatNumber(sd),
-    ].join(',');
-  });
+  const lines = columns.map((column) => [quoted(column.name), ...figuresOf(column)].join(','));
   return `${['column,count,mean,min,max,sd', ...lines].join('\n')}\n`;
+}
+
+function figuresOf({ count, mean, min, max, sd }: ColumnSummary): string[] {
+  return [String(count), ...[mean, min, max, sd].map(formatNumber)];
 }
 
 function quoted(text: string): string {
@@ -115,17 +110,7 @@ function quoted(text: string): string {
 
 /** The summary as a Markdown table. */
 export function summaryMarkdown({ columns }: TableSummary): string {
-  const lines = columns.map(({ name, count, mean, min, max, sd }) => {
-    const cells = [
-      cell(name),
-      count,
-      formatNumber(mean),
-      formatNumber(min),
-      formatNumber(max),
-      formatNumber(sd),
-    ];
-    return `| ${cells.join(' | ')} |`;
-  });
+  const lines = columns.map((column) => `| ${[cell(column.name), ...figuresOf(column)].join(' | ')} |`);
   return [
     '| column | count | mean | min | max | sd |',
     '| --- | ---: | ---: | ---: | ---: | ---: |',

@@ -1,6 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { z } from 'zod';
 import { pick, type Random } from './mutation.ts';
 
 /** The ids that sample events use. */
@@ -12,8 +9,6 @@ export interface EventIdentities {
 }
 
 type EventBody = Record<string, unknown>;
-
-const record = z.record(z.string(), z.unknown());
 
 /** Wraps an event as the Events API does. */
 export function wrapEvent(
@@ -226,22 +221,4 @@ export function interaction({ workspace }: EventIdentities, channel: string, ran
       trigger_id: 't',
     },
   ]);
-}
-
-/** The recorded events in a folder, redirected to our workspace. */
-export function recordedPayloads(folder: string | undefined, { workspace }: EventIdentities): EventBody[] {
-  if (folder === undefined) return [];
-  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  return names.sort().flatMap((name) => {
-    const read = record.safeParse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
-    if (!read.success || read.data.type !== 'event_callback') return [];
-    return [
-      {
-        ...read.data,
-        team_id: workspace,
-        context_team_id: workspace,
-        authorizations: [{ team_id: workspace }],
-      },
-    ];
-  });
 }

@@ -10,7 +10,6 @@ import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { recordedPayloads } from './event-samples.ts';
 import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX, sendByHttp, sendBySocket } from './fuzz-case.ts';
 import type { FuzzOptions } from './fuzz-options.ts';
 
@@ -59,11 +58,7 @@ export async function runFuzz(
     socket: await openMonitor('socket', socketPort),
   };
   const identities = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
-  const stream = fuzzCases(
-    identities,
-    recordedPayloads(process.env.SLACK_PAYLOADS, identities),
-    seededRandom(seed),
-  );
+  const stream = fuzzCases(identities, seededRandom(seed));
   const report: FuzzReport = {
     ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
     heapGrowthMiB: { http: 0, socket: 0 },

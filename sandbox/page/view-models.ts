@@ -121,7 +121,7 @@ function statusOf(slack: SlackWorkspace, channel: Channel, { ts }: Message): { s
 
 function fileModel(file: SlackFile): FileModel {
   const common = { id: file.id, name: file.name ?? 'untitled', mime: file.mime };
-  const isDeleted = file.deleted || ['tombstone', 'hidden_by_limit'].includes(file.kind);
+  const isDeleted = ['tombstone', 'hidden_by_limit'].includes(file.kind);
   return isDeleted ? common : { ...common, size: file.content.size, url: `/files/${file.id}` };
 }
 

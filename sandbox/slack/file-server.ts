@@ -54,18 +54,20 @@ export class FileServer {
     return undefined;
   }
 
-  /** Handles the POST of the bytes, raw or as a multipart form. */
+  /** Handles the POST of the raw bytes. */
   async receive(key: string, request: Request, response: Response): Promise<void> {
     const upload = this.#uploads.get(key);
     if (upload === undefined) {
       response.status(404).send('no such upload');
       return;
     }
-    const boundary = fileBoundary(request.get('content-type') ?? '');
+    if (request.is('multipart/form-data')) {
+      response.status(415).send('the app sends the bytes as they are');
+      return;
+    }
     let bytes = 0;
-    const source = boundary === undefined ? request : Readable.from(filePart(request, boundary));
     await pipeline(
-      source,
+      request,
       async function* counted(chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           bytes += chunk.length;
@@ -98,7 +100,7 @@ export class FileServer {
     if (file === undefined || !allowed || file.kind === 'no_scope') return loginPage(response, 200);
     if (file.kind === 'redirect')
       return loginPage(response, 302, `${this.#world.baseUrl}/?redir=%2Ffiles-pri`);
-    const gone = file.deleted || ['external', 'tombstone', 'hidden_by_limit'].includes(file.kind);
+    const gone = ['external', 'tombstone', 'hidden_by_limit'].includes(file.kind);
     if (gone || file.readyAt > this.#world.clock.now()) {
       response.status(404).type('text/html').send(LOGIN_PAGE);
       return;
@@ -171,32 +173,4 @@ function wanted(header: string | undefined, size: number): [number, number] | un
   const start = Number(from);
   const end = to === '' ? size : Math.min(size, Number(to) + 1);
   return start < end ? [start, end] : undefined;
-}
-
-/** The boundary of a multipart form; undefined for other content types. */
-export function fileBoundary(contentType: string): string | undefined {
-  return /^multipart\/form-data;.*boundary="?([^";]+)"?/.exec(contentType)?.[1];
-}
-
-/** The bytes of the first part of a multipart form, without its headers. */
-export async function* filePart(body: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer> {
-  const end = Buffer.from(`\r\n--${boundary}`);
-  let held = Buffer.alloc(0);
-  let inside = false;
-  let over = false;
-  for await (const chunk of body) {
-    if (over) continue;
-    held = Buffer.concat([held, chunk]);
-    if (!inside) {
-      const headersEnd = held.indexOf('\r\n\r\n');
-      if (headersEnd === -1) continue;
-      held = held.subarray(headersEnd + 4);
-      inside = true;
-    }
-    const at = held.indexOf(end);
-    over = at !== -1;
-    const ready = over ? at : Math.max(0, held.length - end.length);
-    if (ready > 0) yield held.subarray(0, ready);
-    held = held.subarray(ready);
-  }
 }

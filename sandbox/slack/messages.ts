@@ -4,19 +4,11 @@ import { messageJson, tombstoneJson } from './slack-objects.ts';
 import type { World } from './world.ts';
 
 /** A message to post. */
-export interface Draft {
-  user: string;
-  botId?: string | undefined;
-  appId?: string | undefined;
-  text: string;
-  blocks?: Block[] | undefined;
-  attachments?: unknown[] | undefined;
-  threadTs?: string | undefined;
-  subtype?: string | undefined;
+export interface Draft
+  extends Partial<Pick<Message, 'botId' | 'appId' | 'attachments' | 'threadTs' | 'subtype' | 'clientMsgId'>>,
+    Partial<Pick<Message, 'blocks' | 'metadata' | 'odd'>>,
+    Pick<Message, 'user' | 'text'> {
   fileIds?: string[] | undefined;
-  clientMsgId?: string | undefined;
-  metadata?: Fields | undefined;
-  odd?: Fields | undefined;
   /** A reply that is also sent to the channel. */
   broadcast?: boolean | undefined;
 }
@@ -72,8 +64,7 @@ export class Messages {
     message.blocks = this.#withIds(edit.blocks);
     if (edit.attachments !== undefined) message.attachments = edit.attachments;
     if (edit.metadata !== undefined) {
-      if (Object.keys(edit.metadata).length === 0) delete message.metadata;
-      else message.metadata = edit.metadata;
+      message.metadata = Object.keys(edit.metadata).length === 0 ? undefined : edit.metadata;
     }
     if (edit.editedBy !== undefined) message.edited = { user: edit.editedBy, ts: this.#world.ids.ts() };
     message.versions.push({ at: this.#world.clock.now(), text: message.text, blocks: message.blocks });
@@ -125,29 +116,21 @@ export class Messages {
   }
 
   #store(channel: Channel, draft: Draft): Message {
+    const { threadTs, clientMsgId, blocks, fileIds = [], broadcast, subtype, ...said } = draft;
     const message: Message = {
+      ...said,
       ts: this.#world.ids.ts(),
       channel: channel.id,
       teamId: channel.teamId,
-      user: draft.user,
-      text: draft.text,
-      blocks: this.#withIds(draft.blocks),
-      fileIds: draft.fileIds ?? [],
+      threadTs,
+      clientMsgId,
+      subtype: subtype ?? (broadcast ? 'thread_broadcast' : undefined),
+      blocks: this.#withIds(blocks),
+      fileIds,
       reactions: new Map(),
       versions: [],
     };
-    if (draft.botId !== undefined) message.botId = draft.botId;
-    if (draft.appId !== undefined) message.appId = draft.appId;
-    if (draft.attachments !== undefined) message.attachments = draft.attachments;
-    if (draft.clientMsgId !== undefined) {
-      message.clientMsgId = draft.clientMsgId;
-      channel.clientMsgIds.set(`${draft.user} ${draft.clientMsgId}`, message.ts);
-    }
-    if (draft.metadata !== undefined) message.metadata = draft.metadata;
-    if (draft.odd !== undefined) message.odd = draft.odd;
-    if (draft.threadTs !== undefined) message.threadTs = draft.threadTs;
-    const subtype = draft.subtype ?? (draft.broadcast ? 'thread_broadcast' : undefined);
-    if (subtype !== undefined) message.subtype = subtype;
+    if (clientMsgId !== undefined) channel.clientMsgIds.set(`${draft.user} ${clientMsgId}`, message.ts);
     message.versions.push({ at: this.#world.clock.now(), text: message.text, blocks: message.blocks });
     channel.messages.set(message.ts, message);
     if (message.threadTs !== undefined) {
@@ -156,10 +139,7 @@ export class Messages {
       else replies.push(message.ts);
     }
     for (const id of message.fileIds) {
-      const share = { channel: channel.id, ts: message.ts };
-      this.#world.files
-        .get(id)
-        ?.shares.push(message.threadTs === undefined ? share : { ...share, threadTs: message.threadTs });
+      this.#world.files.get(id)?.shares.push({ channel: channel.id, ts: message.ts, threadTs });
     }
     return message;
   }

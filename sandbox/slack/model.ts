@@ -96,19 +96,19 @@ export interface Message {
   channel: string;
   teamId: string;
   user: string;
-  botId?: string;
-  appId?: string;
-  subtype?: string;
+  botId?: string | undefined;
+  appId?: string | undefined;
+  subtype?: string | undefined;
   text: string;
   blocks: Block[] | undefined;
-  attachments?: unknown[];
+  attachments?: unknown[] | undefined;
   fileIds: string[];
   /** The root's ts, for a reply. */
-  threadTs?: string;
-  clientMsgId?: string;
-  metadata?: Fields;
+  threadTs?: string | undefined;
+  clientMsgId?: string | undefined;
+  metadata?: Fields | undefined;
   /** Fields that Slack gives in this form instead, as for old integrations: `text: null`. */
-  odd?: Fields;
+  odd?: Fields | undefined;
   edited?: { user: string; ts: string };
   /** The open stream into this message; it expires at `until` (Unix time in ms). */
   stream?: { markdown: string; blocks: Block[]; until: number };
@@ -173,8 +173,7 @@ export interface SlackFile {
   /** Unix time in ms from which a `processing` file is ready. */
   readyAt: number;
   /** Channel id and ts of each message that contains it. */
-  shares: { channel: string; ts: string; threadTs?: string }[];
+  shares: { channel: string; ts: string; threadTs?: string | undefined }[];
   /** Whether a person added it to a modal's file input. */
   givenToApp?: boolean;
-  deleted: boolean;
 }

@@ -12,7 +12,7 @@ function authorJson(team: Team, message: Message): Fields {
   return { user: message.user, bot_id: message.botId, app_id: message.appId, bot_profile: profile };
 }
 
-/** A message object; `pushed` for events, where Slack Connect files are stubs. */
+/** A message object; `pushed` for events, where Slack Connect files are stubs. JSON leaves out what is undefined. */
 export function messageJson(world: World, channel: Channel, message: Message, pushed: boolean): Fields {
   const team = world.team(channel.teamId);
   const root = message.threadTs === undefined ? undefined : channel.messages.get(message.threadTs);
@@ -23,17 +23,15 @@ export function messageJson(world: World, channel: Channel, message: Message, pu
     ...authorJson(team, message),
     type: 'message',
     ts: message.ts,
-    ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
-    ...(message.clientMsgId === undefined || message.botId !== undefined
-      ? {}
-      : { client_msg_id: message.clientMsgId }),
+    subtype: message.subtype,
+    client_msg_id: message.botId === undefined ? message.clientMsgId : undefined,
     text: message.text,
     team: home,
     ...(home === team.id ? {} : { user_team: home, source_team: home }),
-    ...(message.blocks === undefined ? {} : { blocks: message.blocks }),
-    ...(message.attachments === undefined ? {} : { attachments: message.attachments }),
+    blocks: message.blocks,
+    attachments: message.attachments,
     ...filesJson(world, message, pushed),
-    ...(message.edited === undefined ? {} : { edited: message.edited }),
+    edited: message.edited,
     ...threadJson(message, root, replies, people),
     ...reactionsJson(message),
     ...message.odd,
@@ -64,7 +62,7 @@ function threadJson(
   people: unknown[],
 ): Fields {
   if (message.threadTs !== undefined) {
-    return { thread_ts: message.threadTs, ...(root === undefined ? {} : { parent_user_id: root.user }) };
+    return { thread_ts: message.threadTs, parent_user_id: root?.user };
   }
   if (replies.length === 0) return {};
   return {
@@ -86,7 +84,7 @@ function reactionsJson(message: Message): Fields {
 
 /** A file object; `pushed` for events, where some files are stubs. */
 export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields {
-  if (file.kind === 'tombstone' || file.deleted) return { id: file.id, mode: 'tombstone' };
+  if (file.kind === 'tombstone') return { id: file.id, mode: 'tombstone' };
   if (file.kind === 'hidden_by_limit') return { id: file.id, mode: 'hidden_by_limit', date_delete: 0 };
   if (file.kind === 'connect_stub' && pushed) {
     return { id: file.id, mode: 'file_access', file_access: 'check_file_info' };
@@ -150,7 +148,7 @@ function sharesJson(world: World, file: SlackFile): Fields {
     const channel = world.team(file.teamId).channels.get(share.channel);
     if (channel === undefined) continue;
     const side = channel.kind === 'channel' ? shares.public : shares.private;
-    const entry = { ts: share.ts, ...(share.threadTs === undefined ? {} : { thread_ts: share.threadTs }) };
+    const entry = { ts: share.ts, thread_ts: share.threadTs };
     side[share.channel] = [...(side[share.channel] ?? []), entry];
     ids[channel.kind === 'channel' ? 'channels' : channel.kind === 'im' ? 'ims' : 'groups'].push(
       share.channel,

@@ -160,7 +160,6 @@ export class World {
       created: now,
       readyAt: kind === 'processing' ? now + PROCESSING_MS : now,
       shares: [],
-      deleted: false,
     };
     this.files.set(added.id, added);
     return added;

@@ -69,7 +69,6 @@ export function fileMethods(deps: WorkspaceDeps): Record<string, Method> {
 function ownFile(deps: WorkspaceDeps, team: Team, id: string): SlackFile {
   const file = deps.world.files.get(id);
   if (file === undefined || file.teamId !== team.id) throw new SlackRefusal('file_not_found');
-  if (file.deleted) throw new SlackRefusal('file_deleted');
   return file;
 }
 

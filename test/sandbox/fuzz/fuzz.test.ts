@@ -10,7 +10,7 @@ import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 const identities = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
 
 function some(count: number, seed: number): string[] {
-  const stream = fuzzCases(identities, [], seededRandom(seed));
+  const stream = fuzzCases(identities, seededRandom(seed));
   return Array.from({ length: count }, () => JSON.stringify(stream.next().value));
 }
 
@@ -21,7 +21,7 @@ describe('the cases', () => {
   });
 
   test('mutate nothing into a mention of the bot in a channel that must stay silent', () => {
-    const stream = fuzzCases(identities, [], seededRandom(3));
+    const stream = fuzzCases(identities, seededRandom(3));
     let mutants = 0;
     for (let index = 0; index < 3_000; index += 1) {
       const { value } = stream.next();

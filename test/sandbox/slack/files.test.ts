@@ -184,18 +184,6 @@ describe('uploading', () => {
     expect((await slack.fileBytes(id)).toString()).toBe('pixels');
   });
 
-  test('the SDK can upload too, as a form', async () => {
-    const { slack, channel, client } = await workspaceWithBot();
-    await client.filesUploadV2({
-      channel_id: channel.id,
-      file: Buffer.from('one\r\n--two'),
-      filename: 'a.txt',
-    });
-    await until(() => slack.messages(channel).length === 1);
-    const id = slack.messages(channel)[0]?.fileIds[0] ?? '';
-    expect((await slack.fileBytes(id)).toString()).toBe('one\r\n--two');
-  });
-
   test('nothing, too few bytes, unknown files and foreign channels are refused', async () => {
     const one = await workspaceWithBot();
     const { slack, client } = one;

@@ -1,16 +1,18 @@
 import { v7 as nextTurnId } from 'uuid';
 import { AgentBusyError } from '../../agent/errors.ts';
+import { missingFileLines } from '../../render/messages/file-lines.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
 import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
+import { notifyWriter } from '../access/refusals.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { isEmptyMessage } from './empty-message.ts';
-import { closeMessage, requeueMessage } from './message-requeue.ts';
+import { EmptyMessage, isEmptyMessage } from './empty-message.ts';
+import { closeIfUnchanged, closeMessage, requeueMessage } from './message-requeue.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 
 /** The pause of messages that their writers asked to send now. */
@@ -100,12 +102,27 @@ export class MidRunForwarding {
         await this.#requeueMessage(turn);
         return true;
       }
+      if (error instanceof EmptyMessage) {
+        await this.#refuse(turn, error);
+        return false;
+      }
       if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
       await closeMessage(this.#work.deps, turn);
       await store.turns.finish(turn, error.outcome);
       return false;
     }
     return true;
+  }
+
+  /** Tells the writer of a message why nothing of it can be sent; edited meanwhile, it waits again. */
+  async #refuse(turn: Turn, { messageAsRead, outcome, sentence }: EmptyMessage): Promise<void> {
+    const { deps } = this.#work;
+    const read = await closeIfUnchanged(deps, turn, messageAsRead);
+    if (read === 'changed') return void (await requeueMessage(deps, turn));
+    const notes = (await deps.store.turns.get(turn.workspace, turn.id))?.file_notes ?? [];
+    const lines = missingFileLines(notes, deps.settings.fileLimits, { sent: false });
+    if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence, ...lines].join('\n'));
+    await deps.store.turns.finish(turn, read === 'closed' ? outcome : read);
   }
 
   async #requeueMessage(turn: Turn): Promise<void> {

@@ -9,7 +9,7 @@ import { sleepWithLease } from '../runtime/outage-waits.ts';
 import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
-import { isEmptyMessage } from './empty-message.ts';
+import { EmptyMessage, isEmptyMessage } from './empty-message.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes } from './left-out-files.ts';
 import { unreadLinkLines } from './linked-messages.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
@@ -33,7 +33,7 @@ export interface Freeze {
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
  * deletions come too late. Returns the turn without content where the message must be read again: it was edited, or it is
  * held, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded if the message
- * was deleted, and TurnEnded or MessagesPaused if it was stopped.
+ * was deleted, TurnEnded or MessagesPaused if it was stopped, and EmptyMessage if nothing of it can be sent.
  */
 export async function recordSentContent(
   work: ThreadWork,
@@ -101,11 +101,12 @@ async function contentToSend(
   const keptFiles = keptTurns.flatMap((kept) => kept.attached_file_ids ?? []);
   const attached = [...new Set([...keptFiles, ...attachments.attached_file_ids])];
   const keptNotes = keptTurns.flatMap(keptFileNotes);
-  const ownText = outgoing.text === '' ? strings.filesOnly(attached.length) : outgoing.text;
   const links = fileLinkLines([...keptNotes, ...attachments.notes]);
-  const text = [ownText, links, unreadLinkLines(attachments.notes)]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  const parts = [outgoing.text, links, unreadLinkLines(attachments.notes)].filter((part) => part !== '');
+  if (parts.length === 0 && attached.length === 0)
+    throw new EmptyMessage('kept', strings.noUsableFiles, message);
+  if (outgoing.text === '') parts.unshift(strings.filesOnly(attached.length));
+  const text = parts.join('\n\n');
   const notes = [...keptNotes.filter(isNoteResent), ...attachments.notes];
   const isOnlyWriter = participant_ids.every((writer) => writer === message.user_id);
   return {

@@ -72,6 +72,21 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).toMatch(/setup\.exe.* was left out/);
   });
 
+  test('does not receive a message whose files are all left out, and its writer is told why', async ({
+    onTestFinished,
+  }) => {
+    const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
+    const files = [{ name: 'setup.exe', mime: 'application/x-msdownload', bytes: 'MZ' }];
+    const wrong = scene.reply(channel, root, '', { files });
+    const told = await scene.until('the writer is told', () => scene.slack.ephemerals(scene.ada, channel)[0]);
+    expect(scene.slack.visibleText(told)).toContain(strings.noUsableFiles);
+    expect(scene.slack.visibleText(told)).toMatch(/setup\.exe.* was left out/);
+    await scene.finished(channel, scene.reply(channel, root, 'the treated group'));
+    await scene.finished(channel, wrong);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the treated group']);
+    await scene.until('the waiting reaction is gone', () => !wrong.reactions.get(WAITING_EMOJI)?.length);
+  });
+
   test('leaves a message waiting that the service does not accept, and the thread says so', async ({
     onTestFinished,
   }) => {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   exitIfHelpIsAsked,
   flattenSuppressedErrors,
@@ -6,16 +6,16 @@ import {
   UsageError,
 } from '../src/operate/command-runner.ts';
 
-/** The options of a run as its schema has them; those that `flags` names take no value. @throws UsageError */
+/** The options of a run as its schema has them; a boolean with a default takes no value. @throws UsageError */
 export function runOptions<Schema extends z.ZodObject>(
   usage: string,
   args: readonly string[],
   schema: Schema,
-  flags: readonly string[],
 ): z.output<Schema> {
-  const kinds = Object.keys(schema.shape).map((name): [string, { type: 'boolean' | 'string' }] => [
+  const isFlag = (type: unknown) => type instanceof z.ZodDefault && type.unwrap() instanceof z.ZodBoolean;
+  const kinds = Object.entries(schema.shape).map(([name, type]): [string, { type: 'boolean' | 'string' }] => [
     name,
-    { type: flags.includes(name) ? 'boolean' : 'string' },
+    { type: isFlag(type) ? 'boolean' : 'string' },
   ]);
   const parsed = schema.safeParse(parseOptions(usage, args, Object.fromEntries(kinds)));
   if (parsed.success) return parsed.data;

@@ -12,10 +12,10 @@ import { AskingAgain } from './asking-again.ts';
 import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
 import { chaosAgent } from './chaos-agent.ts';
-import type { ChaosOptions } from './chaos-options.ts';
+import { type ChaosOptions, EXTRAS } from './chaos-options.ts';
 import { type ChaosRunStats, secondsSince } from './chaos-report.ts';
 import { Conversation, DeliveryTracker } from './conversation.ts';
-import { AGAIN_CALL, CrashInjector, RECORD_CALL, REMINDER_CALL } from './crash-injector.ts';
+import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
 import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
@@ -29,6 +29,7 @@ import {
 } from './fault-profile.ts';
 import { collectFindings } from './findings.ts';
 import { Interventions } from './interventions.ts';
+import { nameOfCall, REMINDER } from './kill-triggers.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
 import { SavingRecords } from './saving-records.ts';
@@ -44,11 +45,6 @@ const STREAM_SETTINGS = { DM_STREAMS: 'true', AGENT_SESSIONS: 'true' };
 const STREAMED_SHARE = 0.5;
 /** Where the agent asks: who asked is reminded soon. */
 const QUESTION_SETTINGS = { SILENCE_SECONDS: '1', REMIND_SECONDS: '1.5' };
-const REMINDER = 'waiting for your answer';
-/** In the names of records' files. */
-const RECORD = 'task-record-';
-/** In the question of a form that is asked again, or in the link to it. */
-const LINK = /\|(an earlier|a new) thread>/;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -85,7 +81,7 @@ export async function runChaos(
   const folder = await temporaryFolder(undo);
   const random = createRandomStreams(seed);
   const callNotifier = new CallNotifier();
-  const { streams = false, questions = false, again = false, records = false } = options;
+  const { streams = false, questions = false } = options;
   const { slack, agent } = await startServices(random, callNotifier, { streams, questions }, undo);
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
@@ -126,8 +122,10 @@ export async function runChaos(
   });
   const workflows = options.workflows ? new WorkflowRuns(slack, random.people) : undefined;
   await workflows?.prepare();
-  const savingRecords = records ? new SavingRecords(slack, conversation.said, random.people) : undefined;
-  const askingAgain = again ? new AskingAgain(slack, conversation.said, random.people) : undefined;
+  const { said: written } = conversation;
+  const records = options.records ? new SavingRecords(slack, written, random.people) : undefined;
+  const again = options.again ? new AskingAgain(slack, written, random.people) : undefined;
+  const besides = [workflows, again, records].filter((one) => one !== undefined);
   const interventions = new Interventions(slack, conversation, random.interventions);
   const deps = {
     bots,
@@ -137,14 +135,12 @@ export async function runChaos(
     completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const others = { workflows: workflows !== undefined, streams, questions, again, records };
-  const crashInjector = new CrashInjector(deps, replicas, others);
+  const extras = EXTRAS.filter((extra) => options[extra]);
+  const crashInjector = new CrashInjector(deps, replicas, extras);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
     const talk = talkUntil(conversation, interventions, due, random, () => {
-      workflows?.runOne();
-      askingAgain?.runOne();
-      savingRecords?.runOne();
+      for (const one of besides) one.runOne();
     });
     await crashInjector.killOne();
     await talk;
@@ -161,14 +157,12 @@ export async function runChaos(
           { database: faulty, observer, conversation, isExpected, onProgress },
           databaseFaultSeconds ?? 0,
         );
-  await workflows?.settled();
-  await askingAgain?.settled();
-  await savingRecords?.settled();
+  for (const one of besides) await one.settled();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
-  const asked = [...(workflows?.said() ?? []), ...(askingAgain?.said() ?? [])];
-  const names = [...conversation.names, ...(askingAgain?.names ?? [])];
-  const everybody = { said: [...conversation.said, ...asked], names };
+  const asked = [...(workflows?.questions() ?? []), ...(again?.questions() ?? [])];
+  const names = [...conversation.names, ...(again?.names ?? [])];
+  const everybody = { said: [...written, ...asked], names };
   const { findings, turns } = await collectFindings(slack, agent, observer, everybody, canStop, () =>
     interventions.sendPaused(),
   );
@@ -181,6 +175,7 @@ export async function runChaos(
   await observer.stop();
   const lateStops = await bots.stop();
   const used = new Set(agent.tasks.map(({ project }) => project.id));
+  const { extraKills } = crashInjector;
   const stats = {
     kills: crashInjector.kills,
     messages: conversation.said.length,
@@ -202,10 +197,10 @@ export async function runChaos(
     reminders: questions
       ? slack.calls.filter(({ args, ok }) => ok && String(args.text).includes(REMINDER)).length
       : undefined,
-    reminderKills: crashInjector.reminderKills,
+    reminderKills: extraKills.questions,
     workflows: workflows?.counts(),
-    records: savingRecords && { ...(await savingRecords.counts()), recordKills: crashInjector.recordKills },
-    again: askingAgain && { ...askingAgain.counts(), linkKills: crashInjector.linkKills },
+    records: records && { ...(await records.counts()), recordKills: extraKills.records },
+    again: again && { ...(await again.counts()), linkKills: extraKills.again },
   };
   return { findings, turns, damage, stats };
 }
@@ -240,15 +235,6 @@ async function startServices(
   });
   undo.defer(() => agent.stop());
   return { slack, agent };
-}
-
-/** Some calls have names of their own, by what they say. */
-function nameOfCall(call: string, subject: () => string): string {
-  if (call === 'files.completeUploadExternal') return subject().includes(RECORD) ? RECORD_CALL : call;
-  if (call !== 'chat.postMessage') return call;
-  const about = subject();
-  if (about.includes(REMINDER)) return REMINDER_CALL;
-  return LINK.test(about) ? AGAIN_CALL : call;
 }
 
 /** Adds the faults; the returned function removes those without a `times` limit. */

@@ -170,7 +170,7 @@ export class PoisonPlay {
     const people = {
       said: [
         ...this.#people.flatMap(({ conversation }) => conversation.said),
-        ...workflows.flatMap((one) => one.said()),
+        ...workflows.flatMap((one) => one.questions()),
       ],
       names: this.#people.flatMap(({ conversation }) => conversation.names),
     };

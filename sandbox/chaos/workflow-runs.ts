@@ -7,12 +7,11 @@ import { z } from 'zod';
 import { manifestSchema } from '../slack/manifest-schema.ts';
 import type { Channel, Message, Person, SlackWorkspace, Team } from '../slack/slack-workspace.ts';
 import type { StepExecution } from '../slack/step-executions.ts';
+import { waitUntil } from '../wait-until.ts';
 import type { SaidMessage } from './damage.ts';
 import { oneOf } from './random-streams.ts';
+import { postedQuestion, postsWith, SETTLE_TIMEOUT_MS } from './side-activity.ts';
 
-/** How long steps may take to be completed once everything works again (ms). */
-const SETTLE_TIMEOUT_MS = 180_000;
-const POLL_INTERVAL_MS = 200;
 const FORM_TIMEOUT_MS = 120_000;
 /** How long a form has to open and to fill (ms). */
 const FORM_WAIT_MS = 3_000;
@@ -103,22 +102,14 @@ export class WorkflowRuns {
 
   /** Waits until every step is completed, or has had its time. */
   async settled(): Promise<void> {
-    const deadline = performance.now() + SETTLE_TIMEOUT_MS;
     await this.#slack.settled();
-    while (performance.now() < deadline && this.counts().leftOpen > 0) await sleep(POLL_INTERVAL_MS);
+    await waitUntil(() => this.counts().leftOpen === 0, SETTLE_TIMEOUT_MS);
   }
 
   /** The questions that were posted, as messages whose threads are compared with their tasks. */
-  said(): SaidMessage[] {
+  questions(): SaidMessage[] {
     return this.#runs.flatMap(({ channel, text }) =>
-      this.#posts(channel, text).map(({ ts }) => ({
-        thread: `${channel.id}/${ts}`,
-        channel: channel.id,
-        ts,
-        text,
-        files: [],
-        wasDelivered: true,
-      })),
+      this.#posts(channel, text).map((post) => postedQuestion(post, text)),
     );
   }
 
@@ -142,9 +133,6 @@ export class WorkflowRuns {
   }
 
   #posts(channel: Channel, text: string): Message[] {
-    const question = new RegExp(`${text}(?!\\S)`);
-    return this.#slack
-      .messages(channel)
-      .filter((message) => message.threadTs === undefined && question.test(this.#slack.visibleText(message)));
+    return postsWith(this.#slack, channel.id, new RegExp(`${text}(?!\\S)`));
   }
 }

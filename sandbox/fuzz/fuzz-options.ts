@@ -45,7 +45,7 @@ export const FUZZ_USAGE =
 
 /** Parses the arguments after the script's name. @throws UsageError */
 export function parseFuzzOptions(args: readonly string[]): FuzzOptions | ServiceFuzzOptions | DriftOptions {
-  const parsed = runOptions(FUZZ_USAGE, args, schema, ['service', 'drift']);
+  const parsed = runOptions(FUZZ_USAGE, args, schema);
   const { service, drift, answers, events, seed, cases, only } = parsed;
   if (drift) return { cases, only, seed };
   return service ? { answers, seed } : { events, seed };

@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits until something is so, for at most so many ms, and looks every few ms; resolves to whether it is so. */
+export async function waitUntil(
+  isSo: () => boolean | Promise<boolean>,
+  ms: number,
+  everyMs = 200,
+): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  while (!(await isSo())) {
+    if (performance.now() >= deadline) return false;
+    await sleep(everyMs);
+  }
+  return true;
+}

@@ -5,6 +5,7 @@ import { DatabaseProxy } from './chaos/database-proxy.ts';
 import { type Container, ContainerEngine } from './container.ts';
 import { connectionUrl, startPostgresServer } from './postgres-server.ts';
 import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
+import { waitUntil } from './wait-until.ts';
 
 const USAGE = 'npm run image-check [-- --engine docker]';
 const HELP = `Builds the image and checks its size, its user and its exit codes. Runs it, without rights, with a Slack workspace, an
@@ -95,11 +96,7 @@ async function expectExit(container: Container, code: number): Promise<number> {
 
 /** Waits until something is so. */
 async function until(what: string, look: () => boolean): Promise<void> {
-  const deadline = performance.now() + TIMEOUT_MS;
-  while (!look()) {
-    if (performance.now() > deadline) throw new CheckError(`this did not happen in time: ${what}`);
-    await pause(100);
-  }
+  if (!(await waitUntil(look, TIMEOUT_MS, 100))) throw new CheckError(`this did not happen in time: ${what}`);
 }
 
 /** Starts all that the image needs; disposing `undo` stops it and removes the containers. */

@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Faults } from '../faults.ts';
+import { closeServer, listenLocally } from '../local-server.ts';
 import type { AgentScript } from './agent-script.ts';
 import { analyst } from './analyst.ts';
 import { CallLog, type RecordedCall } from './call-log.ts';
@@ -78,9 +77,7 @@ export async function startAgentService(options: AgentServiceOptions = {}): Prom
   const log = new CallLog();
   const state = new ServiceState(now);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 30_000 });
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server.address());
+  const port = await listenLocally(server, options.port);
   const origin = `http://127.0.0.1:${port}`;
   const storage =
     options.storage === undefined
@@ -136,18 +133,10 @@ export async function startAgentService(options: AgentServiceOptions = {}): Prom
     onStatus: (listener) => state.onStatus(listener),
     stop: async () => {
       for (const runner of runners.values()) runner.abandon();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
       await storage.stop();
     },
   };
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('The server has no port');
-  return address.port;
 }
 
 async function digest(source: Readable): Promise<string> {

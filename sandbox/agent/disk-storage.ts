@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import express from 'express';
@@ -194,13 +194,13 @@ function expiryOf({ lifeMs, headers }: LinkTerms, now: number): Pick<SignedLink,
 async function store(source: Readable, path: string): Promise<{ size: number; md5: string }> {
   const md5 = createHash('md5');
   let size = 0;
-  const meter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+  const meter = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
       md5.update(chunk);
       size += chunk.length;
-      done(null, chunk);
-    },
-  });
+      yield chunk;
+    }
+  };
   try {
     await pipeline(source, meter, createWriteStream(`${path}.part`));
   } catch (error) {

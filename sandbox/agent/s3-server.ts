@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import S3rver from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import type { S3Location } from './storage.ts';
 
 /** S3's minimum size of every part but the last (bytes). */
 const MIN_PART = 5 * 1024 * 1024;
-/** Bytes per copy when parts are joined. */
-const CHUNK_BYTES = 1024 * 1024;
 
 interface Part {
   number: number;
@@ -95,22 +95,8 @@ async function readOrNothing(path: string): Promise<string | undefined> {
 /** Concatenates the files into one; returns its size in bytes. */
 async function joinFiles(paths: readonly string[], whole: string): Promise<number> {
   await mkdir(dirname(whole), { recursive: true });
-  await using to = await open(whole, 'w');
-  const piece = Buffer.allocUnsafe(CHUNK_BYTES);
-  let size = 0;
-  for (const path of paths) {
-    await using from = await open(path);
-    size += await append(from, to, piece);
-  }
-  return size;
-}
-
-async function append(from: FileHandle, to: FileHandle, piece: Buffer): Promise<number> {
-  let size = 0;
-  for (;;) {
-    const { bytesRead } = await from.read(piece);
-    if (bytesRead === 0) return size;
-    await to.writeFile(piece.subarray(0, bytesRead));
-    size += bytesRead;
-  }
+  await pipeline(async function* () {
+    for (const path of paths) yield* createReadStream(path);
+  }, createWriteStream(whole));
+  return (await stat(whole)).size;
 }

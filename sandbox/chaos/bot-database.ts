@@ -2,13 +2,13 @@ import pg from 'pg';
 import { z } from 'zod';
 import type { EmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { findRunningServer } from '../../src/postgres/running-server.ts';
-import type { OpenTurn } from './kill-step.ts';
 
 /** How to reach a database server. */
 export type DatabaseConnection = EmbeddedServer['connection'];
 
 const openTurnsSchema = z.array(
   z.object({
+    /** Whether the bot's first reply is in the thread. */
     hasReply: z.boolean(),
     hasProject: z.boolean(),
     hasTask: z.boolean(),
@@ -35,6 +35,8 @@ const turnRowsSchema = z.array(
   }),
 );
 
+/** The state of an unfinished turn, from its rows. */
+export type OpenTurn = z.infer<typeof openTurnsSchema>[number];
 export type MessageRow = z.infer<typeof messageRowsSchema>[number];
 export type TurnRow = z.infer<typeof turnRowsSchema>[number];
 

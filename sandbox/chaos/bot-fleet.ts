@@ -2,25 +2,23 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BotProcess } from '../bot-process.ts';
 
+interface BotFleetOptions {
+  settings: Readonly<Record<string, string>>;
+  logs: string;
+  /** Runs in place of the bot's own program. */
+  program?: string | undefined;
+}
+
 /** The bot's processes, by index. */
 export class BotFleet {
   /** Starts that ended before the bot accepted events, although nobody killed it. */
   failedStarts = 0;
-  readonly #settings: Readonly<Record<string, string>>;
-  readonly #logs: string;
-  readonly #program: string | undefined;
+  readonly #options: BotFleetOptions;
   readonly #bots: BotProcess[] = [];
   #nextPort = 0;
 
-  /** `program` replaces the bot's own program. */
-  constructor(options: {
-    settings: Readonly<Record<string, string>>;
-    logs: string;
-    program?: string | undefined;
-  }) {
-    this.#settings = options.settings;
-    this.#logs = options.logs;
-    this.#program = options.program;
+  constructor(options: BotFleetOptions) {
+    this.#options = options;
   }
 
   /** Starts this many processes; resolves when all accept events. */
@@ -30,8 +28,9 @@ export class BotFleet {
 
   /** Starts an ended process again; resolves when it accepts events. */
   async restart(index: number): Promise<void> {
+    const { settings, logs, program } = this.#options;
     for (let attempt = 0; attempt < 10; attempt += 1) {
-      const bot = new BotProcess(this.#settings, join(this.#logs, `bot-${index + 1}.log`), this.#program);
+      const bot = new BotProcess(settings, join(logs, `bot-${index + 1}.log`), program);
       this.#bots[index] = bot;
       if (await bot.ready()) return;
       this.failedStarts += 1;

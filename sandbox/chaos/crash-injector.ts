@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../wait-until.ts';
-import type { BotDatabase } from './bot-database.ts';
+import type { BotDatabase, OpenTurn } from './bot-database.ts';
 import type { BotFleet } from './bot-fleet.ts';
 import type { Extra } from './chaos-options.ts';
 import type { CallNotifier } from './fault-profile.ts';
-import { type KillStep, killStepOf, type OpenTurn } from './kill-step.ts';
+import { type KillStep, killStepOf } from './kill-step.ts';
 import { EXTRA_KILL_TRIGGERS, KILL_TRIGGERS, type KillTrigger } from './kill-triggers.ts';
 import { between, shuffled } from './random-streams.ts';
 

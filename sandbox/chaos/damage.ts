@@ -112,7 +112,7 @@ export function findDamage(observed: Findings): Damage {
     }
   }
   compareProjects(findings, tasksOf, damage);
-  for (const [thread, said] of groupBy(findings.said, (message) => message.thread)) {
+  for (const [thread, said] of Map.groupBy(findings.said, (message) => message.thread)) {
     const tasks = tasksOf.get(thread) ?? [];
     if (tasks.length > 1) damage.duplicated.push(`${thread} has ${tasks.length} tasks`);
     compareMessages(thread, said, tasks, damage);
@@ -156,7 +156,7 @@ function compareProjects(
   tasksOf: ReadonlyMap<string, readonly ServiceTask[]>,
   damage: Damage,
 ): void {
-  for (const [channel, messages] of groupBy(said, (message) => message.channel)) {
+  for (const [channel, messages] of Map.groupBy(said, (message) => message.channel)) {
     const tasks = messages.flatMap(({ thread }) => tasksOf.get(thread) ?? []);
     const projects = new Set(tasks.map(({ project }) => project));
     if (projects.size > 1) damage.duplicated.push(`${channel} has ${projects.size} projects in use`);
@@ -169,11 +169,11 @@ function compareMessages(
   tasks: readonly ServiceTask[],
   damage: Damage,
 ): void {
-  const held = groupBy(
+  const held = Map.groupBy(
     tasks.flatMap(({ messages }) => messages),
     (message) => message.text,
   );
-  for (const [text, expected] of groupBy(said, (message) => message.text)) {
+  for (const [text, expected] of Map.groupBy(said, (message) => message.text)) {
     const found = held.get(text) ?? [];
     const difference = found.length - expected.length;
     const excused = expected.filter(mayStayUnsent).length;
@@ -252,7 +252,7 @@ function compareKeys(thread: string, posts: readonly BotPost[], damage: Damage):
   const empty = posts.filter(
     ({ answer, key }) => answer === '' && key !== undefined && !key.includes('results:'),
   );
-  for (const [key, same] of groupBy(empty, (post) => post.key ?? '')) {
+  for (const [key, same] of Map.groupBy(empty, (post) => post.key ?? '')) {
     const all = posts.filter((post) => post.key === key).length;
     const again = same.length === all ? all - 1 : same.length;
     damage.duplicated.push(...repeat(again, `${thread} repeats the post ${key}`));
@@ -283,11 +283,5 @@ function repeat(times: number, sentence: string): string[] {
 }
 
 function countOf(list: readonly string[]): Map<string, number> {
-  return new Map([...groupBy(list, (item) => item)].map(([item, same]) => [item, same.length]));
-}
-
-function groupBy<T>(list: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of list) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
-  return groups;
+  return new Map([...Map.groupBy(list, (item) => item)].map(([item, same]) => [item, same.length]));
 }

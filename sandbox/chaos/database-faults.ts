@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import type { Conversation } from './conversation.ts';
 import { mayStayUnsent, type SaidMessage } from './damage.ts';
 import type { DatabaseObserver } from './database-observer.ts';
@@ -163,10 +164,9 @@ async function answered({ observer, conversation, isExpected }: RecoveryDeps): P
     return awaited.filter(({ channel, ts }) => !finished.includes(`${channel}/${ts}`));
   };
   const oldest = new Map((await unfinished()).toReversed().map((message) => [message.thread, message]));
-  const deadline = performance.now() + RECOVERY_TIMEOUT_MS;
-  while (performance.now() < deadline) {
+  const areAnswered = async () => {
     const waiting = await unfinished();
-    if (![...oldest.values()].some((message) => waiting.includes(message))) return;
-    await sleep(100);
-  }
+    return ![...oldest.values()].some((message) => waiting.includes(message));
+  };
+  await waitUntil(areAnswered, RECOVERY_TIMEOUT_MS, 100);
 }

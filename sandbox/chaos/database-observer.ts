@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BotDatabase, type DatabaseConnection, type MessageRow, type TurnRow } from './bot-database.ts';
 import type { WaitingPair } from './damage.ts';
 
@@ -61,7 +62,7 @@ export class DatabaseObserver {
       } catch {
         // The database ended with the bot; it restarts with the next process.
       }
-      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+      await sleep(POLL_INTERVAL_MS);
     }
   }
 }
@@ -72,15 +73,11 @@ export class WaitingPairs {
 
   /** Records the messages at one moment. */
   record(messages: readonly MessageRow[]): void {
-    const threads = new Map<string, string[]>();
-    for (const { channel, thread_ts, ts, state } of messages) {
-      if (state !== 'waiting') continue;
-      const thread = `${channel}/${thread_ts}`;
-      threads.set(thread, [...(threads.get(thread) ?? []), ts]);
-    }
-    for (const [thread, waiting] of threads) {
+    const waiting = messages.filter(({ state }) => state === 'waiting');
+    const threads = Map.groupBy(waiting, ({ channel, thread_ts }) => `${channel}/${thread_ts}`);
+    for (const [thread, rows] of threads) {
       // Slack's ts have equal length and six decimals, so they sort as text.
-      const [earliest, ...others] = waiting.toSorted();
+      const [earliest, ...others] = rows.map(({ ts }) => ts).toSorted();
       if (earliest === undefined) continue;
       for (const later of others)
         this.#pairs.set(`${thread} ${earliest} ${later}`, { thread, earlier: earliest, later });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listenLocally } from '../local-server.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 
 /** What a new connection meets. */
@@ -28,6 +29,7 @@ export class DatabaseProxy {
   readonly #target: () => DatabaseConnection;
   readonly #links = new Set<Link>();
   #welcome: Welcome = 'served';
+  #port = 0;
 
   private constructor(target: () => DatabaseConnection) {
     this.#target = target;
@@ -37,16 +39,13 @@ export class DatabaseProxy {
   /** Listens on 127.0.0.1 for the server that `target` names at the time of each connection. */
   static async start(target: () => DatabaseConnection): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(target);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    proxy.#port = await listenLocally(proxy.#server);
     return proxy;
   }
 
   /** The server's address, seen through the proxy. */
   get connection(): DatabaseConnection {
-    const address = this.#server.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-    return { ...this.#target(), host: '127.0.0.1', port };
+    return { ...this.#target(), host: '127.0.0.1', port: this.#port };
   }
 
   /** The host vanishes: its connections say nothing any more, not even later, and new ones get no answer. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentService } from '../agent/agent-service.ts';
+import { textOf } from '../agent/records.ts';
 import type { Message, SlackWorkspace } from '../slack/slack-workspace.ts';
 import type { TurnRow } from './bot-database.ts';
 import type {
@@ -158,16 +159,7 @@ function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['se
     agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),
   );
   const at = ({ userMessageId }: TurnRow) => position.get(userMessageId ?? '') ?? -1;
-  const order = new Map<string, string[]>();
-  for (const turn of turns.filter((one) => at(one) >= 0).toSorted((a, b) => at(a) - at(b))) {
-    const thread = `${turn.channel}/${turn.thread_ts}`;
-    order.set(thread, [...(order.get(thread) ?? []), turn.ts]);
-  }
-  return order;
-}
-
-function textOf(content: readonly { type: string; text?: unknown }[]): string {
-  return content
-    .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
-    .join('');
+  const sent = turns.filter((one) => at(one) >= 0).toSorted((a, b) => at(a) - at(b));
+  const order = Map.groupBy(sent, ({ channel, thread_ts }) => `${channel}/${thread_ts}`);
+  return new Map([...order].map(([thread, rows]) => [thread, rows.map(({ ts }) => ts)]));
 }

@@ -1,3 +1,5 @@
+import type { OpenTurn } from './bot-database.ts';
+
 /** The steps of a turn at which a kill can hit, in order; the run's JSON has them as keys. */
 export const KILL_STEPS = [
   'before first reply',
@@ -13,20 +15,6 @@ export const KILL_STEPS = [
   'results',
 ] as const;
 export type KillStep = (typeof KILL_STEPS)[number];
-
-/** The state of an unfinished turn, from its rows. */
-export interface OpenTurn {
-  /** Whether the bot's first reply is in the thread. */
-  hasReply: boolean;
-  hasProject: boolean;
-  hasTask: boolean;
-  hasFiles: boolean;
-  hasContent: boolean;
-  hasSendIntent: boolean;
-  userMessageId: string | null;
-  assistantMessageId: string | null;
-  isSettled: boolean;
-}
 
 /** The step that a turn is at; `completedReplies` are ids of the service's completed replies. */
 export function killStepOf(turn: OpenTurn, completedReplies: ReadonlySet<string>): KillStep {

@@ -1,5 +1,7 @@
-import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { closeServer, listenLocally } from '../local-server.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** Less than Slack's 3 s, so that this side gives up first. */
 const FORWARD_TIMEOUT_MS = 2_800;
@@ -19,19 +21,8 @@ export async function startLoadBalancer(portOf: () => number | undefined): Promi
       response.end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  return {
-    eventsUrl: `http://127.0.0.1:${port}/slack/events`,
-    stop: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  const port = await listenLocally(server);
+  return { eventsUrl: `http://127.0.0.1:${port}/slack/events`, stop: () => closeServer(server) };
 }
 
 async function forward(
@@ -66,20 +57,18 @@ async function forwardUntilAnswered(
         forwarded.once('error', reject);
       });
     } catch {
-      await pause();
+      await sleep(POLL_INTERVAL_MS);
     }
   }
 }
 
 async function waitForPort(portOf: () => number | undefined, deadline: number): Promise<number> {
-  while (performance.now() < deadline) {
-    const port = portOf();
-    if (port !== undefined) return port;
-    await pause();
-  }
-  throw new Error('No process of the bot is running.');
-}
-
-async function pause(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+  let port: number | undefined;
+  const isRunning = () => {
+    port = portOf();
+    return port !== undefined;
+  };
+  await waitUntil(isRunning, deadline - performance.now(), POLL_INTERVAL_MS);
+  if (port === undefined) throw new Error('No process of the bot is running.');
+  return port;
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { textOf } from '../agent/records.ts';
 import { type Message, type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
+import { waitUntil } from '../wait-until.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 import { secondsSince } from './chaos-report.ts';
 import { Conversation } from './conversation.ts';
@@ -131,12 +132,11 @@ export class PoisonPlay {
     const conversations = this.#people.map(({ conversation }) => conversation);
     this.#scene.ask('first');
     for (const conversation of conversations) conversation.sayOne();
-    const deadline = performance.now() + WARM_UP_TIMEOUT_MS;
     const observer = this.#observer;
-    while ((await observer.turns()).length <= conversations.length || (await observer.unfinished()) > 0) {
-      if (performance.now() > deadline) throw new Error('The first messages were not answered.');
-      await sleep(POLL_INTERVAL_MS);
-    }
+    const isWarm = async () =>
+      (await observer.turns()).length > conversations.length && (await observer.unfinished()) === 0;
+    if (!(await waitUntil(isWarm, WARM_UP_TIMEOUT_MS)))
+      throw new Error('The first messages were not answered.');
     for (const { workflows } of this.#people) await workflows?.prepare();
     const { slack, database, restartBot } = this.#scene;
     const hear = slack.goDeaf();
@@ -192,12 +192,8 @@ export class PoisonPlay {
     const endedAfterSeconds = await this.#ended;
     const isTold = () => (kind.told ?? TOLD).test(this.#scene.read(this.#bad));
     // What is told goes out just after the thing was given up.
-    for (let looks = 0; looks < 50 && !isTold(); looks += 1) await sleep(100);
-    return {
-      endedAfterSeconds,
-      told: isTold(),
-      counted: (await this.#count()) > this.#countedBefore,
-    };
+    const told = await waitUntil(isTold, 5_000);
+    return { endedAfterSeconds, told, counted: (await this.#count()) > this.#countedBefore };
   }
 
   async #count(): Promise<number> {

@@ -1,32 +1,19 @@
 import { seededRandom } from '../slack/slack-workspace.ts';
 
-/** Each purpose's index is part of its seed: the order is fixed. */
-const PURPOSES = [
-  'people',
-  'slack',
-  'slackFaults',
-  'agentFaults',
-  'kills',
-  'interventions',
-  'databaseFaults',
-] as const;
-
-/** An independent stream of random numbers in [0, 1) for each purpose. */
-export type RandomStreams = Readonly<Record<(typeof PURPOSES)[number], () => number>>;
-
-export function createRandomStreams(seed: number): RandomStreams {
-  const stream = (purpose: (typeof PURPOSES)[number]) =>
-    seededRandom(seed * 31 + PURPOSES.indexOf(purpose) * 7_919);
+/** An independent stream of random numbers in [0, 1) for each purpose: its index is part of its seed. */
+export function createRandomStreams(seed: number) {
+  const stream = (index: number) => seededRandom(seed * 31 + index * 7_919);
   return {
-    people: stream('people'),
-    slack: stream('slack'),
-    slackFaults: stream('slackFaults'),
-    agentFaults: stream('agentFaults'),
-    kills: stream('kills'),
-    interventions: stream('interventions'),
-    databaseFaults: stream('databaseFaults'),
+    people: stream(0),
+    slack: stream(1),
+    slackFaults: stream(2),
+    agentFaults: stream(3),
+    kills: stream(4),
+    interventions: stream(5),
+    databaseFaults: stream(6),
   };
 }
+export type RandomStreams = ReturnType<typeof createRandomStreams>;
 
 /** A random integer from `from` to `to`, inclusive. */
 export function between(random: () => number, from: number, to: number): number {

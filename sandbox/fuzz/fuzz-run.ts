@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
 import { compileCacheSettings, startBotProcess } from '../bot-process.ts';
@@ -10,6 +9,7 @@ import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { waitUntil } from '../wait-until.ts';
 import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX, sendByHttp, sendBySocket } from './fuzz-case.ts';
 import type { FuzzOptions } from './fuzz-options.ts';
 
@@ -172,17 +172,18 @@ class Questions {
 
   /** The number of completed turns, after at most a minute. */
   answered(connection: pg.ClientConfig): Promise<number> {
-    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
     return withClient(connection, async (client) => {
-      for (;;) {
+      let done = 0;
+      const areAnswered = async () => {
         const { rows } = await client.query<{ done: number }>(
           `select count(*)::int as done from turns where channel = any($1) and outcome = 'completed' and finished_at is not null`,
           [this.#channels],
         );
-        const done = rows[0]?.done ?? 0;
-        if (done >= this.count || performance.now() > deadline) return done;
-        await sleep(100);
-      }
+        done = rows[0]?.done ?? 0;
+        return done >= this.count;
+      };
+      await waitUntil(areAnswered, ANSWER_TIMEOUT_MS, 100);
+      return done;
     });
   }
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentScript } from '../agent/agent-script.ts';
 import type { AgentService } from '../agent/agent-service.ts';
 import { textOf } from '../agent/records.ts';
 import type { Channel, Person, SlackWorkspace } from '../slack/slack-workspace.ts';
+import { waitUntil } from '../wait-until.ts';
 import { HOSTILE_WORD } from './hostile-agent.ts';
 
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -66,20 +66,18 @@ export class HonestConversation {
     const bot = this.#slack.teams.find(({ id }) => id === this.#teamId)?.bot.userId ?? '';
     const text = `<@${bot}> question ${number}`;
     const root = this.#slack.say({ person: this.#person, channel: this.#channel, text });
-    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
-    for (;;) {
-      const replies = this.#slack.thread(root.channel, root.ts).filter(({ user }) => user === bot);
-      const shown = replies.map((message) => this.#slack.visibleText(message)).join('\n');
-      const blocks = JSON.stringify(replies.map((message) => message.blocks));
-      const isDone = shown.includes(`The end of ${number}.`) && !blocks.includes('"action_id":"stop"');
-      if (isDone || performance.now() > deadline) {
-        if (!isDone) this.harm.push(`question ${number} was not answered: ${shown.slice(0, 200)}`);
-        if (shown.includes(HOSTILE_WORD)) this.harm.push(`question ${number} got another workspace's words`);
-        const completedAt = this.#completedAt.get(number) ?? performance.now();
-        this.lags.push(Math.max(0, performance.now() - completedAt) / 1_000);
-        return;
-      }
-      await sleep(POLL_MS);
-    }
+    const replies = () => this.#slack.thread(root.channel, root.ts).filter(({ user }) => user === bot);
+    const shown = () =>
+      replies()
+        .map((message) => this.#slack.visibleText(message))
+        .join('\n');
+    const isDone = () =>
+      shown().includes(`The end of ${number}.`) &&
+      !JSON.stringify(replies().map(({ blocks }) => blocks)).includes('"action_id":"stop"');
+    if (!(await waitUntil(isDone, ANSWER_TIMEOUT_MS, POLL_MS)))
+      this.harm.push(`question ${number} was not answered: ${shown().slice(0, 200)}`);
+    if (shown().includes(HOSTILE_WORD)) this.harm.push(`question ${number} got another workspace's words`);
+    const completedAt = this.#completedAt.get(number) ?? performance.now();
+    this.lags.push(Math.max(0, performance.now() - completedAt) / 1_000);
   }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -6,6 +5,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { z } from 'zod';
 import type { AgentService } from '../agent/agent-service.ts';
 import type { BotSupervisor } from '../bot-supervisor.ts';
+import { closeServer, listenLocally } from '../local-server.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
 import { ActionExecutor, sampleFile } from './action-executor.ts';
 import { asset } from './assets.ts';
@@ -93,30 +93,24 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
   });
 
   const server = createServer(app);
-  await listenOn(server, options.ports);
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const port = await listenOn(server, options.ports);
   return {
     url: `http://127.0.0.1:${port}/`,
     stop: async () => {
       eventStream.stop();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
       await uploads.stop();
     },
   };
 }
 
-async function listenOn(server: Server, [port = 0, ...others]: number[]): Promise<void> {
+async function listenOn(server: Server, [port = 0, ...others]: number[]): Promise<number> {
   try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
+    return await listenLocally(server, port);
   } catch (error) {
     const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     if (!taken || others.length === 0) throw error;
-    await listenOn(server, others);
+    return listenOn(server, others);
   }
 }
 

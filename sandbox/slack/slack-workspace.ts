@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Faults } from '../faults.ts';
+import { closeServer, listenLocally } from '../local-server.ts';
 import { InteractionActions } from './actions/interaction-actions.ts';
 import { appLevelToken, signingSecretOf } from './app-installation.ts';
 import { AppRegistration } from './app-registration.ts';
@@ -184,8 +185,7 @@ export class SlackWorkspace extends InteractionActions {
   async stop(): Promise<void> {
     this.deps.deliveries.stop();
     await this.deps.sockets.stop();
-    this.#server.server.closeAllConnections();
-    await new Promise((resolve) => this.#server.server.close(resolve));
+    await closeServer(this.#server.server);
     this.deps.files.stop();
   }
 }
@@ -227,16 +227,7 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const api = new WebApi({ world, limits, scopes: settings.scopes, methods, appToken, app });
   const server = createServer(routes(deps, api, oauth, faults));
   deps.sockets.attach(server);
-  await listening(server, options.port ?? 0);
-  const address = server.address();
-  world.baseUrl = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
+  world.baseUrl = `http://127.0.0.1:${await listenLocally(server, options.port)}`;
   const parts = { server, api, limits, oauth, app, steps, faults, statuses };
   return new SlackWorkspace(deps, { ...parts, signingSecret, appToken, ackTimeoutMs });
-}
-
-function listening(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
 }

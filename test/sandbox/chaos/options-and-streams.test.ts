@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { OpenTurn } from '../../../sandbox/chaos/bot-database.ts';
 import { RESULT_REQUEST, scriptedReply } from '../../../sandbox/chaos/chaos-agent.ts';
 import { parseChaosOptions } from '../../../sandbox/chaos/chaos-options.ts';
 import { hasPassed, reportLine } from '../../../sandbox/chaos/chaos-report.ts';
 import { WaitingPairs } from '../../../sandbox/chaos/database-observer.ts';
 import { CallNotifier, ObservedFaults } from '../../../sandbox/chaos/fault-profile.ts';
-import { KILL_STEPS, killStepOf, type OpenTurn } from '../../../sandbox/chaos/kill-step.ts';
+import { KILL_STEPS, killStepOf } from '../../../sandbox/chaos/kill-step.ts';
 import { createRandomStreams, shuffled } from '../../../sandbox/chaos/random-streams.ts';
 
 describe('the options', () => {

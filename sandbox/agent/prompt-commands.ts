@@ -74,11 +74,6 @@ const COMMANDS: Record<string, Command> = {
     }
     await writeLikeModel(turn, 'I left some notes. ');
   },
-  rewrite: async (turn) => {
-    await writeLikeModel(turn, 'This is my first version, which I will take back in a moment. ');
-    await turn.sleep(1000);
-    turn.rewrite('This is my second version; the first is gone. ');
-  },
   ping: (turn) =>
     writeLikeModel(
       turn,

@@ -25,22 +25,10 @@ const ALLOWED: Record<Surface, Set<string>> = {
   home: new Set([...EVERYWHERE, 'table']),
 };
 
-/** The generated schema definition of each block type. */
-const DEFINITIONS: Record<string, string> = {
-  actions: 'ActionsBlock',
-  context: 'ContextBlock',
-  context_actions: 'ContextActionsBlock',
-  data_table: 'DataTableBlock',
-  divider: 'DividerBlock',
-  header: 'HeaderBlock',
-  input: 'InputBlock',
-  markdown: 'MarkdownBlock',
-  plan: 'PlanBlock',
-  rich_text: 'RichTextBlock',
-  section: 'SectionBlock',
-  table: 'TableBlock',
-  task_card: 'TaskCardBlock',
-};
+/** The generated schema definition of a block type, such as `TaskCardBlock` of `task_card`. */
+function definitionOf(type: string): string {
+  return `${type.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Block`;
+}
 
 const ajv = new Ajv({
   strict: true,
@@ -75,11 +63,8 @@ function checkBlock(block: unknown, surface: Surface, pointer: string): Block {
   if (!isFields(block) || typeof block.type !== 'string')
     refuse([`missing required field: type [json-pointer:${pointer}]`]);
   const { type } = block;
-  const definition = DEFINITIONS[type];
-  if (definition === undefined || !ALLOWED[surface].has(type)) {
-    refuse([`unsupported type: ${type} [json-pointer:${pointer}/type]`]);
-  }
-  const validate = validator(definition);
+  if (!ALLOWED[surface].has(type)) refuse([`unsupported type: ${type} [json-pointer:${pointer}/type]`]);
+  const validate = validator(definitionOf(type));
   if (!validate(block)) refuse(explain(validate.errors ?? [], pointer));
   const problem = problemOf(block, type);
   if (problem !== undefined) refuse([`${problem} [json-pointer:${pointer}]`]);

@@ -54,25 +54,19 @@ const response = z.strictObject({
 
 /** Sends interactions to the app, and manages trigger_ids and response_urls. */
 export class Interactions {
-  readonly #world: World;
-  readonly #messages: Messages;
-  readonly #deliveries: Deliveries;
-  readonly #triggerMs: number;
+  readonly #deps: { world: World; messages: Messages; deliveries: Deliveries; triggerMs: number };
   readonly #triggers = new Map<string, Trigger>();
   readonly #responses = new Map<string, { target: ResponseTarget; left: number; expires: number }>();
 
-  constructor(options: { world: World; messages: Messages; deliveries: Deliveries; triggerMs: number }) {
-    this.#world = options.world;
-    this.#messages = options.messages;
-    this.#deliveries = options.deliveries;
-    this.#triggerMs = options.triggerMs;
+  constructor(deps: { world: World; messages: Messages; deliveries: Deliveries; triggerMs: number }) {
+    this.#deps = deps;
   }
 
   /** Uses up a trigger_id and returns its person. @throws SlackRefusal invalid_trigger_id, expired_trigger_id, exchanged_trigger_id */
   useTrigger(team: Team, id: string | undefined): string {
     const trigger = this.#triggers.get(id ?? '');
     if (trigger === undefined || trigger.teamId !== team.id) throw new SlackRefusal('invalid_trigger_id');
-    if (trigger.expires < this.#world.clock.now()) throw new SlackRefusal('expired_trigger_id');
+    if (trigger.expires < this.#deps.world.clock.now()) throw new SlackRefusal('expired_trigger_id');
     if (trigger.used) throw new SlackRefusal('exchanged_trigger_id');
     trigger.used = true;
     return trigger.user;
@@ -88,7 +82,7 @@ export class Interactions {
     const { organisation } = team.installation;
     const triggerId = this.#trigger(team, person);
     const responseUrl = target === undefined ? '' : this.#responseUrl('actions', target);
-    const outcome = await this.#deliveries.interaction('interactive', {
+    const outcome = await this.#deps.deliveries.interaction('interactive', {
       user: { id: person.id, username: person.name, name: person.name, team_id: person.homeTeamId },
       api_app_id: team.bot.appId,
       token: 'verification-token',
@@ -115,7 +109,7 @@ export class Interactions {
     const triggerId = this.#trigger(team, person);
     const target = { team, user: person.id, channel };
     const responseUrl = this.#responseUrl('commands', target);
-    const outcome = await this.#deliveries.interaction('slash_commands', {
+    const outcome = await this.#deps.deliveries.interaction('slash_commands', {
       token: 'verification-token',
       team_id: team.id,
       team_domain: team.domain,
@@ -140,7 +134,7 @@ export class Interactions {
   /** Handles a POST to a response_url (five times within half an hour); returns the HTTP status and body. */
   answer(key: string, body: unknown): { status: number; body: string } {
     const open = this.#responses.get(key);
-    if (open === undefined || open.left <= 0 || open.expires < this.#world.clock.now()) {
+    if (open === undefined || open.left <= 0 || open.expires < this.#deps.world.clock.now()) {
       return { status: 404, body: 'used_url' };
     }
     open.left -= 1;
@@ -161,31 +155,31 @@ export class Interactions {
     if (said.text === undefined && blocks === undefined) throw new SlackRefusal('no_text');
     const content = { text: said.text ?? '', blocks };
     if (said.replace_original) this.#replaceOriginal(target, content);
-    else this.#messages.postEphemeral(target.channel, { user: target.user, ...content });
+    else this.#deps.messages.postEphemeral(target.channel, { user: target.user, ...content });
   }
 
   #replaceOriginal(
     { channel, message, ephemeral }: ResponseTarget,
     content: { text: string; blocks: Block[] | undefined },
   ): void {
-    if (message !== undefined) this.#messages.edit(channel, message, content);
+    if (message !== undefined) this.#deps.messages.edit(channel, message, content);
     if (ephemeral === undefined) return;
     Object.assign(ephemeral, content);
-    this.#world.changedFor(ephemeral.user);
+    this.#deps.world.changedFor(ephemeral.user);
   }
 
   #trigger(team: Team, person: Person): string {
-    const id = `${this.#world.ids.letters(12)}.${this.#world.ids.letters(12)}.${this.#world.ids.uuid()}`;
-    const expires = this.#world.clock.now() + this.#triggerMs;
+    const id = `${this.#deps.world.ids.letters(12)}.${this.#deps.world.ids.letters(12)}.${this.#deps.world.ids.uuid()}`;
+    const expires = this.#deps.world.clock.now() + this.#deps.triggerMs;
     this.#triggers.set(id, { teamId: team.id, user: person.id, expires, used: false });
     return id;
   }
 
   #responseUrl(kind: 'actions' | 'commands', target: ResponseTarget): string {
-    const key = this.#world.ids.letters(24);
-    const expires = this.#world.clock.now() + RESPONSE_MS;
+    const key = this.#deps.world.ids.letters(24);
+    const expires = this.#deps.world.clock.now() + RESPONSE_MS;
     this.#responses.set(key, { target, left: RESPONSE_USES, expires });
-    return `${this.#world.baseUrl}/${kind}/${target.team.id}/${key}`;
+    return `${this.#deps.world.baseUrl}/${kind}/${target.team.id}/${key}`;
   }
 }
 

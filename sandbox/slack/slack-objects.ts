@@ -17,7 +17,6 @@ export function messageJson(world: World, channel: Channel, message: Message, pu
   const team = world.team(channel.teamId);
   const root = message.threadTs === undefined ? undefined : channel.messages.get(message.threadTs);
   const replies = channel.threads.get(message.ts) ?? [];
-  const people = [...new Set(replies.map((ts) => channel.messages.get(ts)?.user))];
   const home = team.people.get(message.user)?.homeTeamId ?? team.id;
   return {
     ...authorJson(team, message),
@@ -32,7 +31,7 @@ export function messageJson(world: World, channel: Channel, message: Message, pu
     attachments: message.attachments,
     ...filesJson(world, message, pushed),
     edited: message.edited,
-    ...threadJson(message, root, replies, people),
+    ...threadJson(message, root, replies),
     ...reactionsJson(message),
     ...message.odd,
   };
@@ -55,12 +54,7 @@ function filesJson(world: World, message: Message, pushed: boolean): Fields {
   return { files: files.map((file) => fileJson(world, file, pushed)), upload: false };
 }
 
-function threadJson(
-  message: Message,
-  root: Message | undefined,
-  replies: string[],
-  people: unknown[],
-): Fields {
+function threadJson(message: Message, root: Message | undefined, replies: string[]): Fields {
   if (message.threadTs !== undefined) {
     return { thread_ts: message.threadTs, parent_user_id: root?.user };
   }
@@ -68,11 +62,7 @@ function threadJson(
   return {
     thread_ts: message.ts,
     reply_count: replies.length,
-    reply_users_count: people.length,
     latest_reply: replies.at(-1),
-    reply_users: people,
-    is_locked: false,
-    subscribed: false,
   };
 }
 
@@ -99,18 +89,11 @@ export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields
     title: file.title,
     mimetype: file.mime,
     filetype: SPECIAL_FILE_TYPES[file.kind] ?? extension,
-    pretty_type: extension.toUpperCase(),
     user: file.user,
-    user_team: file.teamId,
-    editable: file.kind === 'snippet',
     size: file.kind === 'lying_size' ? file.content.size + 7 : file.content.size,
     mode: modeOf(file.kind),
     is_external: file.kind === 'external',
     external_type: file.kind === 'external' ? 'gdrive' : '',
-    is_public: true,
-    public_url_shared: false,
-    display_as_bot: false,
-    username: '',
     file_access: 'visible',
     ...(ready ? urlsJson(world, file) : {}),
     ...(pushed ? {} : sharesJson(world, file)),
@@ -165,30 +148,23 @@ export function channelJson(channel: Channel, botUserId: string): Fields {
     is_archived: channel.archived,
     is_im: channel.kind === 'im',
     is_mpim: channel.kind === 'mpim',
-    is_org_shared: false,
     context_team_id: channel.teamId,
   };
   if (channel.kind === 'im') {
     const user = [...channel.members].find((id) => id !== botUserId) ?? botUserId;
-    return { ...common, user, is_user_deleted: false, is_open: true };
+    return { ...common, user, is_open: true };
   }
   const value = (text: string) => ({ value: text, creator: channel.creator, last_set: channel.created });
   return {
     ...common,
     name: channel.name,
-    name_normalized: channel.name,
     previous_names: channel.previousNames,
-    is_channel: channel.kind === 'channel',
-    is_group: channel.kind === 'group',
     is_private: channel.kind !== 'channel',
-    is_general: false,
-    is_shared: channel.shared,
     is_ext_shared: channel.shared,
     is_member: channel.members.has(botUserId),
     creator: channel.creator,
     topic: value(channel.topic),
     purpose: value(channel.purpose),
-    num_members: channel.members.size,
   };
 }
 
@@ -202,9 +178,6 @@ export function personJson(person: Person): Fields {
     name: person.name,
     deleted: person.deleted,
     real_name: person.realName,
-    tz: 'Europe/Berlin',
-    tz_label: 'Central European Time',
-    tz_offset: 3600,
     profile: {
       real_name: person.realName,
       display_name: person.realName,
@@ -212,9 +185,6 @@ export function personJson(person: Person): Fields {
       ...(person.botId === undefined ? {} : { bot_id: person.botId }),
     },
     is_bot: person.kind === 'bot',
-    is_app_user: false,
-    is_email_confirmed: true,
-    updated: 0,
     ...(person.organisation === undefined || stranger
       ? {}
       : {
@@ -230,7 +200,6 @@ export function personJson(person: Person): Fields {
       : {
           is_admin: person.admin,
           is_owner: false,
-          is_primary_owner: false,
           is_restricted: isSingle || person.kind === 'guest',
           is_ultra_restricted: isSingle,
         }),

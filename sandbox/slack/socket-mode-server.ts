@@ -14,6 +14,13 @@ const CLOSE_TIMEOUT_MS = 500;
 
 export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled';
 
+interface SocketModeOptions {
+  ids: Ids;
+  random: Random;
+  ackTimeoutMs: number;
+  appId: string;
+}
+
 interface Waiting {
   socket: WebSocket;
   settle(outcome: DeliveryOutcome): void;
@@ -28,16 +35,10 @@ export class SocketModeServer implements DeliveryTransport {
   readonly #waiting = new Map<string, Waiting>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #pings: NodeJS.Timeout;
-  readonly #ids: Ids;
-  readonly #random: Random;
-  readonly #ackTimeoutMs: number;
-  readonly #appId: string;
+  readonly #options: SocketModeOptions;
 
-  constructor(options: { ids: Ids; random: Random; ackTimeoutMs: number; appId: string }) {
-    this.#ids = options.ids;
-    this.#random = options.random;
-    this.#ackTimeoutMs = options.ackTimeoutMs;
-    this.#appId = options.appId;
+  constructor(options: SocketModeOptions) {
+    this.#options = options;
     this.#pings = setInterval(() => {
       for (const socket of this.#sockets) socket.ping();
     }, PING_INTERVAL_MS);
@@ -51,7 +52,7 @@ export class SocketModeServer implements DeliveryTransport {
 
   /** A ticket for one connection. */
   ticket(): string {
-    const ticket = this.#ids.uuid();
+    const ticket = this.#options.ids.uuid();
     this.#tickets.add(ticket);
     return ticket;
   }
@@ -71,10 +72,10 @@ export class SocketModeServer implements DeliveryTransport {
   /** Sends an envelope; it fails if it is not acknowledged in time or the connection closes first. */
   deliver(delivery: Omit<Delivery, 'payload'> & { payload: unknown }): Promise<DeliveryOutcome> {
     const open = [...this.#sockets].filter((socket) => socket.readyState === WebSocket.OPEN);
-    const socket = open[Math.floor(this.#random() * open.length)];
+    const socket = open[Math.floor(this.#options.random() * open.length)];
     if (socket === undefined) return Promise.resolve({ acked: false, reason: 'connection_failed' });
     if (this.#deaf.has(socket) && delivery.kind === 'events_api') return Promise.resolve(SILENTLY_LOST);
-    const envelopeId = this.#ids.uuid();
+    const envelopeId = this.#options.ids.uuid();
     return new Promise((resolve) => {
       const settle = (outcome: DeliveryOutcome) => {
         clearTimeout(timer);
@@ -82,7 +83,7 @@ export class SocketModeServer implements DeliveryTransport {
         this.#waiting.delete(envelopeId);
         resolve(outcome);
       };
-      const timer = setTimeout(() => settle({ acked: false, reason: 'timeout' }), this.#ackTimeoutMs);
+      const timer = setTimeout(() => settle({ acked: false, reason: 'timeout' }), this.#options.ackTimeoutMs);
       this.#timers.add(timer);
       this.#waiting.set(envelopeId, { socket, settle });
       socket.send(JSON.stringify(envelope(delivery, envelopeId)));
@@ -115,7 +116,7 @@ export class SocketModeServer implements DeliveryTransport {
   /** Sends any text to a random connection. */
   sendFrame(text: string): void {
     const open = [...this.#sockets];
-    open[Math.floor(this.#random() * open.length)]?.send(text);
+    open[Math.floor(this.#options.random() * open.length)]?.send(text);
   }
 
   /** Cuts all connections without a close frame. */
@@ -159,7 +160,7 @@ export class SocketModeServer implements DeliveryTransport {
         type: 'hello',
         num_connections: this.#sockets.size,
         debug_info: { host: 'sandbox', build_number: 1, approximate_connection_time: 18_060 },
-        connection_info: { app_id: this.#appId },
+        connection_info: { app_id: this.#options.appId },
       }),
     );
     socket.ping();

@@ -13,13 +13,11 @@ const paths: Record<string, string> = {
   hash: 'M9 4L7 20M17 4l-2 16M4 9h16M3.500 15h16',
   file: 'M6 3h8l4 4v14H6zM14 3v4h4',
   bolt: 'M13 3L5 14h6l-1 7 8-11h-6z',
-  back: 'M15 5l-7 7 7 7',
   check: 'M5 12.500l4.500 4.500L19 7',
   cross: 'M7 7l10 10M17 7L7 17',
   dot: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z',
   up: 'M7 11v9H4v-9zM7 11l4-7c1.500 0 2.500 1 2 3l-.700 3H19l-1.500 8-1.500 2H7',
   down: 'M7 13V4H4v9zM7 13l4 7c1.500 0 2.500-1 2-3l-.700-3H19l-1.500-8L16 4H7',
-  download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   bot: 'M7 4.500c8 0 9 4 4 6.500s-5 8 6 8.500',
 };
 

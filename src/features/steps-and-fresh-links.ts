@@ -114,7 +114,7 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
     const { results } = await agent.allResults(taskId);
     const listed = results
       .filter(({ id }) => claimed.get(id)?.turn_id === turn.id)
-      .map((result) => toListedResult(result));
+      .map((result) => toListedResult(deps, result, turn));
     if (listed.length === 0) return strings.filesNotFound;
     const blocks = resultModalBlocks(listed);
     if (blocks !== undefined) return createModal(strings.freshLinksTitle, blocks);

@@ -127,7 +127,11 @@ async function readFiles(
     }),
   );
   const made = outputs.slice(Math.max(0, from - inputs.length), Math.max(0, to - inputs.length));
-  files.push(...made.map((result) => ({ kind: 'output' as const, ...toListedResult(result) })));
+  const claimed = await deps.store.results.ofThread(row);
+  for (const result of made) {
+    const turn = { workspace: row.workspace, id: claimed.get(result.id)?.turn_id };
+    files.push({ kind: 'output', ...toListedResult(deps, result, turn) });
+  }
   return { files, page: shown, count, isComplete };
 }
 

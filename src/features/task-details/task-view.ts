@@ -40,7 +40,7 @@ const MAX_REVIEWS = 10;
 export type TaskFile =
   /** Sent with a message: it can be sent back. */
   | { kind: 'input'; id: string; name: string; sizeBytes: number | null }
-  /** Made by the agent, with a link that soon expires. */
+  /** Made by the agent, with a link that may expire. */
   | {
       kind: 'output';
       name: string;

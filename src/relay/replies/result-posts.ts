@@ -9,7 +9,7 @@ import * as strings from '../../render/strings/index.ts';
 import { withDigest, withExactSize } from '../../slack/file-response.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
-import type { SettledTurnContext } from '../runtime/deps.ts';
+import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/outage-waits.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
@@ -143,24 +143,27 @@ async function putList(
   notes: ReadonlyMap<string, string>,
 ): Promise<void> {
   const { deps, turn } = context;
-  const { stableLink } = deps.settings.results;
-  const link =
-    stableLink === undefined
-      ? undefined
-      : (resultId: string) => stableLink({ workspace: turn.workspace, turnId: turn.id, resultId });
-  const listed = results.map((result) => ({ ...toListedResult(result, link), note: notes.get(result.id) }));
+  const listed = results.map((result) => ({
+    ...toListedResult(deps, result, turn),
+    note: notes.get(result.id),
+  }));
   const message = resultList(listed, { turnId: turn.id, isLater: batch !== '', isComplete });
   const part = `results:${batch === '' ? '0' : batch}`;
   await new IdempotentPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
 }
 
-/** A result as people see it in a list; `stableLink` makes a link that does not expire with the service's. */
-export function toListedResult(result: ResultFile, stableLink?: (resultId: string) => string): ListedResult {
-  const { id, name, sizeBytes, mimeType, downloadUrl } = result;
+/** A result as people see it; the link of one that a turn has claimed does not expire with the service's, if the operator wants that. */
+export function toListedResult(
+  { settings }: Pick<RelayDeps, 'settings'>,
+  { id: resultId, name, sizeBytes, mimeType, downloadUrl }: ResultFile,
+  { workspace, id: turnId }: { workspace: string; id: string | undefined },
+): ListedResult {
+  const { stableLink } = settings.results;
   const listed = { name, sizeBytes, mimeType };
-  if (!downloadUrl || stableLink === undefined)
+  if (!downloadUrl || stableLink === undefined || turnId === undefined)
     return { ...listed, url: downloadUrl, worksUntil: signedUntil(downloadUrl ?? '') };
-  return { ...listed, url: stableLink(id), worksUntil: new Date(Date.now() + LINK_LIFETIME_MS) };
+  const worksUntil = new Date(Date.now() + LINK_LIFETIME_MS);
+  return { ...listed, url: stableLink({ workspace, turnId, resultId }), worksUntil };
 }
 
 const PICTURE_TYPES: Readonly<Record<string, string>> = {

@@ -314,8 +314,22 @@ describe.concurrent('a stable link', () => {
       /These links work until <!date\^(\d+)\^[^|]*\|[\d: -]+ UTC> at the latest/.exec(said)?.[1],
     );
     expect(Math.abs(until - inSevenDays)).toBeLessThan(600);
+    const { ada, slack } = stable;
+    const list = stable.replies(channel, root).find(({ blocks }) => JSON.stringify(blocks).includes(link));
+    await slack.click({ person: ada, channel, ts: list?.ts ?? '', actionId: 'fresh_links' });
+    const linkInModal = () => {
+      const shown = JSON.stringify(slack.modal(ada)?.blocks ?? []);
+      return shown.includes('note-1') && (/http:[^"|]+\/results\/[\w.-]+/.exec(shown)?.[0] ?? 'none');
+    };
+    const fresh = await stable.until('fresh links are shown', linkInModal);
+    await slack.closeView(ada);
+    slack.openHome(ada);
+    const value = `${channel.id}/${root.ts}`;
+    await stable.until('the task is listed', () => JSON.stringify(slack.home(ada) ?? '').includes(value));
+    await slack.click({ person: ada, view: 'home', actionId: 'task_details', value });
+    const inDetails = await stable.until('the details are shown', linkInModal);
     await pause(1_600);
-    expect(await (await fetch(link)).text()).toBe('Note 1\n');
+    for (const given of [link, fresh, inDetails]) expect(await (await fetch(given)).text()).toBe('Note 1\n');
     const bare = await fetch(link, { redirect: 'manual' });
     expect(bare.status).toBe(302);
     expect(bare.headers.get('cache-control')).toBe('no-store');

@@ -77,17 +77,17 @@ async function followLink(work: ThreadWork, message: Message, link: MessageLink,
   const { workspace, deps } = work;
   const { linkMs } = deps.settings;
   const asked = { ...message, person: message.user_id };
-  try {
-    const outcome = await withinMs(linkMs, interrupt, (signal) =>
-      retryTransient(
-        async () =>
-          (await closedLink(work, message, link, signal)) ??
-          (await linkDenialFor(workspace, asked, link.channel)) ??
-          (await readMessage(workspace, link, signal)),
-      ),
+  const isElsewhere = link.channel !== message.channel;
+  const read = async (signal: AbortSignal) => {
+    const place = { workspace: workspace.id, channel: link.channel };
+    if (isElsewhere && (await closingAt(deps, place, signal)) !== undefined) return 'link_closed';
+    return (
+      (await linkDenialFor(workspace, asked, link.channel)) ?? (await readMessage(workspace, link, signal))
     );
+  };
+  try {
+    const outcome = await withinMs(linkMs, interrupt, (signal) => retryTransient(() => read(signal)));
     if (outcome === undefined || typeof outcome === 'string') return outcome ?? 'link_late';
-    const isElsewhere = link.channel !== message.channel;
     const readChannel = (signal: AbortSignal) => workspace.people.channel(link.channel, signal);
     const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined;
     const reading = withinMs(linkMs, interrupt, (signal) =>
@@ -117,18 +117,6 @@ async function followLink(work: ThreadWork, message: Message, link: MessageLink,
     if (error instanceof MessageGoneError) return 'link_gone';
     return error instanceof ChannelGoneError || isPermanentRefusal(error) ? 'link_hidden' : 'link_late';
   }
-}
-
-/** Why a message of another conversation is not read, if the bot does not answer there. */
-async function closedLink(
-  { deps, workspace: { id: workspace } }: ThreadWork,
-  message: Message,
-  { channel }: MessageLink,
-  signal: AbortSignal,
-): Promise<'link_closed' | undefined> {
-  if (channel === message.channel) return undefined;
-  const closing = await closingAt(deps, { workspace, channel }, signal);
-  return closing && 'link_closed';
 }
 
 /** The message itself, in one call. */

@@ -30,13 +30,11 @@ export interface TurnRunnerDeps {
 
 /** Runs a thread's next turn, and queues the thread again if more messages wait. */
 export class TurnRunner {
-  readonly #deps: RelayDeps;
-  readonly #options: Omit<TurnRunnerDeps, 'deps'>;
+  readonly #options: TurnRunnerDeps;
   /** The turns that this process runs, by id. */
   readonly #running = new Map<string, TurnContext>();
 
-  constructor({ deps, ...options }: TurnRunnerDeps) {
-    this.#deps = deps;
+  constructor(options: TurnRunnerDeps) {
     this.#options = options;
   }
 
@@ -54,14 +52,15 @@ export class TurnRunner {
 
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
   async run(thread: ThreadKey, jobLease: Lease, completion: JobCompletion): Promise<void> {
-    const workspace = await this.#options.findWorkspace(thread.workspace);
+    const { deps, findWorkspace, requeue } = this.#options;
+    const workspace = await findWorkspace(thread.workspace);
     if (workspace === undefined) {
-      this.#deps.log.warn({ ...thread }, 'there is no usable token for this workspace; the turn waits');
+      deps.log.warn({ ...thread }, 'there is no usable token for this workspace; the turn waits');
       return;
     }
     const lease = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread, completion);
+      const context = await this.#nextTurn({ deps, workspace, lease }, thread, completion);
       if (context === undefined) return;
       const turn = turnLocationOf(context.turn);
       this.#running.set(turn.id, context);
@@ -75,12 +74,11 @@ export class TurnRunner {
         // After a lost lease, this process may already run the turn again.
         if (this.#running.get(turn.id) === context) {
           this.#running.delete(turn.id);
-          this.#deps.replyMemory.release(turn);
+          deps.replyMemory.release(turn);
         }
       }
       // Many messages share a job. A turn that stays open is left to maintenance, so that it does not run over and over.
-      if (!completion.isCommitted && (await this.#deps.store.threads.hasWorkAfter(turn)))
-        await this.#options.requeue(thread);
+      if (!completion.isCommitted && (await deps.store.threads.hasWorkAfter(turn))) await requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -88,20 +86,20 @@ export class TurnRunner {
   }
 
   async #nextTurn(work: ThreadWork, thread: ThreadKey, completion: JobCompletion) {
-    const state = await this.#deps.store.threads.getWithWork(thread);
+    const { deps, waitingReactions, readRateFor } = this.#options;
+    const state = await deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
-    const open = state.has_open_turn ? await this.#deps.store.turns.open(thread) : undefined;
+    const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
     const begun = open === undefined ? await this.#begin(work, state) : undefined;
     const turn = open === undefined ? begun?.turn : await countTakeover(work, open);
     if (turn === undefined) return undefined;
     const { task_id } = state;
     // Every log line about the turn names its thread and task.
-    const log = this.#deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
+    const log = deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
-    const { waitingReactions, readRateFor } = this.#options;
     if (begun === undefined || begun.message.waiting_count > 1) waitingReactions.addToWaiting(thread);
     if (begun === undefined || begun.message.has_waiting_reaction) waitingReactions.cleanUp();
-    const logged = { ...work, deps: { ...this.#deps, log } };
+    const logged = { ...work, deps: { ...deps, log } };
     const run = { completion, waitingReactions, readRateFor };
     return new TurnContext(logged, turn, begun && { ...begun, thread: state }, run);
   }

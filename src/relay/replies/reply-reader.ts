@@ -45,7 +45,8 @@ interface LastRead {
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
-  #replyId: string;
+  /** The service's id of the reply: another one than at first, if the service gave a wrong one. */
+  replyId: string;
   #last: LastRead = {
     at: Number.NEGATIVE_INFINITY,
     fingerprint: '',
@@ -60,13 +61,8 @@ export class ReplyReader {
 
   constructor(message: AnsweredMessage, replyId: string, options: ReplyReaderOptions) {
     this.#message = message;
-    this.#replyId = replyId;
+    this.replyId = replyId;
     this.#options = options;
-  }
-
-  /** The service's id of the reply: another one than at first, if the service gave a wrong one. */
-  get replyId(): string {
-    return this.#replyId;
   }
 
   /**
@@ -127,7 +123,7 @@ export class ReplyReader {
     const reply = await (hasRead ? this.read() : undefinedIfNotFound(() => this.read()));
     if (reply === undefined) {
       const { replyId } = await lookForReply(this.#message);
-      this.#replyId = replyId ?? this.#replyId;
+      this.replyId = replyId ?? this.replyId;
       await this.read();
     } else if (this.#settled === undefined && this.#last.at >= this.#last.taskDueAt)
       await this.#readTask(reply);
@@ -137,7 +133,7 @@ export class ReplyReader {
     const { agent, taskId, lease } = this.#message;
     const { memory, onRead, onMemoryWait } = this.#options;
     const get = async () =>
-      toReadReply(await agent.getMessage(taskId, this.#replyId, { signal: lease.signal }));
+      toReadReply(await agent.getMessage(taskId, this.replyId, { signal: lease.signal }));
     const reply = await memory.read('reply', get, keptSizeOf, { lease, onWait: onMemoryWait });
     this.#last = this.#knownAfter(reply);
     if (isReplySettled(reply)) this.#settled = { reply, hasSettled: true };

@@ -46,20 +46,14 @@ export class RenewableLease implements Lease {
   readonly #ms: number;
   readonly #lostController = new AbortController();
   readonly #drainController = new AbortController();
+  readonly signal = this.#lostController.signal;
+  readonly draining = this.#drainController.signal;
   #renewedAt: ClockReading;
 
   constructor(renewed: ClockReading, clocks: Clocks, ms: number = LEASE_MS) {
     this.#renewedAt = renewed;
     this.#clocks = clocks;
     this.#ms = ms;
-  }
-
-  get signal(): AbortSignal {
-    return this.#lostController.signal;
-  }
-
-  get draining(): AbortSignal {
-    return this.#drainController.signal;
   }
 
   remainingMs(): number {

@@ -52,6 +52,8 @@ export class TurnContext implements ThreadWork {
   readonly #participants: readonly string[] | undefined;
   #turn: Turn;
   readonly #stopController = new AbortController();
+  /** Aborted with a TurnEnded when a person asks to stop the turn. */
+  readonly stopSignal = this.#stopController.signal;
   readonly #doubt: RefusalDoubt;
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
@@ -96,11 +98,6 @@ export class TurnContext implements ThreadWork {
   /** The turn as last recorded. */
   get turn(): Turn {
     return this.#turn;
-  }
-
-  /** Aborted with a TurnEnded when a person asks to stop the turn. */
-  get stopSignal(): AbortSignal {
-    return this.#stopController.signal;
   }
 
   /** A person asks to stop the turn: the reply shows it, and what is not sent yet never is. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
@@ -92,16 +93,10 @@ export class BotProcess {
 
   /** Resolves to true when it accepts events, to false if it ends before. @throws after a minute of neither */
   async ready(): Promise<boolean> {
-    const late = Promise.withResolvers<boolean>();
-    const timer = setTimeout(
-      () => late.reject(new Error('The bot did not start within a minute.')),
-      READY_TIMEOUT_MS,
-    );
-    try {
-      return await Promise.race([this.#ready.promise, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = sleep(READY_TIMEOUT_MS, undefined, { ref: false });
+    const isReady = await Promise.race([this.#ready.promise, late]);
+    if (isReady === undefined) throw new Error('The bot did not start within a minute.');
+    return isReady;
   }
 
   freeze(): void {

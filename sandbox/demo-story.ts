@@ -9,6 +9,7 @@ import { sampleTable } from './sample-table.ts';
 import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
 import type { Message } from './slack/slack-workspace.ts';
 import { ThreadPrinter } from './thread-printer.ts';
+import { waitUntil } from './wait-until.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const DEADLINE_MS = 120_000;
@@ -132,20 +133,15 @@ async function playStory({ slack, agent, bot }: Demo): Promise<number> {
     return shown.includes('"feedback_buttons"') && !shown.includes('"stop"');
   }
 
-  /** Waits until something is there, and looks whenever something changes. Throws after two minutes. */
+  /** Waits until something is there. Throws after two minutes. */
   async function until<T>(what: string, look: () => T | false | undefined): Promise<T> {
-    const found = Promise.withResolvers<T | undefined>();
-    const lookAgain = () => {
-      const seen = look();
-      if (seen !== undefined && seen !== false) found.resolve(seen);
+    let seen: T | false | undefined;
+    const isThere = () => {
+      seen = look();
+      return seen !== undefined && seen !== false;
     };
-    const stopLooking = slack.onChange(lookAgain);
-    const timer = setTimeout(() => found.resolve(undefined), DEADLINE_MS);
-    lookAgain();
-    const seen = await found.promise;
-    stopLooking();
-    clearTimeout(timer);
-    if (seen !== undefined) return seen;
+    await waitUntil(isThere, DEADLINE_MS, 50);
+    if (seen !== undefined && seen !== false) return seen;
     throw new Error(
       `waited ${DEADLINE_MS / 1_000} s for ${what}, and the bot's last log message is: ${await bot.lastLogMessage()}`,
     );

@@ -5,11 +5,11 @@ import pg from 'pg';
 import { encryptionContext, Keyring } from '../src/store/workspaces/keyring.ts';
 import type { AgentScript } from './agent/agent-script.ts';
 import { type AgentService, startAgentService } from './agent/agent-service.ts';
-import { type BotProcess, startBotProcess } from './bot-process.ts';
+import { startBotProcess } from './bot-process.ts';
 import { OAUTH_SECRET_KEY } from './bot-settings.ts';
 import { connectionUrl } from './postgres-server.ts';
 import { startSandboxServices } from './sandbox-services.ts';
-import type { SlackWorkspace, SlackWorkspaceOptions } from './slack/slack-workspace.ts';
+import type { SlackWorkspaceOptions } from './slack/slack-workspace.ts';
 
 /** The bot looks for new accounts every second. */
 const ACCOUNTS_KNOWN_AFTER_MS = 3_000;
@@ -25,24 +25,11 @@ export interface MultiWorkspaceBotOptions {
   logFile: string;
 }
 
-/** Several workspaces, two agent services, and the bot as a process of its own. */
-export interface MultiWorkspaceBot {
-  readonly slack: SlackWorkspace;
-  readonly agent: AgentService;
-  /** The workspaces' own service. */
-  readonly own: AgentService;
-  /** The bot's database, over another connection. */
-  readonly database: pg.Client;
-  readonly bot: BotProcess;
-  /** Starts the bot again; `meanwhile` runs while there is none. */
-  restartBot: (meanwhile: () => Promise<void>) => Promise<void>;
-}
-
-/** Starts everything, and installs the app; `undo` stops it. */
+/** Several workspaces, two agent services, and the bot as a process of its own, with the app installed; `undo` stops it. */
 export async function startMultiWorkspaceBot(
   { teams, scripts, logFile, ...options }: MultiWorkspaceBotOptions,
   undo: AsyncDisposableStack,
-): Promise<MultiWorkspaceBot> {
+) {
   const ids = [...teams.shared, ...teams.own];
   const { slack, agent, settings } = await startSandboxServices(
     {
@@ -63,11 +50,16 @@ export async function startMultiWorkspaceBot(
   for (const id of teams.own) await setAccount(database, id, own);
   await sleep(ACCOUNTS_KNOWN_AFTER_MS);
   return {
-    ...{ slack, agent, own, database },
+    ...{ slack, agent },
+    /** The workspaces' own service. */
+    own,
+    /** The bot's database, over another connection. */
+    database,
     get bot() {
       return bot;
     },
-    restartBot: async (meanwhile) => {
+    /** Starts the bot again; `meanwhile` runs while there is none. */
+    restartBot: async (meanwhile: () => Promise<void>) => {
       await bot.stop();
       await meanwhile();
       bot = await start();

@@ -109,12 +109,8 @@ export class CrashInjector {
       freeze();
       called.resolve();
     });
-    const timeout = new AbortController();
-    await Promise.race([
-      called.promise,
-      sleep(trigger.timeoutMs ?? TRIGGER_TIMEOUT_MS, undefined, timeout).catch(() => undefined),
-    ]);
-    timeout.abort();
+    const late = sleep(trigger.timeoutMs ?? TRIGGER_TIMEOUT_MS, undefined, { ref: false });
+    await Promise.race([called.promise, late]);
     unsubscribe();
     for (const extra of this.#extras)
       if (isHit && EXTRA_KILL_TRIGGERS[extra].includes(trigger)) this.extraKills[extra] += 1;

@@ -7,14 +7,11 @@ import { waitUntil } from '../wait-until.ts';
 const FORWARD_TIMEOUT_MS = 2_800;
 const POLL_INTERVAL_MS = 20;
 
-/** A load balancer in front of the bot's processes: an event waits until a process runs. */
-export interface LoadBalancer {
-  readonly eventsUrl: string;
-  stop(): Promise<void>;
-}
-
-/** Starts it on 127.0.0.1; `portOf` returns the port of a running process, if there is one. */
-export async function startLoadBalancer(portOf: () => number | undefined): Promise<LoadBalancer> {
+/**
+ * A load balancer on 127.0.0.1 in front of the bot's processes: an event waits until a process runs. `portOf` returns the
+ * port of a running process, if there is one.
+ */
+export async function startLoadBalancer(portOf: () => number | undefined) {
   const server = createServer((request, response) => {
     forward(request, response, portOf).catch(() => {
       if (!response.headersSent) response.writeHead(503);

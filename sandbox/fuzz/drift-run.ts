@@ -113,21 +113,15 @@ function chosen(
   return all.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)).slice(0, most);
 }
 
-interface Played {
-  verdict: ReturnType<typeof judge>;
-  turnMs: number[];
-}
-
-type PlayCase = (
-  drifted: DriftCase | undefined,
-  teamId: string,
-  onResponse?: (response: RecordedResponse) => void,
-) => Promise<Played>;
-
-function conversationPlayer({ sandbox, released }: DriftSandbox): PlayCase {
+/** Plays one conversation with a drift, or without one. */
+function conversationPlayer({ sandbox, released }: Awaited<ReturnType<typeof startSandbox>>) {
   const service = new DriftingService(sandbox.agent);
   let count = 0;
-  return async (drifted, teamId, onResponse) => {
+  return async (
+    drifted: DriftCase | undefined,
+    teamId: string,
+    onResponse?: (response: RecordedResponse) => void,
+  ) => {
     count += 1;
     const name = `case-${count}`;
     const drift = { drifted, hits: 0, onResponse };
@@ -151,17 +145,12 @@ function watchCrashes(onCrash: (sentence: string) => void, undo: AsyncDisposable
   }
 }
 
-interface DriftSandbox {
-  sandbox: InProcessSandbox;
-  /** The questions whose answers no longer wait for a stop. */
-  released: Set<string>;
-}
-
 async function startSandbox(
   given: DriftOptions['database'],
   { isLogged, most = CONVERSATIONS }: { isLogged: boolean; most: number | undefined },
   undo: AsyncDisposableStack,
-): Promise<DriftSandbox> {
+): Promise<{ sandbox: InProcessSandbox; released: Set<string> }> {
+  /** The questions whose answers no longer wait for a stop. */
   const released = new Set<string>();
   const folder = await temporaryFolder(undo);
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;

@@ -86,19 +86,12 @@ function malformedBody(identities: EventIdentities, channel: string, ts: string,
 
 const REQUEST_TIMEOUT_MS = 20_000;
 
-/** A response of the HTTP receiver. */
-export interface HttpResult {
-  status: number;
-  /** Whether the receiver had to refuse it because of its signature. */
-  unsigned: boolean;
-}
-
-/** Sends a case as Slack does. @throws without a response within 20 s */
+/** Sends a case as Slack does; `unsigned`: the receiver had to refuse it. @throws without a response within 20 s */
 export async function sendByHttp(
   port: number,
   signingSecret: string,
   { kind, body, signature }: FuzzCase,
-): Promise<HttpResult> {
+): Promise<{ status: number; unsigned: boolean }> {
   const json = typeof body === 'string' ? body : JSON.stringify(body);
   const text = kind === 'event' ? json : new URLSearchParams({ payload: json }).toString();
   const seconds =

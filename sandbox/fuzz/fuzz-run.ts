@@ -7,18 +7,17 @@ import { serviceSettings } from '../bot-settings.ts';
 import { secondsSince } from '../chaos/chaos-report.ts';
 import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
-import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
+import { seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { waitUntil } from '../wait-until.ts';
 import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX, sendByHttp, sendBySocket } from './fuzz-case.ts';
 import type { FuzzOptions } from './fuzz-options.ts';
+import { HonestConversation, honestScript } from './honest-conversations.ts';
 
 /** Concurrent requests on each transport. */
 const CONCURRENCY = 40;
 /** Each collects the whole heap first. */
 const HEAP_SAMPLES = 12;
 const QUESTIONS = 10;
-const ANSWER_TIMEOUT_MS = 60_000;
 /** How much the heap may grow (MiB). */
 const MAX_HEAP_GROWTH_MIB = 16;
 
@@ -63,7 +62,8 @@ export async function runFuzz(
     ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
     heapGrowthMiB: { http: 0, socket: 0 },
   };
-  const questions = new Questions(slack);
+  /** Real questions of real people, which the bot must still answer. */
+  const questions: { conversation: HonestConversation; answered: Promise<void> }[] = [];
   let sent = 0;
   const half = Math.ceil(events / 2);
   const isEach = (number: number, times: number) => number % Math.ceil(events / times) === 0;
@@ -77,7 +77,8 @@ export async function runFuzz(
       if (isEach(number, HEAP_SAMPLES))
         await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
       if (isEach(number, QUESTIONS)) {
-        questions.ask();
+        const conversation = new HonestConversation(slack, setup.agent, slack.team.id);
+        questions.push({ conversation, answered: conversation.run(() => true) });
         onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
       }
       await send(value);
@@ -103,9 +104,11 @@ export async function runFuzz(
       work(remaining.socket, bySocket),
     ]).flat(),
   );
-  report.questions = questions.count;
-  report.answered = await questions.answered(database);
-  if (report.answered < report.questions) report.harm.push('a real question was not answered');
+  await Promise.all(questions.map(({ answered }) => answered));
+  const wrong = questions.flatMap(({ conversation }) => conversation.harm);
+  report.questions = questions.length;
+  report.answered = questions.filter(({ conversation }) => conversation.harm.length === 0).length;
+  report.harm.push(...wrong);
   report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
   for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
     if (growth > MAX_HEAP_GROWTH_MIB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
@@ -131,7 +134,7 @@ async function prepare(seed: number, given: FuzzOptions['database'], undo: Async
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
   const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
   undo.defer(() => slack.stop());
-  const agent = await startAgentService({ pace: 0.02 });
+  const agent = await startAgentService({ script: honestScript, pace: 0.02 });
   undo.defer(() => agent.stop());
   const shared = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
@@ -146,46 +149,7 @@ async function prepare(seed: number, given: FuzzOptions['database'], undo: Async
   };
   const http = await start('http');
   const socket = await start('socket');
-  return { slack, http, socket, database, folder };
-}
-
-/** Real questions of real people, which the bot must still answer. */
-class Questions {
-  readonly #slack: SlackWorkspace;
-  readonly #channels: string[] = [];
-
-  constructor(slack: SlackWorkspace) {
-    this.#slack = slack;
-  }
-
-  get count(): number {
-    return this.#channels.length;
-  }
-
-  ask(): void {
-    const person = this.#slack.createPerson({ name: `p${this.count}` });
-    const channel = this.#slack.createChannel({ name: `q${this.count}` });
-    const text = `<@${this.#slack.bot.userId}> are you still there?`;
-    this.#slack.say({ person, channel, text });
-    this.#channels.push(channel.id);
-  }
-
-  /** The number of completed turns, after at most a minute. */
-  answered(connection: pg.ClientConfig): Promise<number> {
-    return withClient(connection, async (client) => {
-      let done = 0;
-      const areAnswered = async () => {
-        const { rows } = await client.query<{ done: number }>(
-          `select count(*)::int as done from turns where channel = any($1) and outcome = 'completed' and finished_at is not null`,
-          [this.#channels],
-        );
-        done = rows[0]?.done ?? 0;
-        return done >= this.count;
-      };
-      await waitUntil(areAnswered, ANSWER_TIMEOUT_MS, 100);
-      return done;
-    });
-  }
+  return { slack, agent, http, socket, database, folder };
 }
 
 /** The log lines that show why a process ended. */

@@ -62,7 +62,7 @@ export class HonestConversation {
 
   async #ask(): Promise<void> {
     this.#count += 1;
-    const number = `${this.#teamId}-${this.#count}`;
+    const number = `${this.#channel.id}-${this.#count}`;
     const bot = this.#slack.teams.find(({ id }) => id === this.#teamId)?.bot.userId ?? '';
     const text = `<@${bot}> question ${number}`;
     const root = this.#slack.say({ person: this.#person, channel: this.#channel, text });

@@ -38,7 +38,9 @@ class S3Storage implements Storage {
   }
 
   uploadLink(key: string, terms: LinkTerms): Promise<string> {
-    return getSignedUrl(this.#client, new PutObjectCommand(this.#place(key)), signingOptions(terms));
+    const command = new PutObjectCommand(this.#place(key));
+    command.middlewareStack.add(withHeaders(terms.headers), { step: 'build' });
+    return getSignedUrl(this.#client, command, signingOptions(terms));
   }
 
   async startMultipart(key: string): Promise<string> {
@@ -49,7 +51,9 @@ class S3Storage implements Storage {
 
   partLink(key: string, uploadId: string, part: number, terms: LinkTerms): Promise<string> {
     const input = { ...this.#place(key), UploadId: uploadId, PartNumber: part };
-    return getSignedUrl(this.#client, new UploadPartCommand(input), signingOptions(terms));
+    const command = new UploadPartCommand(input);
+    command.middlewareStack.add(withHeaders(terms.headers), { step: 'build' });
+    return getSignedUrl(this.#client, command, signingOptions(terms));
   }
 
   async finish(key: string, uploadId: string, parts: readonly PartRef[]): Promise<void> {
@@ -104,8 +108,25 @@ class S3Storage implements Storage {
   }
 }
 
-/** Signing options of a link. @throws if requests must send headers: those are for the disk's own links */
+/** Signing options of a link, with the headers that requests must send. */
 function signingOptions({ lifeMs, headers = {} }: LinkTerms) {
-  if (Object.keys(headers).length > 0) throw new Error('No headers are signed for S3');
-  return { expiresIn: Math.max(1, Math.ceil(lifeMs / 1000)) };
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return {
+    expiresIn: Math.max(1, Math.ceil(lifeMs / 1000)),
+    signableHeaders: new Set(['host', ...names]),
+    unhoistableHeaders: new Set(names),
+  };
+}
+
+/** SDK middleware that adds headers to a request before it is signed. */
+function withHeaders(headers: Record<string, string> = {}) {
+  return <Args extends { request: unknown }, Output>(next: (args: Args) => Promise<Output>) =>
+    (args: Args): Promise<Output> => {
+      if (hasHeaders(args.request)) Object.assign(args.request.headers, headers);
+      return next(args);
+    };
+}
+
+function hasHeaders(request: unknown): request is { headers: Record<string, string> } {
+  return typeof request === 'object' && request !== null && 'headers' in request;
 }

@@ -32,7 +32,7 @@ export const behaviourSchema = z.object({
   minPartSize: z.number().default(5 * MEBIBYTE),
   /** Larger files (bytes) are uploaded in parts. */
   multipartThreshold: z.number().default(8 * MEBIBYTE),
-  /** Headers that every upload must send; the response lists them in `headers` (disk storage only). */
+  /** Headers that every upload must send; the response lists them in `headers`. */
   uploadHeaders: z.record(z.string(), z.string()).default({}),
   /** ETags with or without quotes (disk storage only; S3 uses quotes). */
   etag: z.literal(['quoted', 'bare']).default('quoted'),

@@ -109,6 +109,14 @@ describe('a service that keeps its files in S3', () => {
     expect((await get(link?.split('?')[0])).status).toBe(403);
   });
 
+  test('signs the headers that uploads must carry', async () => {
+    const headers = { 'x-amz-meta-check': 'yes' };
+    const client = await start({ storage: { s3 }, behaviour: { uploadHeaders: headers } });
+    const { upload_url } = await client.startUpload(await client.project(), 'a.csv', 4);
+    expect((await put(upload_url, 'a\n1\n')).status).toBe(403);
+    expect((await put(upload_url, 'a\n1\n', headers)).status).toBe(200);
+  });
+
   test('lets part links expire with 403', async () => {
     const client = await start({ storage: { s3 }, behaviour: { uploadLinkMs: 1000 } });
     const { id, upload_id } = await client.startUpload(await client.project(), 'a.csv', 9 * MIB);

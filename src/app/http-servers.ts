@@ -1,4 +1,4 @@
-import { createResultLinkRoute, HealthServer, type HealthServerDeps } from '../operate/http-server.ts';
+import { HealthServer, type HealthServerDeps } from '../operate/http-server.ts';
 import { linkFinder, RESULTS_PATH, resolveResult } from '../relay/replies/result-links.ts';
 import type { Intake } from './intake.ts';
 import { describePortError } from './start-checks.ts';
@@ -14,14 +14,13 @@ export function createPages(
   { deps, links, dispatcher }: Turns,
   { slackApp }: Intake,
 ): Pages {
-  const slack = slackApp.requestListener;
   const find = links && linkFinder(links, (...asked) => resolveResult(deps, ...asked));
-  const fallback = find && createResultLinkRoute(RESULTS_PATH, find, slack);
   return new Pages({
     config,
     log,
     metrics: () => telemetry.metrics.scrape(),
-    fallback: fallback ?? slack,
+    results: find && { path: RESULTS_PATH, find },
+    fallback: slackApp.requestListener,
     findTrouble: async () => (await database.findTrouble()) ?? dispatcher.trouble,
     report: () => ({
       ...(own === undefined ? { workspaces: installations.ids().length } : { workspace: own.id }),
@@ -35,7 +34,7 @@ export function createPages(
   });
 }
 
-type PagesDeps = Required<Omit<HealthServerDeps, 'draining'>> & Pick<AppContext, 'config' | 'log'>;
+type PagesDeps = Omit<HealthServerDeps, 'draining'> & Pick<AppContext, 'config' | 'log'>;
 
 class Pages {
   /** The port, once started. */
@@ -50,15 +49,15 @@ class Pages {
 
   /** Listens on PORT, and on METRICS_PORT if that is another one. Throws a ConfigError if PORT cannot be opened. */
   async start(): Promise<void> {
-    const { config, log, metrics, fallback } = this.#deps;
+    const { config, log, metrics, results, fallback } = this.#deps;
     const { PORT, METRICS_PORT } = config;
     const isShared = METRICS_PORT === PORT;
-    const serving = this.#serve(PORT, { fallback, metrics: isShared ? metrics : undefined });
+    const serving = this.#serve(PORT, { results, fallback, metrics: isShared ? metrics : undefined });
     this.port = await serving.catch((error: unknown) => {
       throw describePortError(error, config);
     });
     if (isShared) return;
-    await this.#serve(METRICS_PORT, { fallback: undefined, metrics }).catch((error: unknown) =>
+    await this.#serve(METRICS_PORT, { metrics }).catch((error: unknown) =>
       log.warn(
         { err: error, port: METRICS_PORT },
         'no metrics: the port cannot be opened; set METRICS_PORT to a free one',
@@ -70,7 +69,10 @@ class Pages {
     await this.#servers.disposeAsync();
   }
 
-  async #serve(port: number, more: Pick<HealthServerDeps, 'fallback' | 'metrics'>): Promise<number> {
+  async #serve(
+    port: number,
+    more: Pick<HealthServerDeps, 'results' | 'fallback' | 'metrics'>,
+  ): Promise<number> {
     const { findTrouble, report } = this.#deps;
     const server = new HealthServer({ findTrouble, report, draining: () => this.draining, ...more });
     const openPort = await server.start(port, this.#deps.config.HOST);

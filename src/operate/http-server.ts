@@ -1,30 +1,22 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { ResultLinkDestination } from '../relay/replies/result-links.ts';
 import { ownServicePage } from '../render/strings/index.ts';
 import { escapeHtml, htmlPage } from '../render/text/escape.ts';
 
 export interface HealthServerDeps {
   /** Why the database is of no use now; undefined if it works. Must not hang. */
-  findTrouble(): Promise<string | undefined>;
-  draining(): boolean;
+  findTrouble: () => Promise<string | undefined>;
+  draining: () => boolean;
   /** Further fields of /readyz; they do not affect its status. */
-  report(): Record<string, unknown>;
+  report: () => Record<string, unknown>;
   /** The body of /metrics; 404 if left out. */
   metrics?: (() => Promise<{ type: string; text: string }>) | undefined;
-  fallback: RequestListener | undefined;
-}
-
-interface HttpPage {
-  status: number;
-  type: string;
-  text: string;
+  /** The path of our result links, and how their files are found; these do not exist if left out. */
+  results?: { path: string; find: (token: string) => Promise<ResultLinkDestination> } | undefined;
+  /** Slack's requests. Throws for other paths. */
+  fallback?: RequestListener | undefined;
 }
 
 /** On every response: none of them is a page with scripts, frames or anything to cache. */
@@ -48,28 +40,15 @@ const MAX_CONNECTIONS = 1_000;
 
 /** The HTTP server: health, metrics, and Slack's requests if events come by HTTP. */
 export class HealthServer {
-  readonly #deps: HealthServerDeps;
   readonly #server: Server;
 
   constructor(deps: HealthServerDeps) {
-    this.#deps = deps;
     const limits = {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
     };
-    this.#server = createServer(limits, (request, response) => {
-      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-      const page = this.#page(request);
-      if (page === undefined) {
-        this.#passToFallback(request, response);
-        return;
-      }
-      void page.then(({ status, type, text }) => {
-        response.writeHead(status, { 'content-type': type });
-        response.end(request.method === 'HEAD' ? '' : text);
-      });
-    });
+    this.#server = createServer(limits, routesOf(deps));
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
@@ -91,54 +70,49 @@ export class HealthServer {
     await closed;
     clearTimeout(force);
   }
-
-  #page(request: IncomingMessage): Promise<HttpPage> | undefined {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
-    switch (URL.parse(request.url ?? '/', 'http://localhost')?.pathname) {
-      case '/healthz':
-        return Promise.resolve(jsonPage(200, { status: 'alive' }));
-      case '/readyz':
-        return this.#readiness();
-      case '/metrics':
-        return this.#deps.metrics === undefined ? undefined : this.#metricsPage(this.#deps.metrics);
-      default:
-        return undefined;
-    }
-  }
-
-  #passToFallback(...[request, response]: Parameters<RequestListener>): void {
-    try {
-      if (this.#deps.fallback !== undefined) {
-        this.#deps.fallback(request, response);
-        return;
-      }
-    } catch {
-      // Bolt throws for unknown paths.
-    }
-    response.writeHead(404, { 'content-type': 'text/plain' });
-    response.end('Not found\n');
-  }
-
-  async #metricsPage(metrics: NonNullable<HealthServerDeps['metrics']>): Promise<HttpPage> {
-    try {
-      return { status: 200, ...(await metrics()) };
-    } catch {
-      return { status: 500, type: 'text/plain', text: 'The metrics could not be read.\n' };
-    }
-  }
-
-  async #readiness(): Promise<HttpPage> {
-    const reason = await this.#deps.findTrouble();
-    const database = reason === undefined;
-    const draining = this.#deps.draining();
-    const ready = database && !draining;
-    return jsonPage(ready ? 200 : 503, { ready, database, reason, draining, ...this.#deps.report() });
-  }
 }
 
-function jsonPage(status: number, body: unknown): HttpPage {
-  return { status, type: 'application/json', text: `${JSON.stringify(body)}\n` };
+function routesOf({ findTrouble, draining, report, metrics, results, fallback }: HealthServerDeps): Express {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.use((_request, response, next) => {
+    response.set(SECURITY_HEADERS);
+    next();
+  });
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'alive' });
+  });
+  app.get('/readyz', async (_request, response) => {
+    const reason = await findTrouble();
+    const state = { database: reason === undefined, reason, draining: draining() };
+    const ready = state.database && !state.draining;
+    response.status(ready ? 200 : 503).json({ ready, ...state, ...report() });
+  });
+  if (metrics !== undefined)
+    app.get('/metrics', async (_request, response) => {
+      const { type, text } = await metrics();
+      response.type(type).send(text);
+    });
+  if (results !== undefined)
+    app.all(`${results.path}{:token}`, async ({ method, params }, response) => {
+      const isRead = method === 'GET' || method === 'HEAD';
+      const found = isRead ? results.find(String(params.token ?? '')) : undefined;
+      const destination = await found?.catch(() => ({ kind: 'unavailable' }) as const);
+      respondToLink(response, destination ?? { kind: 'unknown' });
+    });
+  if (fallback !== undefined) app.use(fallback);
+  app.use((_request, response) => {
+    response.status(404).type('text').send('Not found\n');
+  });
+  app.use(handleError);
+  return app;
 }
+
+/** Bolt throws for unknown paths. */
+const handleError: ErrorRequestHandler = (_error, { path }, response, _next) => {
+  const isMetrics = path === '/metrics';
+  response.status(isMetrics ? 500 : 404).type('text');
+  response.send(isMetrics ? 'The metrics could not be read.\n' : 'Not found\n');
+};
 
 /** The response to an invalid link. */
 export const UNKNOWN_LINK_TEXT = 'There is nothing at this address.\n';
@@ -149,50 +123,19 @@ const ERROR_RESPONSES = {
   unavailable: [503, 'The file is not available right now. Try again in a moment.\n'],
 } as const;
 
-/** Redirects our own result links to the file, or links there if the workspace chose the service; passes all other paths to `fallback`. */
-export function createResultLinkRoute(
-  path: string,
-  findDestination: (token: string) => Promise<ResultLinkDestination>,
-  fallback: RequestListener | undefined,
-): RequestListener {
-  return (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    if (!pathname.startsWith(path)) {
-      if (fallback !== undefined) return fallback(request, response);
-      response.writeHead(404, { 'content-type': 'text/plain' });
-      response.end('Not found\n');
-      return undefined;
-    }
-    response.setHeader('x-robots-tag', 'noindex');
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const found = isRead
-      ? findDestination(pathname.slice(path.length))
-      : Promise.resolve({ kind: 'unknown' } as const);
-    void found
-      .catch(() => ({ kind: 'unavailable' }) as const)
-      .then((to) => {
-        if (to.kind === 'found')
-          return to.isOwnService ? askFirst(response, to.url) : redirect(response, to.url);
-        const [status, text] = ERROR_RESPONSES[to.kind];
-        response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
-        response.end(text);
-      });
-    return undefined;
-  };
-}
-
-function redirect(response: ServerResponse, url: string): void {
-  response.writeHead(302, { location: url });
-  response.end();
+/** Redirects to the file, or links there if the workspace chose the service. */
+function respondToLink(response: Response, to: ResultLinkDestination): void {
+  response.set('x-robots-tag', 'noindex');
+  if (to.kind !== 'found') {
+    const [status, text] = ERROR_RESPONSES[to.kind];
+    response.status(status).type('text').send(text);
+  } else if (to.isOwnService) askFirst(response, to.url);
+  else response.writeHead(302, { location: to.url }).end();
 }
 
 /** Names the host before a person goes there: our address must not vouch for a service that the operator did not choose. */
-function askFirst(response: ServerResponse, url: string): void {
+function askFirst(response: Response, url: string): void {
   const { title, text, open } = ownServicePage(new URL(url).host);
-  response.writeHead(200, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': "default-src 'none'",
-    'referrer-policy': 'no-referrer',
-  });
-  response.end(htmlPage(title, `${text} <a href="${escapeHtml(url)}">${open}</a>`));
+  response.set('content-security-policy', "default-src 'none'");
+  response.send(htmlPage(title, `${text} <a href="${escapeHtml(url)}">${open}</a>`));
 }

@@ -68,8 +68,13 @@ async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
     const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
     for await (const bytes of csvFiles(rows, nameLookup(workspace))) {
       const content = Readable.from([bytes]);
-      const file = { channel, name: 'usage.csv', comment, sizeBytes: bytes.length, content };
-      await workspace.uploads.upload({ ...file, onFileId: async () => undefined });
+      await workspace.uploads.upload({
+        channel,
+        name: 'usage.csv',
+        comment,
+        sizeBytes: bytes.length,
+        content,
+      });
     }
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;

@@ -135,17 +135,9 @@ export class WorkspaceAccount {
     const isSame =
       current?.base_url === credentials.baseUrl && (await this.#isSameAccount(current, credentials));
     const account = current !== undefined && isSame ? current.account_id : randomUUID();
-    const sealed = keyring.encrypt(
-      credentials.apiKey,
-      encryptionContext.account({ workspace, account_id: account }),
-    );
-    const row = {
-      workspace,
-      account_id: account,
-      base_url: credentials.baseUrl,
-      set_by: person,
-      encrypted_api_key: sealed,
-    };
+    const key = { workspace, account_id: account };
+    const encrypted_api_key = keyring.encrypt(credentials.apiKey, encryptionContext.account(key));
+    const row = { ...key, base_url: credentials.baseUrl, set_by: person, encrypted_api_key };
     // The app may have been uninstalled while the credentials were tried.
     if (!(await store.accounts.put(row))) return strings.account.refused.failed;
     const details = { setting: 'account', sameAccount: isSame };

@@ -119,25 +119,23 @@ async function replaceOriginal(
 
 /** Handles forms; each is acknowledged with what Slack shows then. Without the database, it asks to try again. */
 export function registerForms({ app, log }: ListenerContext, handlers: FormHandlers): void {
-  for (const [callbackId, handle] of Object.entries(handlers))
+  for (const [callbackId, handle] of Object.entries(handlers)) {
+    const formLog = log.child({ form: callbackId });
     app.view(callbackId, async ({ ack, body }) => {
       const form = parseForm(body);
-      if (form === undefined) log.warn({ form: callbackId }, 'ignored a form that cannot be read');
+      if (form === undefined) formLog.warn('ignored a form that cannot be read');
       const answer =
         form &&
         (await handle(form).catch((error: unknown) => {
           if (!(error instanceof StoreError)) throw error;
-          log.warn({ err: error, form: callbackId }, 'could not save a form');
+          formLog.warn({ err: error }, 'could not save a form');
           return { errors: { [form.firstInput]: strings.command.unavailable } };
         }));
       await ack(toResponse(answer));
       if (answer !== undefined && 'view' in answer && answer.afterwards !== undefined)
-        runAfterAck(
-          answer.afterwards(),
-          log.child({ form: callbackId }),
-          'could not finish the work after a form',
-        );
+        runAfterAck(answer.afterwards(), formLog, 'could not finish the work after a form');
     });
+  }
 }
 
 function toResponse(answer: FormAnswer): ViewResponseAction | undefined {

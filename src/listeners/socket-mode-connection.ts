@@ -213,9 +213,7 @@ function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
         );
       return;
     }
-    log.warn(
-      { bytes: typeof data === 'string' ? data.length : undefined },
-      'dropped a Socket Mode frame of unknown content',
-    );
+    const bytes = typeof data === 'string' ? data.length : undefined;
+    log.warn({ bytes }, 'dropped a Socket Mode frame of unknown content');
   });
 }

@@ -114,9 +114,7 @@ export class SocketModePool implements Receiver {
 
   async #closeAll(): Promise<void> {
     if (this.#connections.length === 0) return;
-    this.#deps.log.warn(
-      'closing the Socket Mode connections: their lease could not be renewed for five minutes',
-    );
+    this.#deps.log.warn('closing the Socket Mode connections: their lease could not be renewed in time');
     this.#maxConnections = 0;
     await this.#closeExcess(0);
   }

@@ -19,10 +19,8 @@ export function checkResponse(
   if (status === 416) throw new FileRefusedError(file.id, 'changed');
   if (status === 429) {
     const retryAfterMs = parseRetryAfter(header('retry-after'));
-    throw new SlackRateLimitError(
-      { method: `download of ${file.id}`, slackCode: 'ratelimited' },
-      retryAfterMs,
-    );
+    const call = { method: `download of ${file.id}`, slackCode: 'ratelimited' };
+    throw new SlackRateLimitError(call, retryAfterMs);
   }
   if (status >= 500) throw new FileUnavailableError(file.id, `http_${status}`);
   if (status !== 200 && status !== 206) throw new FileRefusedError(file.id, 'access_denied');

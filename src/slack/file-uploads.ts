@@ -26,8 +26,8 @@ export interface StagedFile {
   sizeBytes: number;
   /** Must open nothing before the first chunk is read: if Slack refuses the upload, it is never read. */
   content: AsyncIterable<Uint8Array>;
-  /** Records the file's id before its bytes are sent, so that `shareStatus` can resolve an unknown outcome later. */
-  onFileId(fileId: string): Promise<void>;
+  /** Records the file's id before its bytes are sent, where `shareStatus` is to resolve an unknown outcome later. */
+  onFileId?(fileId: string): Promise<void>;
   guard?: LeaseGuard | undefined;
 }
 
@@ -78,7 +78,7 @@ export class FileUploads {
       { filename: name, length: sizeBytes, ...(altText !== undefined && { alt_txt: altText }) },
       { schema: uploadUrlSchema, guard },
     );
-    await file.onFileId(fileId);
+    await file.onFileId?.(fileId);
     await this.#sendBytes(url, file);
     return { fileId };
   }

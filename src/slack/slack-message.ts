@@ -7,14 +7,14 @@ import { optional, slackId, slackTs } from './field-schemas.ts';
 const text = optional(z.string());
 const blocks = optional(z.array(z.unknown()));
 
+const textOrNumber = optional(z.union([z.string(), z.number().transform(String)]));
+
 const innerFields = {
   title: text,
   title_link: text,
   pretext: text,
   text,
-  fields: optional(
-    listOf(z.object({ title: text, value: optional(z.union([z.string(), z.number().transform(String)])) })),
-  ),
+  fields: optional(listOf(z.object({ title: text, value: textOrNumber }))),
   blocks,
   fallback: text,
 };

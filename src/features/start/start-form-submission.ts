@@ -78,11 +78,8 @@ export class StartFormSubmissions {
     const target = { channel, person, openedThere, source: start };
     const refusal = await startRefusal(this.#deps, workspace, target);
     if (refusal !== undefined) return refusal;
-    const content = messageOfForm(
-      submission.values,
-      start?.source_content ?? null,
-      settings.supportedTaskOptions,
-    );
+    const source = start?.source_content ?? null;
+    const content = messageOfForm(submission.values, source, settings.supportedTaskOptions);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     if (start?.thread_ts != null)
       return this.#addToThread(workspace, start, content, leftMs, submission.reply);

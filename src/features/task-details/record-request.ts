@@ -173,9 +173,8 @@ export class TaskRecorder {
     name: string,
   ): Promise<string | undefined> {
     const { jobs } = this.#deps.store;
-    // Nobody sees the bytes before the file is shared, so the id is recorded then.
-    const onFileId = async () => undefined;
-    const { fileId } = await uploads.stage({ name, ...archive, onFileId, guard: lease });
+    // Nobody sees the bytes before the file is shared, so its id is recorded then.
+    const { fileId } = await uploads.stage({ name, ...archive, guard: lease });
     const now = await this.#visibleTask(job, row.task_id, true);
     if (typeof now === 'string') return now;
     if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();

@@ -61,10 +61,7 @@ export class TaskFileDelivery {
   ): Promise<void> {
     const shown = (sentence: string) =>
       showInModal(sentence).catch((error: unknown) => {
-        this.#deps.log.warn(
-          { err: error, file: request.fileId },
-          'could not show the progress of a file delivery',
-        );
+        this.#deps.log.warn({ err: error, file: request.fileId }, 'could not show how far a file is');
         return false;
       });
     const [failure] = await Promise.all([sent, shown(strings.tasks.fileOnTheWay)]);
@@ -99,8 +96,6 @@ export class TaskFileDelivery {
         name,
         sizeBytes,
         content: this.#bytesOf(agent, { ...file, sizeBytes }),
-        // A second press sends the file again, so nothing needs to be recorded.
-        onFileId: async () => undefined,
       });
       return undefined;
     } catch (error) {

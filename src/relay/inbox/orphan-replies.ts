@@ -56,10 +56,8 @@ async function addOrphanReply(
     if (isStop) await withdrawEarlierMessages(store, thread, ts);
     const kept = state === 'waiting' ? content : null;
     const row = { thread_ts, user_id: person, content: kept, edited_ts: null };
-    const added = await store.messages.add(
-      { workspace, channel, ts },
-      { ...row, state: isStop ? 'closed' : state },
-    );
+    const asRead = { ...row, state: isStop ? ('closed' as const) : state };
+    const added = await store.messages.add({ workspace, channel, ts }, asRead);
     if (added && state === 'waiting' && !isStop) await deps.enqueue(trx, thread);
   });
 }

@@ -114,21 +114,14 @@ interface StyledText {
 
 /** Inline elements as Markdown. */
 export function inlinesToMarkdown(content: readonly ParsedInline[], names: DisplayNames): string {
-  return withEmphasis(
-    content.flatMap((inline) => styledTexts(inline, names)),
-    ['bold', 'italic', 'strike'],
-  );
+  const texts = content.flatMap((inline) => styledTexts(inline, names));
+  return withEmphasis(texts, ['bold', 'italic', 'strike']);
 }
 
 /** A line break is a piece of its own without style, so that no emphasis spans two lines. */
 function styledTexts(inline: ParsedInline, names: DisplayNames): StyledText[] {
-  const text =
-    inline.kind === 'text'
-      ? inline.text
-      : inline.kind === 'link'
-        ? linkToMarkdown(inline)
-        : displayName(inline, names);
-  if (inline.kind === 'link') return [{ text, style: inline.style }];
+  if (inline.kind === 'link') return [{ text: linkToMarkdown(inline), style: inline.style }];
+  const text = inline.kind === 'text' ? inline.text : displayName(inline, names);
   return text
     .split(/(\n)/)
     .filter((part) => part !== '')

@@ -41,8 +41,9 @@ const blockSchema = z.looseObject({
 });
 
 const richTextBlockSchema = z.looseObject({ type: z.literal('rich_text'), elements: elementsSchema });
+const filled = z.string().min(1);
 const labelSchema = optional(
-  z.union([z.string().min(1), z.looseObject({ text: z.string().min(1) }).transform(({ text }) => text)]),
+  z.union([filled, z.looseObject({ text: filled }).transform(({ text }) => text)]),
 );
 const unknownElementSchema = z.looseObject({
   type: z.string().catch('element'),
@@ -51,7 +52,7 @@ const unknownElementSchema = z.looseObject({
   label: labelSchema,
   title: labelSchema,
   name: labelSchema,
-  url: optional(z.string().min(1)),
+  url: optional(filled),
   elements: optional(elementsSchema),
 });
 /** What an id of Slack's names, by its first letter. */

@@ -1,4 +1,4 @@
-import type { InputBlock, InputBlockElement, KnownBlock, PlainTextOption } from '@slack/types';
+import type { InputBlock, InputBlockElement, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/shorten.ts';
 import { type PlainText, plainText, sectionBlock } from './slack-blocks.ts';
@@ -10,14 +10,9 @@ export type ViewBlock = KnownBlock;
  * A modal (https://docs.slack.dev/reference/views/modal-views): 100 blocks; its title and buttons have at most 24
  * characters, its metadata 3,000.
  */
-export interface Modal {
-  type: 'modal';
-  title: PlainText;
+export interface Modal extends ModalView {
   close: PlainText;
   blocks: ViewBlock[];
-  callback_id?: string;
-  private_metadata?: string;
-  submit?: PlainText;
 }
 
 /** A modal with a Close button. */

@@ -306,12 +306,9 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
   if (ENDED_PHASES.has(state.phase) && (hasSteps(state) || hasFurtherSources)) actions.push('steps');
   const hasMenu = hasAnswer && FEEDBACK_PHASES.has(state.phase);
   if (actions.length === 0 && !hasMenu) return undefined;
+  const stopLabel = state.phase === 'stopping' ? strings.labels.stopNow : undefined;
   const buttons = actions.map((action) =>
-    buttonElement(
-      action,
-      state.turnId,
-      action === 'stop' && state.phase === 'stopping' ? strings.labels.stopNow : undefined,
-    ),
+    buttonElement(action, state.turnId, action === 'stop' ? stopLabel : undefined),
   );
   return actionsBlock([...buttons, ...(hasMenu ? [menuElement(['ask_again'], state.turnId)] : [])]);
 }

@@ -45,7 +45,7 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'co
   const uploads = {
     shareStatus: async () => status,
     stage: async (request: StagedFile) => {
-      await request.onFileId('F2');
+      await request.onFileId?.('F2');
       for await (const chunk of request.content) bytes += Buffer.from(chunk).toString('utf8');
       expect(request.sizeBytes).toBe(Buffer.byteLength(bytes));
       return { fileId: 'F2' };

@@ -222,13 +222,15 @@ export interface HomeContent {
 export function homeView(content: HomeContent) {
   const { state, hasAccess, waitingTasks, ownTasks, channelTasks, note, sections, now } = content;
   const { noneOfYours, noneWithoutAccess } = strings.home;
+  const waitingHeader = { type: 'header' as const, text: plainText(strings.home.waiting) };
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
     mrkdwnSection(hasAccess ? strings.home.about : strings.home.noAccess),
     contextLineBlock(strings.automatedNotice),
     actionsBlock([buttonElement('home_refresh', 'refresh')]),
     ...(note === undefined ? [] : [contextLineBlock(note)]),
-    ...waitingBlocks(waitingTasks, now),
+    ...(waitingTasks.length === 0 ? [] : [waitingHeader]),
+    ...waitingTasks.map((task) => taskBlock(task, now, 'channel')),
     { type: 'header', text: plainText(strings.home.yourTasks) },
     ...listBlocks('own', ownTasks, state.page, now, hasAccess ? noneOfYours : noneWithoutAccess),
     { type: 'divider' },
@@ -263,12 +265,6 @@ function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabStat
   const blocks = listBlocks('channel', channel, state.channelPage, now, strings.home.noneOfChannel);
   if (state.channel === undefined) return blocks;
   return [actionsBlock([buttonElement('home_settings', state.channel)]), ...blocks];
-}
-
-function waitingBlocks(tasks: readonly TaskSummary[], now: number): ViewBlock[] {
-  if (tasks.length === 0) return [];
-  const header = { type: 'header' as const, text: plainText(strings.home.waiting) };
-  return [header, ...tasks.map((task) => taskBlock(task, now, 'channel'))];
 }
 
 function taskBlock(task: TaskSummary, now: number, beside: 'channel' | 'starter'): ViewBlock {

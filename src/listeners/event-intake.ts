@@ -20,10 +20,10 @@ import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } fro
 import { EventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import {
   type BotIdentity,
+  eventSchema,
   findOtherBotMention,
   isEcho,
   type ParsedEvent,
-  parseEvent,
   parseStopTrigger,
   parseWorkflowStep,
   toInboxEvent,
@@ -140,7 +140,7 @@ export class EventIntake {
       this.#logUnknownWorkspaceOnce(workspace);
       return { kind: 'other', take: async () => 'not_installed' };
     }
-    const event = parseEvent(envelope);
+    const event = eventSchema.safeParse(envelope.event).data;
     this.#deps.onEvent(workspace, isEcho(event, bot));
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
     if (stopTrigger !== undefined) return { kind: 'stop', take: () => this.#deps.onStopTrigger(stopTrigger) };

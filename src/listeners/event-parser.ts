@@ -40,11 +40,6 @@ export interface BotIdentity {
 /** What an event says, as far as it may concern the inbox. */
 export type ParsedEvent = z.output<typeof eventSchema>;
 
-/** Reads an event about a message or a channel's name; undefined for any other, and for one that is malformed. */
-export function parseEvent({ event }: Envelope): ParsedEvent | undefined {
-  return eventSchema.safeParse(event).data;
-}
-
 /** Whether the bot's own post, edit or deletion comes back as an event. */
 export function isEcho(event: ParsedEvent | undefined, bot: BotIdentity): boolean {
   if (event?.type !== 'message') return false;

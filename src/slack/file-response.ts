@@ -27,8 +27,8 @@ export function checkResponse(
   if (header('content-type').startsWith('text/html') && !isHtmlFile(file)) {
     throw new FileRefusedError(file.id, 'missing_scope');
   }
-  const total =
-    status === 206 ? totalFromRange(file, header('content-range'), from.offset) : lengthOf(header);
+  const length = /^\d+$/.test(header('content-length')) ? Number(header('content-length')) : undefined;
+  const total = status === 206 ? totalFromRange(file, header('content-range'), from.offset) : length;
   const announced = from.sizeBytes;
   if (total !== undefined && announced !== undefined && total !== announced) {
     // A sign-in page in place of an HTML file has another size.
@@ -41,11 +41,6 @@ export function checkResponse(
 /** The file's ETag, or when it was last modified. */
 export function versionOf({ headers }: Dispatcher.ResponseData): string | undefined {
   return [headers.etag ?? headers['last-modified']].flat().join(',') || undefined;
-}
-
-function lengthOf(header: (name: string) => string): number | undefined {
-  const length = header('content-length');
-  return /^\d+$/.test(length) ? Number(length) : undefined;
 }
 
 function totalFromRange(file: SlackFile, range: string, offset: number): number | undefined {

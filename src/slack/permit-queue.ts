@@ -120,7 +120,8 @@ export class PermitQueue {
 
   /** Waits for a permit; undefined if none came within `maxWaitMs`. Rejects with the signal's reason. */
   request(request: PermitRequest): Promise<Permit | undefined> {
-    if (isWithdrawn(request)) return Promise.reject(this.#reasonOf(request));
+    if (request.signal?.aborted || request.guard?.signal.aborted)
+      return Promise.reject(this.#reasonOf(request));
     return new Promise((resolve, reject) => {
       const askedAt = performance.now();
       const leave = () => {
@@ -306,10 +307,6 @@ export class PermitQueue {
       this.#wakeSleeper = done;
     });
   }
-}
-
-function isWithdrawn({ signal, guard }: PermitRequest): boolean {
-  return signal?.aborted === true || guard?.signal.aborted === true;
 }
 
 function byPriority(a: Waiter, b: Waiter): number {

@@ -43,7 +43,8 @@ export function buildTranscript(options: TranscriptOptions): string {
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => hasContent(message, options));
   const kept: string[] = [];
-  const { heading = earlierInThread, missing } = options;
+  const { missing } = options;
+  const { heading = (what) => `Earlier in this Slack thread (quoted: ${what}; times in UTC):` } = options;
   const quoted = (entries: readonly string[]) =>
     `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${entries.join('\n>\n')}`;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
@@ -107,10 +108,6 @@ function shortenedTo(maxCharacters: number, text: string): string {
 
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
-
-function earlierInThread(what: string): string {
-  return `Earlier in this Slack thread (quoted: ${what}; times in UTC):`;
-}
 
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;

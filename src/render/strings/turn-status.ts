@@ -85,14 +85,9 @@ export function inAnswerTo(names: readonly string[]): string {
   return `In answer to ${new Intl.ListFormat('en').format(names)}.`;
 }
 
-/** How long the turn took (ms). */
-export function elapsedTime(ms: number): string {
-  return `Took ${formatDuration(ms)}.`;
-}
-
 /** "14 steps in 6 min". */
 export function stepsDone(steps: number, ms: number): string {
-  if (steps === 0) return elapsedTime(ms);
+  if (steps === 0) return `Took ${formatDuration(ms)}.`;
   return `${steps === 1 ? '1 step' : `${steps} steps`} in ${formatDuration(ms)}`;
 }
 

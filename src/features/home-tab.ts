@@ -26,6 +26,7 @@ import {
 import { type TaskSummary, taskLine } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
 import { slackId } from '../slack/field-schemas.ts';
+import type { ThreadKey } from '../store/schema.ts';
 import type { TaskPage, TaskRow } from '../store/tasks/tasks.ts';
 import { WHOLE_WORKSPACE } from '../store/workspaces/settings-store.ts';
 import { type ModalOutcome, type ModalTrigger, pagerBlocks, parsePage } from './modals.ts';
@@ -44,19 +45,15 @@ export interface HomeRequest extends WorkspaceActor {
 /** A part of the Home tab that only admins see. */
 type AdminSection = (workspace: string) => Promise<readonly ViewBlock[]>;
 
-/** A task whose details are opened, and what the Home tab behind shows. */
-interface OpenedTask extends ChannelActor {
-  thread_ts: string;
-  page: number;
-  home: HomeTabState;
-}
-
 export interface HomeTabDeps extends RelayDeps {
   adminSections: readonly AdminSection[];
   /** Opens the modal with a channel's settings. */
   openSettings: (request: ChannelActor & ModalTrigger) => Promise<ModalOutcome>;
   /** Opens the modal with a task's details. */
-  openTask: (triggerId: string, task: OpenedTask) => Promise<ModalOutcome>;
+  openTask: (
+    triggerId: string,
+    task: ThreadKey & { person: string; page: number; home: HomeTabState },
+  ) => Promise<ModalOutcome>;
 }
 
 /** What a Home tab shows, and the rows of its lists. */

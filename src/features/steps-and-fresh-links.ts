@@ -125,13 +125,6 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
   });
 }
 
-/** A turn, and where to read what the service has of it. */
-interface TurnAtService {
-  turn: Turn;
-  taskId: string;
-  agent: AgentClient;
-}
-
 /**
  * What a modal about a turn shows: what `read` returns or, where the person may not see it or the service does not have
  * it, a sentence. `control` is the action id, for the audit trail.
@@ -140,7 +133,7 @@ async function turnModalContent(
   deps: RelayDeps,
   request: ControlRequest,
   { control, notFound }: { control: string; notFound: string },
-  read: (at: TurnAtService) => Promise<ModalContent>,
+  read: (at: { turn: Turn; taskId: string; agent: AgentClient }) => Promise<ModalContent>,
 ): Promise<ModalContent> {
   const turn = await turnOf(deps.store, request);
   if (turn === undefined) return notFound;

@@ -7,13 +7,14 @@ import { askByCommand, type StartFormSubmissions } from '../features/start/start
 import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { inBackground } from '../relay/runtime/poller.ts';
 import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-notices.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { type ListenerContext, runAfterAck } from './interactions.ts';
+import type { ListenerContext } from './interactions.ts';
 import { parseActor } from './press.ts';
 
 export interface SlashCommand extends ChannelActor {
@@ -76,7 +77,7 @@ export function registerSlashCommand(
     const { team_id: workspace, channel_id: channel, user_id: person, trigger_id: triggerId } = data;
     const words = question.slice(word.length).trim();
     const work = respondTo(respond, handle({ workspace, channel, person, triggerId, words }));
-    runAfterAck(work, log.child({ subcommand: word }), 'could not answer a command');
+    inBackground(work, log.child({ subcommand: word }), 'could not answer a command', 'warn');
   });
 }
 
@@ -107,7 +108,8 @@ export function registerShortcuts(
   { app, log, deps }: ListenerContext & { deps: RelayDeps },
   startModal: StartForm,
 ): void {
-  const background = (work: Promise<void>) => runAfterAck(work, log, 'could not show the start form');
+  const background = (work: Promise<void>) =>
+    inBackground(work, log, 'could not show the start form', 'warn');
 
   app.shortcut({ type: 'shortcut', callback_id: 'new_task' }, async ({ ack, body }) => {
     await ack();

@@ -13,6 +13,7 @@ import type {
   PressedId,
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { inBackground } from '../relay/runtime/poller.ts';
 import { type EphemeralDeps, sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { MENU_ACTION, type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
@@ -27,11 +28,6 @@ export interface ListenerContext {
   log: Logger;
   /** What messages to one person need. */
   deps: EphemeralDeps;
-}
-
-/** Lets work continue that the response to Slack must not wait for: over HTTP that is sent when the listener returns. */
-export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage: string): void {
-  work.catch((error: unknown) => log.warn({ err: error }, failureMessage));
 }
 
 /**
@@ -87,7 +83,7 @@ function buttonListener(
           await respond({ response_type: 'ephemeral', replace_original: false, text });
         throw error;
       });
-    runAfterAck(answered, actionLog, 'could not answer a press');
+    inBackground(answered, actionLog, 'could not answer a press', 'warn');
     if (about === 'control' || about === 'message') await handled.catch(() => undefined);
     await ack();
   };
@@ -133,7 +129,7 @@ export function registerForms({ app, log }: ListenerContext, handlers: FormHandl
         }));
       await ack(toResponse(answer));
       if (answer !== undefined && 'view' in answer && answer.afterwards !== undefined)
-        runAfterAck(answer.afterwards(), formLog, 'could not finish the work after a form');
+        inBackground(answer.afterwards(), formLog, 'could not finish the work after a form', 'warn');
     });
   }
 }
@@ -168,6 +164,6 @@ export function registerHomeOpened(
       tab === 'messages'
         ? suggestPrompts(deps, workspace, channel)
         : home.show({ workspace, person, state, hash: view?.hash });
-    runAfterAck(work, log.child({ tab }), 'could not fill what a person opened');
+    inBackground(work, log.child({ tab }), 'could not fill what a person opened', 'warn');
   });
 }

@@ -30,8 +30,6 @@ export interface OAuthPagesDeps {
   saveInstallation: (granted: GrantedInstallation) => Promise<void>;
 }
 
-type ReceiverOptions = ConstructorParameters<typeof HTTPReceiver>[0];
-
 const namedEntity = optional(z.looseObject({ id: z.string(), name: optional(z.string()) }));
 const installationSchema = z.looseObject({
   team: namedEntity,
@@ -48,19 +46,25 @@ const installationSchema = z.looseObject({
   user: z.looseObject({ id: z.string() }),
 });
 
-function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSecret'> {
-  const scopes = [...deps.scopes];
-  const redirectUri = new URL(REDIRECT_PATH, deps.publicUrl).href;
-  const { secretKey, slackApiUrl } = deps;
-  return {
-    clientId: deps.clientId,
-    clientSecret: deps.clientSecret,
-    scopes,
-    redirectUri,
+/** Bolt's pages; all else goes to `fallback`. A receiver of their own: Bolt allows no installer beside `authorize`. */
+export function createOAuthPages(
+  deps: OAuthPagesDeps,
+  fallback: RequestListener | undefined,
+  log: Logger,
+): RequestListener {
+  const { clientId, clientSecret, publicUrl, secretKey, slackApiUrl } = deps;
+  const stateKey = hkdfSync('sha256', secretKey, '', 'taskthread install states', 32);
+  const { requestListener } = new HTTPReceiver({
+    signingSecret: '',
+    signatureVerification: false,
+    endpoints: [],
+    logger: createSlackLogger(log),
+    clientId,
+    clientSecret,
+    scopes: [...deps.scopes],
+    redirectUri: new URL(REDIRECT_PATH, publicUrl).href,
     // Bolt's states are valid for ten minutes, in the browser that has their cookie.
-    stateSecret: Buffer.from(hkdfSync('sha256', secretKey, '', 'taskthread install states', 32)).toString(
-      'hex',
-    ),
+    stateSecret: Buffer.from(stateKey).toString('hex'),
     installationStore: {
       storeInstallation: async (installation) => deps.saveInstallation(toGranted(installation)),
       fetchInstallation: () => Promise.reject(new Error('Bolt must not read installations.')),
@@ -73,7 +77,7 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
       clientOptions: { ...webClientOptions(slackApiUrl), timeout: TOKEN_EXCHANGE_TIMEOUT_MS },
       callbackOptions: {
         beforeInstallation: async (_options, request, response) => {
-          const state = URL.parse(request.url ?? '', deps.publicUrl)?.searchParams.get('state') ?? '';
+          const state = URL.parse(request.url ?? '', publicUrl)?.searchParams.get('state') ?? '';
           if (await deps.markStateUsed(createHash('sha256').update(state).digest('base64url'))) return true;
           refuse(response, `This link was already used, or has expired. ${START_AGAIN}`);
           return false;
@@ -82,21 +86,6 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
         failure: (error, _options, _request, response) => showFailure(error, response),
       },
     },
-  };
-}
-
-/** Bolt's pages; all else goes to `fallback`. A receiver of their own: Bolt allows no installer beside `authorize`. */
-export function createOAuthPages(
-  deps: OAuthPagesDeps,
-  fallback: RequestListener | undefined,
-  log: Logger,
-): RequestListener {
-  const { requestListener } = new HTTPReceiver({
-    ...receiverOptions(deps),
-    signingSecret: '',
-    signatureVerification: false,
-    endpoints: [],
-    logger: createSlackLogger(log),
   });
   return (request, response) => {
     const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname;

@@ -61,21 +61,14 @@ export class SlackApp {
   constructor(deps: SlackAppDeps) {
     const { transport, slackApiUrl, log } = deps;
     const logger = createSlackLogger(log);
-    let events: RequestListener | undefined;
-    let receiver: SocketModePool | HTTPReceiver;
-    if (transport.kind === 'http') {
-      receiver = httpReceiver(transport.signingSecret, deps);
-      events = withRequestValidation(receiver.requestListener);
-      this.socketMode = undefined;
-    } else {
-      receiver = new SocketModePool({
-        ...transport,
-        slackApiUrl,
-        onConnected: () => this.#onConnected(),
-        log,
-      });
-      this.socketMode = receiver;
-    }
+    const onConnected = () => this.#onConnected();
+    const receiver =
+      transport.kind === 'http'
+        ? httpReceiver(transport.signingSecret, deps)
+        : new SocketModePool({ ...transport, slackApiUrl, onConnected, log });
+    const isSocket = receiver instanceof SocketModePool;
+    this.socketMode = isSocket ? receiver : undefined;
+    const events = isSocket ? undefined : withRequestValidation(receiver.requestListener);
     const { oauthPages } = deps;
     this.requestListener = oauthPages === undefined ? events : createOAuthPages(oauthPages, events, log);
     this.#app = new PersistBeforeAckApp({

@@ -6,7 +6,7 @@ import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
 import { flagsOf, parseFlags } from '../../relay/reading/typed-choices.ts';
-import { type ButtonHandlers, type ControlRequest, turnOf } from '../../relay/runtime/control-request.ts';
+import { type ButtonHandlers, type TurnPress, turnOf } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
@@ -36,9 +36,9 @@ export interface StartFormRequest extends ModalTrigger {
 export class StartForm {
   readonly #deps: RelayDeps;
   readonly buttons: ButtonHandlers<'ask_again' | 'choose_again' | 'new_thread'> = {
-    ask_again: (press) => this.#askAgain(press, press.channel),
-    choose_again: (press) => this.openAgain(press, { ...press, where: 'thread', reply: press.messageTs }),
-    new_thread: (press) => this.openAgain(press, { ...press, where: 'channel', reply: press.messageTs }),
+    ask_again: (press) => this.#askAgain(press),
+    choose_again: (press) => this.#chooseAgain(press, 'choose_again'),
+    new_thread: (press) => this.#chooseAgain(press, 'new_thread'),
   };
 
   constructor(deps: RelayDeps) {
@@ -100,26 +100,16 @@ export class StartForm {
   }
 
   /** Opens the form with a turn's question again, for its own thread or for a new one. Throws a SlackError. */
-  async openAgain(
-    request: StartFormRequest,
-    asked: {
-      turnId: string;
-      channel: string;
-      ts: string;
-      where: 'thread' | 'channel';
-      reply: string | undefined;
-    },
-  ): Promise<ModalOutcome> {
+  async #chooseAgain(press: TurnPress, control: 'choose_again' | 'new_thread'): Promise<ModalOutcome> {
     const { store } = this.#deps;
     // The control below asks for more than access.
-    return this.#openFilled(request, undefined, async (workspace) => {
-      const turn = await turnOf(store, { workspace: workspace.id, ...asked });
+    return this.#openFilled(press, undefined, async (workspace) => {
+      const turn = await turnOf(store, press);
       if (turn === undefined) return strings.startForm.gone;
-      const inThread = asked.where === 'thread';
+      const inThread = control === 'choose_again';
       if (inThread && turn.button_message_ts !== null) return strings.startForm.alreadyAskedAgain;
       const { channel, thread_ts } = turn;
-      const control = inThread ? 'choose_again' : 'new_thread';
-      const refusal = await controlRefusal(this.#deps, useOnTurn(turn, request.person, control));
+      const refusal = await controlRefusal(this.#deps, useOnTurn(turn, press.person, control));
       if (refusal !== undefined) return refusal;
       const source = (await store.messages.get(messageKeyOf(turn)))?.content;
       if (source == null) return strings.startForm.gone;
@@ -127,17 +117,10 @@ export class StartForm {
         ? { thread_ts, source_turn_id: turn.id }
         : { thread_ts: null, source_turn_id: null };
       const { task_id } = await store.threads.getOrThrow(turn);
-      const draft = {
-        ...place,
-        user_id: request.person,
-        source_content: source,
-        channel,
-        message_ts: asked.ts,
-      };
-      return this.#renderDraft(workspace, draft, {
-        reply: asked.reply,
-        isTaskStarted: inThread && task_id !== null,
-      });
+      const written = { user_id: press.person, source_content: source, message_ts: press.ts };
+      const isTaskStarted = inThread && task_id !== null;
+      const shown = { reply: press.messageTs, isTaskStarted };
+      return this.#renderDraft(workspace, { ...place, ...written, channel }, shown);
     });
   }
 
@@ -145,10 +128,8 @@ export class StartForm {
    * Opens the form with the question of a finished answer, as Slack has it now, for a new thread. Everybody who may ask in
    * the channel may do so. Throws a SlackError.
    */
-  async #askAgain(
-    press: StartFormRequest & ControlRequest & { ts: string },
-    channel: string,
-  ): Promise<ModalOutcome> {
+  async #askAgain(press: TurnPress): Promise<ModalOutcome> {
+    const { channel } = press;
     return this.#openFilled(press, channel, async (workspace) => {
       const turn = await turnOf(this.#deps.store, press);
       if (turn === undefined) return strings.startForm.gone;
@@ -156,11 +137,8 @@ export class StartForm {
       if (question === undefined) return strings.startForm.questionGone;
       const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
       const draft = { ...place, user_id: press.person, source_content: question.content };
-      return this.#renderDraft(workspace, draft, {
-        reply: undefined,
-        isTaskStarted: false,
-        note: strings.startForm.asksAgain,
-      });
+      const shown = { reply: undefined, isTaskStarted: false, note: strings.startForm.asksAgain };
+      return this.#renderDraft(workspace, draft, shown);
     });
   }
 

@@ -7,6 +7,7 @@ import { toListedResult } from '../../relay/replies/result-posts.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
+  PressedId,
   ViewPress,
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
@@ -135,13 +136,7 @@ async function readFiles(
   return { files, page: shown, count, isComplete };
 }
 
-type TaskButton =
-  | 'task_files_back'
-  | 'task_files_more'
-  | 'task_files_look'
-  | 'task_file'
-  | 'task_record'
-  | 'task_delete';
+type TaskButton = Exclude<Extract<PressedId, `task_${string}`>, 'task_details'>;
 
 interface TaskParts {
   taskFiles: TaskFileDelivery;
@@ -196,11 +191,7 @@ export function taskButtons(
 }
 
 /** What the modal shows that has the button; undefined if that is no task. */
-function shownTask({
-  workspace,
-  person,
-  view,
-}: ViewPress): { request: TaskModalRequest; task: string } | undefined {
+function shownTask({ workspace, person, view }: ViewPress) {
   const state = parseTaskMetadata(view.metadata);
   if (state === undefined) return undefined;
   const { task, channel, thread_ts, page, home } = state;

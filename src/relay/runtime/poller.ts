@@ -66,7 +66,12 @@ export class Poller {
   }
 }
 
-/** Lets work continue that nobody waits for: its failure is logged. */
-export function inBackground(work: Promise<unknown>, log: Logger, failure: string): void {
-  work.catch((error: unknown) => log.debug({ err: error }, failure));
+/** Lets work continue that nobody waits for, such as Slack's answer: its failure is logged. */
+export function inBackground(
+  work: Promise<unknown>,
+  log: Logger,
+  failure: string,
+  level: 'debug' | 'warn' = 'debug',
+): void {
+  work.catch((error: unknown) => log[level]({ err: error }, failure));
 }

@@ -93,7 +93,7 @@ describe('the Home tab', () => {
     const text = await openHome(alan, '/archives/');
     expect(text.indexOf('newer sheep')).toBeLessThan(text.indexOf('older sheep'));
     expect(text).toContain(`${channel.id}/p${root.ts.replace('.', '')}|Count the newer sheep>`);
-    expect(text).toMatch(/newer sheep>\\n(?:done|working) · fast · just now · <#/);
+    expect(text).toMatch(/newer sheep>\\n(?:done|working) · Fast · just now · <#/);
     expect(text).not.toContain('Somebody elses question');
   });
 

@@ -9,6 +9,7 @@ let stop = (reason: string, code: number): void => {
 process.on('SIGTERM', () => stop('SIGTERM', 0));
 process.on('SIGINT', () => stop('SIGINT', 0));
 
+const { useProxy } = await import('./calls/outbound-proxy.ts');
 const { startApp } = await import('./app.ts');
 const { requireFreePort } = await import('./app/start-checks.ts');
 const { readConfig, secretValues, settingRows } = await import('./config.ts');
@@ -42,6 +43,7 @@ async function run(): Promise<void> {
     const config = readConfig(process.env);
     const redaction = new Redactor(secretValues(config));
     const log = createLogger({ level: config.LOG_LEVEL, numbers: config.LOG_NUMBERS, redaction });
+    useProxy(config);
     await requireFreePort(config);
     const app = await startApp(config, log, { onSecret: (secret) => redaction.addSecret(secret) });
     let isStopping = false;

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
-import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
+import { guardedConnections } from '../calls/outbound-proxy.ts';
 import {
   type AgentCallOptions,
   type AgentClientOptions,
@@ -61,7 +62,7 @@ export class AgentClient {
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
-  readonly #connections: Agent;
+  readonly #connections: Dispatcher;
   readonly presence: ServicePresence;
   /** The service's signed links, which are used without the key. */
   readonly links: SignedLinks;
@@ -79,8 +80,8 @@ export class AgentClient {
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
     this.#responseReader = new ResponseReader(responseLimits, options.responseMemory);
     const { lookup = publicLookup } = options;
-    const connect = { timeout: this.#timeouts.connectMs, lookup: lookupWithAllowed(allowedHosts, lookup) };
-    this.#connections = new Agent({ allowH2: false, connect });
+    const allowing = lookupWithAllowed(allowedHosts, lookup);
+    this.#connections = guardedConnections(allowedHosts, allowing, this.#timeouts.connectMs);
     const transport = {
       dispatcher: this.#connections,
       timeouts: this.#timeouts,

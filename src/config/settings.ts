@@ -133,6 +133,13 @@ export const settingsSchema = z.object({
   ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', hostList, {
     what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
+  HTTPS_PROXY: setting('HTTPS_PROXY', z.url({ protocol: /^https?$/ }).optional(), {
+    what: 'HTTP proxy (http://host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network.',
+    secret: true,
+  }),
+  NO_PROXY: setting('NO_PROXY', z.string().default(''), {
+    what: 'Hosts that are reached without HTTPS_PROXY: names, .domains and addresses, separated by commas.',
+  }),
   AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
     what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names. Write no quotes around it in a file for docker run --env-file, which keeps them.",
   }),

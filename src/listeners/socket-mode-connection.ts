@@ -2,6 +2,7 @@ import { type App, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
+import { proxyDispatcher } from '../calls/outbound-proxy.ts';
 import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
 import { sleepUnlessAborted, within } from '../calls/waits.ts';
 import { backoffMs } from '../relay/runtime/outage-waits.ts';
@@ -158,7 +159,9 @@ export class SocketModeConnection {
 
   #receiver(): SocketModeReceiver {
     const { app, appToken, slackApiUrl, log } = this.#deps;
+    const dispatcher = proxyDispatcher();
     const receiver = new SocketModeReceiver({
+      ...(dispatcher && { dispatcher }),
       appToken,
       autoReconnectEnabled: false,
       logger: createSlackLogger(log, true),

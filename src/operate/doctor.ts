@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
+import { useProxy } from '../calls/outbound-proxy.ts';
 import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
 import {
   checkAgentService,
@@ -50,6 +51,7 @@ export async function runChecks(
   let config: Config;
   try {
     config = readConfig(environment);
+    useProxy(config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     report({ what: 'settings', ok: false, message: error.message });

@@ -1,5 +1,6 @@
 import { AgentClient } from '../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../agent/errors.ts';
+import { useProxy } from '../calls/outbound-proxy.ts';
 import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/tasks.ts';
@@ -114,6 +115,7 @@ if (import.meta.main) {
   await runCommand(HELP, async () => {
     const request = parseForgetRequest(process.argv.slice(2));
     const config = readCommandConfig(process.env);
+    useProxy(config);
     const print = (line: string) => console.log(line);
     const interrupted = new AbortController();
     process.on('SIGINT', () => interrupted.abort());

@@ -131,7 +131,8 @@ export async function openStore(
   return { database, embedded };
 }
 
-function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
+/** Kysely on the connections of a pool, which it closes with itself. */
+export function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 

@@ -38,22 +38,19 @@ export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<voi
   );
 }
 
-/** Runs a statement without values. */
-type RunQuery = <Row extends object>(text: string) => Promise<{ rows: Row[] }>;
-
 /**
  * The names of the applied migrations, in order.
  * @throws StoreError `migration_failed` if others made the tables: another program, or an unreleased version
  */
-export async function readAppliedMigrations(run: RunQuery): Promise<string[]> {
+export async function readAppliedMigrations(kysely: Kysely<Tables>): Promise<string[]> {
   // The tables first: they appear together with the record of the baseline.
-  const { rows } = await run<{ hasMigrations: boolean; tables: string[] }>(`
+  const { rows } = await sql<{ hasMigrations: boolean; tables: string[] }>`
     select to_regclass('kysely_migration') is not null as "hasMigrations",
       array(select relname::text from pg_class where relnamespace = to_regnamespace(quote_ident(current_schema()))
-        and relname in (${baseline.TABLES.map((name) => `'${name}'`).join()}) order by relname) as tables`);
+        and relname = any(${baseline.TABLES}::text[]) order by relname) as tables`.execute(kysely);
   const { hasMigrations = false, tables = [] } = rows[0] ?? {};
   const records = hasMigrations
-    ? await run<{ name: string }>('select name from kysely_migration order by name')
+    ? await sql<{ name: string }>`select name from kysely_migration order by name`.execute(kysely)
     : { rows: [] };
   const applied = records.rows.map(({ name }) => name);
   if (applied.includes(BASELINE)) return applied;
@@ -74,7 +71,7 @@ export async function readAppliedMigrations(run: RunQuery): Promise<string[]> {
 
 /** Whether the tables have every migration of this release; logs those that it does not know. */
 async function isUpToDate(kysely: Kysely<Tables>, log: Logger | undefined): Promise<boolean> {
-  const applied = await readAppliedMigrations(<Row>(text: string) => sql.raw<Row>(text).execute(kysely));
+  const applied = await readAppliedMigrations(kysely);
   if (!Object.keys(migrations).every((name) => applied.includes(name))) return false;
   const unknown = applied.filter((name) => !(name in migrations));
   if (unknown.length > 0)

@@ -1,7 +1,11 @@
+import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
+import type { Logger } from 'pino';
+import { ConnectionPool } from './connection-pool.ts';
+import { kyselyOn } from './database.ts';
 import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
-import { toStoreError } from './errors.ts';
 import { BASELINE, migrations, readAppliedMigrations } from './migrations.ts';
+import type { Tables } from './schema.ts';
 import { ALL_ENCRYPTED } from './workspaces/encrypted-texts.ts';
 
 /** The state of a database before anything is changed in it. */
@@ -23,53 +27,45 @@ export interface SchemaCheck {
 }
 
 /** Inspects a database, by its URL or the embedded server's address, without changing it. Throws a StoreError. */
-export async function checkSchema(at: string | pg.ClientConfig): Promise<SchemaCheck> {
+export async function checkSchema(at: string | pg.ClientConfig, log: Logger): Promise<SchemaCheck> {
   const addresses = typeof at === 'string' ? DatabaseAddresses.ofUrl(at) : new DatabaseAddresses([at]);
   await addresses.findWritable();
-  let client: pg.Client | undefined;
-  try {
-    client = new (databaseClientClass(addresses))({ query_timeout: 5_000 });
-    await client.connect();
-    const { rows } = await client.query<{
-      version: string;
-      number: string;
-      now: Date;
-      mayCreate: boolean;
-    }>(`
-      select current_setting('server_version') as version, current_setting('server_version_num') as number,
-        clock_timestamp() as now,
-        has_schema_privilege(current_schema(), 'create')
-          and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as "mayCreate"`);
-    const row = rows[0];
-    if (row === undefined) throw new Error('The database returned no row.');
-    const connected = client;
-    const applied = await readAppliedMigrations((text) => connected.query(text));
-    return {
-      serverVersion: row.version.split(' ')[0] ?? row.version,
-      majorVersion: Math.floor(Number(row.number) / 10_000),
-      pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
-      unknown: applied.filter((name) => !(name in migrations)),
-      ...(applied.includes(BASELINE)
-        ? await readInstallations(client)
-        : { encryptedSamples: [], installations: [] }),
-      mayCreateTables: row.mayCreate,
-      databaseTime: row.now,
-    };
-  } catch (error) {
-    throw toStoreError(error);
-  } finally {
-    await client?.end().catch(() => undefined);
-  }
+  const Client = databaseClientClass(addresses);
+  // A URL may be that of a pooler.
+  const limits = { maxConnections: 1, timeoutMs: 5_000, isPooled: true };
+  await using kysely = kyselyOn(new ConnectionPool({ name: 'taskthread doctor', ...limits, Client, log }));
+  const { rows } = await sql<{ version: string; number: string; now: Date; mayCreate: boolean }>`
+    select current_setting('server_version') as version, current_setting('server_version_num') as number,
+      clock_timestamp() as now,
+      has_schema_privilege(current_schema(), 'create')
+        and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as "mayCreate"
+  `.execute(kysely);
+  const row = rows[0];
+  if (row === undefined) throw new Error('The database returned no row.');
+  const applied = await readAppliedMigrations(kysely);
+  return {
+    serverVersion: row.version.split(' ')[0] ?? row.version,
+    majorVersion: Math.floor(Number(row.number) / 10_000),
+    pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !(name in migrations)),
+    ...(applied.includes(BASELINE)
+      ? await readInstallations(kysely)
+      : { encryptedSamples: [], installations: [] }),
+    mayCreateTables: row.mayCreate,
+    databaseTime: row.now,
+  };
 }
 
 async function readInstallations(
-  client: pg.Client,
+  kysely: Kysely<Tables>,
 ): Promise<Pick<SchemaCheck, 'encryptedSamples' | 'installations'>> {
   // The format version and the key's id stand before the second dot.
-  const encrypted = await client.query<{ encrypted: string }>(`
-    select min(encrypted) as encrypted from (${ALL_ENCRYPTED}) as texts group by split_part(encrypted, '.', 2)`);
-  const installations = await client.query<SchemaCheck['installations'][number]>(
-    'select workspace, enterprise_id from installations where uninstalled_at is null order by workspace',
+  const encrypted = await sql<{ encrypted: string }>`
+    select min(encrypted) as encrypted from (${sql.raw(ALL_ENCRYPTED)}) as texts
+    group by split_part(encrypted, '.', 2)`.execute(kysely);
+  const installations = await sql<SchemaCheck['installations'][number]>`
+    select workspace, enterprise_id from installations where uninstalled_at is null order by workspace`.execute(
+    kysely,
   );
   return {
     encryptedSamples: encrypted.rows.map((row) => row.encrypted),

@@ -17,7 +17,7 @@ export const checkDatabase: Check = async function* (config, tools) {
   try {
     await using cleanup = new AsyncDisposableStack();
     const embedded = await embeddedServer(config, tools.log, cleanup);
-    const schema = await checkSchema(embedded?.connection ?? config.DATABASE_URL ?? '');
+    const schema = await checkSchema(embedded?.connection ?? config.DATABASE_URL ?? '', tools.log);
     requireUsable(schema, tools.now());
     yield `PostgreSQL ${schema.serverVersion}, ${describeMigrations(schema)}`;
     yield* checkEncryptionKeys(config, schema);

@@ -199,6 +199,7 @@ describe('an answer whose Markdown cannot be rendered', () => {
     const splitter = new AnswerSplitter();
     expect(JSON.stringify(renderReply(growing, splitter))).not.toContain('```');
     splitter.parsed.characters = 10_000_000;
+    splitter.dropCache();
     while (renderNextMessage(growing, splitter)) expect(splitter.parsed.characters).toBe(10_000_000);
     const messages = renderReply(growing, splitter);
     expect(JSON.stringify(messages[0])).not.toContain('```');

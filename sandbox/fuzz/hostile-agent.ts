@@ -113,22 +113,17 @@ export function misbehaviour(
   chance: () => number,
   onSpoilt: () => void,
 ): (call: string, body: object) => Misbehaviour | undefined {
-  return (call, body) => {
+  return (_call, body) => {
     // Every answer counts: the others hold what the hostile agent has written.
     onSpoilt();
     if (random() >= chance()) return undefined;
-    return pick<(body: object, random: Random, call: string) => Misbehaviour>(random, WRONG_ANSWERS)(
-      body,
-      random,
-      call,
-    );
+    return pick(random, WRONG_ANSWERS)(body, random);
   };
 }
 
-const WRONG_ANSWERS: readonly [
-  (body: object, random: Random, call: string) => Misbehaviour,
-  ...((body: object, random: Random, call: string) => Misbehaviour)[],
-] = [
+type WrongAnswer = (body: object, random: Random) => Misbehaviour;
+
+const WRONG_ANSWERS: readonly [WrongAnswer, ...WrongAnswer[]] = [
   () => ({ kind: 'endless' }),
   (_, random) => ({ kind: 'stalled', bytes: pick(random, [0, 1_000, 15 * MEBIBYTE]) }),
   () => ({ kind: 'dribbled', bytes: 2_000 }),

@@ -14,8 +14,8 @@ export class AppInstallation {
   readonly #ids: Ids;
   readonly #clock: Clock;
   readonly #id: string;
-  #token: string;
-  #refreshToken: string | undefined;
+  token: string;
+  refreshToken: string | undefined;
   #lifeMs: number | undefined;
   /** When each issued token expires (Unix time in ms). */
   readonly #ends = new Map<string, number>();
@@ -25,29 +25,21 @@ export class AppInstallation {
     this.#clock = of.clock;
     this.#id = of.id;
     this.organisation = of.organisation;
-    this.#token = this.#make(undefined);
-  }
-
-  get token(): string {
-    return this.#token;
-  }
-
-  get refreshToken(): string | undefined {
-    return this.#refreshToken;
+    this.token = this.#make(undefined);
   }
 
   /** Installs or reinstalls the app: earlier tokens become invalid. New ones expire after `lifeMs`, if given. */
   install(lifeMs: number | undefined): void {
     this.#lifeMs = lifeMs;
     this.#ends.clear();
-    this.#token = this.#make(lifeMs);
+    this.token = this.#make(lifeMs);
     this.state = 'live';
   }
 
   /** Issues a new token for the current refresh token; returns false for any other. */
   refresh(refreshToken: string): boolean {
-    if (this.state !== 'live' || refreshToken !== this.#refreshToken) return false;
-    this.#token = this.#make(this.#lifeMs);
+    if (this.state !== 'live' || refreshToken !== this.refreshToken) return false;
+    this.token = this.#make(this.#lifeMs);
     return true;
   }
 
@@ -61,13 +53,13 @@ export class AppInstallation {
 
   /** Seconds until the newest token expires. */
   get expiresIn(): number {
-    return Math.floor(((this.#ends.get(this.#token) ?? 0) - this.#clock.now()) / 1_000);
+    return Math.floor(((this.#ends.get(this.token) ?? 0) - this.#clock.now()) / 1_000);
   }
 
   #make(lifeMs: number | undefined): string {
     const secret = this.#ids.letters(16);
     const token = lifeMs !== undefined ? `xoxe.xoxb-1-${this.#id}-${secret}` : botToken(this.#id, secret);
-    this.#refreshToken = lifeMs !== undefined ? `xoxe-1-${this.#id}-${this.#ids.letters(24)}` : undefined;
+    this.refreshToken = lifeMs !== undefined ? `xoxe-1-${this.#id}-${this.#ids.letters(24)}` : undefined;
     this.#ends.set(token, lifeMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.now() + lifeMs);
     return token;
   }

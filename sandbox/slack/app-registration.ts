@@ -10,7 +10,6 @@ const CONFIGURATION_TOKEN_MS = 12 * 3_600_000;
 export class AppRegistration {
   readonly appId: string;
   readonly #clock: Clock;
-  readonly #secret: string;
   /** Whether the app exists. */
   exists: boolean;
   /** Undefined as long as nobody has set one by the API: then the app may do everything. */
@@ -18,21 +17,16 @@ export class AppRegistration {
   /** Width and height of the icon in pixels, if one was set. */
   icon: { width: number; height: number } | undefined;
   #rotations = 0;
-  #configuration: { token: string; refreshToken: string };
+  /** What the owner copies from "Your App Configuration Tokens". */
+  configuration: { token: string; refreshToken: string };
   #expiresAt: number;
 
   constructor(of: { appId: string; clock: Clock; exists: boolean }) {
     this.appId = of.appId;
     this.#clock = of.clock;
     this.exists = of.exists;
-    this.#secret = of.appId;
-    this.#configuration = configurationTokens(this.#secret);
+    this.configuration = configurationTokens(this.appId);
     this.#expiresAt = of.clock.now() + CONFIGURATION_TOKEN_MS;
-  }
-
-  /** What the owner copies from "Your App Configuration Tokens". */
-  get configuration(): { token: string; refreshToken: string } {
-    return this.#configuration;
   }
 
   /** Unix time in seconds at which the configuration token expires. */
@@ -43,16 +37,16 @@ export class AppRegistration {
   /** Why a configuration token is refused, if it is. */
   tokenRefusal(token: string): string | undefined {
     if (token === '') return 'not_authed';
-    if (token !== this.#configuration.token)
+    if (token !== this.configuration.token)
       return token.startsWith('xoxe.xoxp-') ? 'invalid_auth' : 'not_allowed_token_type';
     return this.#expiresAt <= this.#clock.now() ? 'token_expired' : undefined;
   }
 
   /** Replaces the tokens; returns false for any but the current refresh token. */
   rotate(refreshToken: string): boolean {
-    if (refreshToken !== this.#configuration.refreshToken) return false;
+    if (refreshToken !== this.configuration.refreshToken) return false;
     this.#rotations += 1;
-    this.#configuration = configurationTokens(`${this.#secret}${this.#rotations}`);
+    this.configuration = configurationTokens(`${this.appId}${this.#rotations}`);
     this.#expiresAt = this.#clock.now() + CONFIGURATION_TOKEN_MS;
     return true;
   }

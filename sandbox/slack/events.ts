@@ -1,7 +1,6 @@
 import type { Deliveries } from './deliveries.ts';
 import type { Clock, Ids, Random } from './ids.ts';
 import type { Channel, ChannelKind, Fields, Team } from './model.ts';
-import { SlidingWindow } from './rate-limits.ts';
 
 /** How the events of one message are sent: `message` and, if the bot is mentioned, `app_mention`. */
 export interface DeliveryBehaviour {
@@ -31,8 +30,6 @@ const SCOPES: Record<string, string> = {
   reaction_removed: 'reactions:read',
 };
 
-const HOUR = 3_600_000;
-
 interface EventsDeps {
   deliveries: Deliveries;
   ids: Ids;
@@ -41,13 +38,11 @@ interface EventsDeps {
   behaviour: DeliveryBehaviour;
   scopes: Set<string>;
   subscribed: () => ReadonlySet<string> | undefined;
-  eventsPerHour: number;
 }
 
 /** Wraps events and hands them to the outbox, if the app subscribes to them and has the scopes. */
 export class Events {
   readonly #deps: EventsDeps;
-  readonly #hours = new Map<string, { window: SlidingWindow; limitedMinute: number }>();
 
   constructor(deps: EventsDeps) {
     this.#deps = deps;
@@ -66,7 +61,6 @@ export class Events {
     const scope = scopeOf(type, place.channel?.kind);
     if (scope !== undefined && !this.#deps.scopes.has(scope)) return;
     if (team.installation.state !== 'live' && !UNINSTALL_EVENTS.has(type)) return;
-    if (!this.#fits(team)) return;
     this.#send(team, event, name, place);
   }
 
@@ -125,27 +119,6 @@ export class Events {
     const twice =
       this.#deps.behaviour.duplicateChance > 0 && this.#deps.random() < this.#deps.behaviour.duplicateChance;
     this.#deps.deliveries.event(payload, name, place.afterMs ?? 0, twice);
-  }
-
-  /** Slack sends 30,000 events per workspace and hour, then one `app_rate_limited` a minute. */
-  #fits(team: Team): boolean {
-    const hour = this.#hours.get(team.id) ?? {
-      window: new SlidingWindow(this.#deps.eventsPerHour, HOUR),
-      limitedMinute: -1,
-    };
-    this.#hours.set(team.id, hour);
-    const now = this.#deps.clock.now();
-    if (hour.window.fits(now)) {
-      hour.window.add(now);
-      return true;
-    }
-    const minute = Math.floor(now / 60_000);
-    if (minute !== hour.limitedMinute) {
-      hour.limitedMinute = minute;
-      const limited = { type: 'app_rate_limited', minute_rate_limited: minute * 60 };
-      this.#send(team, { ...limited, team_id: team.id, api_app_id: team.bot.appId }, 'app_rate_limited', {});
-    }
-    return false;
   }
 }
 

@@ -17,8 +17,6 @@ export interface Limits {
   postsPerMinute: number;
   /** Retry-After in seconds; until then Slack refuses the same calls. */
   retryAfterSeconds: number;
-  /** Event deliveries per workspace and hour. */
-  eventsPerHour: number;
 }
 
 export const SLACK_LIMITS: Limits = {
@@ -31,7 +29,6 @@ export const SLACK_LIMITS: Limits = {
   postBurst: 3,
   postsPerMinute: 300,
   retryAfterSeconds: 10,
-  eventsPerHour: 30_000,
 };
 
 export type Tier = 'tier1' | 'tier2' | 'tier3' | 'tier4' | 'special' | 'post' | 'history' | 'none';

@@ -38,7 +38,6 @@ interface WebApiDeps {
 export class WebApi {
   readonly #deps: WebApiDeps;
   readonly calls: RecordedCall[] = [];
-  readonly #open = new WeakMap<Response, RecordedCall>();
   readonly #listeners = new Set<(call: RecordedCall) => void>();
 
   constructor(deps: WebApiDeps) {
@@ -64,7 +63,7 @@ export class WebApi {
         ms: 0,
       };
       this.calls.push(call);
-      this.#open.set(response, call);
+      response.locals.call = call;
       response.on('close', () => {
         call.ms = performance.now() - started;
         call.status = response.writableFinished ? response.statusCode : 0;
@@ -99,12 +98,8 @@ export class WebApi {
 
   /** Sends the response; records the outcome before the app can see it. */
   #reply(response: Response, status: number, answer: Fields): void {
-    const call = this.#open.get(response);
-    if (call !== undefined) {
-      call.ok = answer.ok === true;
-      call.status = status;
-      if (typeof answer.error === 'string') call.error = answer.error;
-    }
+    const { error } = answer;
+    Object.assign(response.locals.call, { ok: answer.ok, status, ...(error !== undefined && { error }) });
     response.status(status).json(answer);
   }
 

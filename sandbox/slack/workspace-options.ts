@@ -6,7 +6,7 @@ import { FileServer } from './file-server.ts';
 import type { Clock, Random } from './ids.ts';
 import { Interactions } from './interactions.ts';
 import { Messages } from './messages.ts';
-import { type Limits, SLACK_LIMITS } from './rate-limits.ts';
+import type { Limits } from './rate-limits.ts';
 import { SocketModeServer } from './socket-mode-server.ts';
 import { Views } from './views.ts';
 import type { Settings, WorkspaceDeps } from './web-api-method.ts';
@@ -75,7 +75,6 @@ export function createWorkspaceDeps(
   const { ids, clock, random } = world;
   const sockets = new SocketModeServer({ ids, random, ackTimeoutMs, appId });
   const deliveries = new Deliveries(sockets, options.retryScale ?? 1);
-  const { limits = {} } = options;
   const events = new Events({
     deliveries,
     ids,
@@ -92,8 +91,6 @@ export function createWorkspaceDeps(
     },
     scopes: settings.scopes,
     subscribed: () => settings.events,
-    eventsPerHour:
-      limits === 'off' ? Number.POSITIVE_INFINITY : (limits.eventsPerHour ?? SLACK_LIMITS.eventsPerHour),
   });
   const messages = new Messages(world, events);
   const interactions = new Interactions({ world, messages, deliveries, triggerMs: settings.triggerMs });

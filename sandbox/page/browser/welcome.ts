@@ -10,7 +10,7 @@ import { state } from './page-state.ts';
 interface Example {
   title: string;
   text: string;
-  withSample: boolean;
+  withSample?: true;
 }
 
 const EXAMPLES: Example[] = [
@@ -19,21 +19,18 @@ const EXAMPLES: Example[] = [
     text: 'What is in this run? Please summarise the columns.',
     withSample: true,
   },
-  { title: 'Write something long', text: 'Write the long version.\n/long 6000', withSample: false },
+  { title: 'Write something long', text: 'Write the long version.\n/long 6000' },
   {
     title: 'Show me formulas and four languages in a table',
     text: 'What is the difference between a standard deviation and a standard error?',
-    withSample: false,
   },
   {
     title: 'Stop at the length limit, so that I can press Continue',
     text: 'Report on the plates.\n/lengthcut',
-    withSample: false,
   },
   {
     title: 'Work for a minute, so that I can press Stop',
     text: 'Take a minute for this.\n/slow 60',
-    withSample: false,
   },
 ];
 
@@ -134,7 +131,7 @@ export class Welcome {
     );
   }
 
-  #tryRow({ title, text, withSample }: Example): HTMLElement {
+  #tryRow({ title, text, withSample = false }: Example): HTMLElement {
     const use = async () =>
       this.#composer.suggest(`${mention()}${text}`, withSample ? [await sampleFile()] : []);
     return h(

@@ -104,10 +104,4 @@ describe('rate limits', () => {
     expect(first.has_more).toBe(true);
     expect(await status(read())).toBe('retry after 10');
   });
-
-  test('events above the hourly limit are not sent, and the app is told once a minute', async () => {
-    const { slack, ann, channel } = await workspaceWithBot({ limits: { eventsPerHour: 2 } });
-    for (let i = 0; i < 5; i += 1) slack.say({ person: ann, channel, text: 'x' });
-    expect(slack.deliveryStats.events).toEqual({ 'message.channels': 2, app_rate_limited: 1 });
-  });
 });

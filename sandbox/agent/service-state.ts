@@ -22,14 +22,10 @@ export class ServiceState {
   readonly tasks = new Map<string, TaskRecord>();
   readonly files = new Map<string, FileRecord>();
   readonly #listeners = new Set<(change: StatusChange) => void>();
-  readonly #now: () => number;
+  readonly now: () => number;
 
   constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  now(): number {
-    return this.#now();
+    this.now = now;
   }
 
   project(customer: string, id: string): ProjectRecord {
@@ -60,7 +56,7 @@ export class ServiceState {
   }
 
   addProject(customer: string, title: string, description: string): ProjectRecord {
-    const at = this.#now();
+    const at = this.now();
     const project = { id: newId('prj'), customer, title, description, createdAt: at, updatedAt: at };
     this.projects.set(project.id, project);
     return project;
@@ -72,7 +68,7 @@ export class ServiceState {
       project,
       title,
       model,
-      createdAt: this.#now(),
+      createdAt: this.now(),
       status: 'idle',
       messages: [],
       reviews: [],
@@ -93,7 +89,7 @@ export class ServiceState {
       taskId: task.id,
       role,
       content,
-      createdAt: this.#now(),
+      createdAt: this.now(),
       status: null,
       stopReason: null,
       startedAt: null,
@@ -109,13 +105,13 @@ export class ServiceState {
 
   addFile(fields: Pick<FileRecord, 'project' | 'name' | 'mime' | 'size' | 'purpose' | 'ready'>): FileRecord {
     const id = newId('file');
-    const file: FileRecord = { ...fields, id, key: `files/${id}`, createdAt: this.#now(), uploadId: null };
+    const file: FileRecord = { ...fields, id, key: `files/${id}`, createdAt: this.now(), uploadId: null };
     this.files.set(id, file);
     return file;
   }
 
   addResult(task: TaskRecord, file: FileRecord): ResultRecord {
-    const result = { id: newId('res'), file, createdAt: this.#now(), reconciled: false };
+    const result = { id: newId('res'), file, createdAt: this.now(), reconciled: false };
     task.results.push(result);
     return result;
   }
@@ -130,8 +126,8 @@ export class ServiceState {
   setMessage(message: MessageRecord, status: MessageStatus): void {
     if (message.status === status) return;
     message.status = status;
-    if (status === 'streaming') message.startedAt = this.#now();
-    if (isSettled(message)) message.completedAt = this.#now();
+    if (status === 'streaming') message.startedAt = this.now();
+    if (isSettled(message)) message.completedAt = this.now();
     this.#tell({ kind: 'message', message, status });
   }
 

@@ -116,7 +116,7 @@ export class TaskRunner {
     let status: SettledStatus = STATUS_OF[turn.reply.status === 'cancelling' ? 'cancelled' : end.reason];
     this.#settle(turn.reply, status, end);
     if (status === 'completed') {
-      const ends = await Promise.all(turn.backgroundWork.map((work) => this.#inBackground(work)));
+      const ends = await Promise.all(turn.backgroundWork.map((work) => work().then(() => undefined, endOf)));
       if (this.#turn !== turn) return;
       const failed = ends.find((one) => one?.reason === 'error');
       const ended = failed ?? ends.find((one) => one !== undefined);
@@ -128,16 +128,6 @@ export class TaskRunner {
     if (this.#queue.length > 0) return this.#next();
     this.#context.state.setTask(this.task, status);
     for (const plan of turn.reviews) void runReview(this.#context, this.task, plan, this.#abandoned.signal);
-  }
-
-  /** The end of work that fails or is cancelled. */
-  async #inBackground(work: () => Promise<void>): Promise<TurnEnd | undefined> {
-    try {
-      await work();
-      return undefined;
-    } catch (error) {
-      return endOf(error);
-    }
   }
 
   #settle(reply: MessageRecord, status: SettledStatus, end?: TurnEnd): void {

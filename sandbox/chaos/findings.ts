@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentService } from '../agent/agent-service.ts';
 import { textOf } from '../agent/records.ts';
 import type { Message, SlackWorkspace } from '../slack/slack-workspace.ts';
+import { waitUntil } from '../wait-until.ts';
 import type { TurnRow } from './bot-database.ts';
 import type {
   BotPost,
@@ -23,7 +24,6 @@ const UNFINISHED_TEXT =
   /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages|waiting for your answer/;
 
 const SETTLE_TIMEOUT_MS = 120_000;
-const POLL_INTERVAL_MS = 200;
 
 interface Everybody {
   said: readonly SaidMessage[];
@@ -64,22 +64,17 @@ export async function collectFindings(
   void slack.settled().then(() => {
     delivered = true;
   });
-  const deadline = performance.now() + SETTLE_TIMEOUT_MS;
-  while (performance.now() < deadline) {
-    const arePaused = await sendPaused();
-    if (
-      !arePaused &&
-      delivered &&
-      (await observer.unfinished(except?.channels)) === 0 &&
-      waitingReactions() === 0
-    )
-      break;
-    if (isEnough !== undefined) {
-      const now = await gather();
-      if (isEnough(now.findings)) return now;
-    }
-    await sleep(POLL_INTERVAL_MS);
-  }
+  let enough: Awaited<ReturnType<typeof gather>> | undefined;
+  const isOver = async () => {
+    const isOpen = (await sendPaused()) || !delivered;
+    if (!isOpen && (await observer.unfinished(except?.channels)) === 0 && waitingReactions() === 0)
+      return true;
+    const now = isEnough && (await gather());
+    if (now && isEnough(now.findings)) enough = now;
+    return enough !== undefined;
+  };
+  await waitUntil(isOver, SETTLE_TIMEOUT_MS);
+  if (enough !== undefined) return enough;
   // A process with an expired lease might still post, which would be damage.
   await sleep(1_000);
   return gather();

@@ -9,7 +9,7 @@ export interface PersonModel {
   id: string;
   name: string;
   realName: string;
-  kind: 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot';
+  kind: 'member' | 'guest' | 'stranger' | 'bot';
 }
 
 export interface ChannelModel {

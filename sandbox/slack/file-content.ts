@@ -8,11 +8,8 @@ export interface FileContent {
   read(start: number, end: number): AsyncIterable<Uint8Array>;
 }
 
-/** The source of a file's bytes: memory, a file on disk, or a function for a file of any size. */
-export type ContentSource =
-  | { bytes: Uint8Array | string }
-  | { path: string }
-  | { size: number; make?: (offset: number, length: number) => Uint8Array };
+/** The source of a file's bytes: memory, a file on disk, or a pattern of any size. */
+export type ContentSource = { bytes: Uint8Array | string } | { path: string } | { size: number };
 
 const CHUNK = 256 * 1024;
 
@@ -20,7 +17,7 @@ const CHUNK = 256 * 1024;
 export function contentFrom(source: ContentSource): FileContent {
   if ('bytes' in source) return bytesContent(Buffer.from(source.bytes));
   if ('path' in source) return diskContent(source.path);
-  return madeContent(source.size, source.make ?? pattern());
+  return patternContent(source.size);
 }
 
 /** All bytes at once; for tests with small files. */
@@ -49,20 +46,16 @@ function diskContent(path: string): FileContent {
   };
 }
 
-function madeContent(size: number, make: (offset: number, length: number) => Uint8Array): FileContent {
+/** Bytes from their offset, by copying a pattern: fast enough for gigabytes. */
+function patternContent(size: number): FileContent {
+  const period = 65_521;
+  const block = Buffer.alloc(CHUNK + period);
+  for (let i = 0; i < block.length; i += 1) block[i] = (i % period) & 0xff;
   return {
     size,
     async *read(start, end) {
       for (let offset = start; offset < end; offset += CHUNK)
-        yield make(offset, Math.min(CHUNK, end - offset));
+        yield block.subarray(offset % period, (offset % period) + Math.min(CHUNK, end - offset));
     },
   };
-}
-
-/** Generates bytes from their offset by copying a pattern: fast enough for gigabytes. */
-function pattern(): (offset: number, length: number) => Uint8Array {
-  const period = 65_521;
-  const block = Buffer.alloc(CHUNK + period);
-  for (let i = 0; i < block.length; i += 1) block[i] = (i % period) & 0xff;
-  return (offset, length) => block.subarray(offset % period, (offset % period) + length);
 }

@@ -38,8 +38,7 @@ export interface Team {
   channels: Map<string, Channel>;
 }
 
-/** A `single_guest` is a guest in one channel only. */
-export type PersonKind = 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot';
+export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot';
 
 export interface Person {
   id: string;

@@ -171,7 +171,6 @@ export function channelJson(channel: Channel, botUserId: string): Fields {
 /** A user object. */
 export function personJson(person: Person): Fields {
   const stranger = person.kind === 'stranger';
-  const isSingle = person.kind === 'single_guest';
   return {
     id: person.id,
     team_id: person.homeTeamId,
@@ -200,8 +199,8 @@ export function personJson(person: Person): Fields {
       : {
           is_admin: person.admin,
           is_owner: false,
-          is_restricted: isSingle || person.kind === 'guest',
-          is_ultra_restricted: isSingle,
+          is_restricted: person.kind === 'guest',
+          is_ultra_restricted: false,
         }),
   };
 }

@@ -75,9 +75,7 @@ export class WebApi {
 
   /** Answers a call. */
   handler(): RequestHandler {
-    return (request, response, next) => {
-      this.#answer(request, response).catch((error: unknown) => next(error));
-    };
+    return (request, response) => this.#answer(request, response);
   }
 
   async #answer(request: Request, response: Response): Promise<void> {

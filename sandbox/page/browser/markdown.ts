@@ -14,7 +14,6 @@ function inside(parent: { children: Nodes[] }): Child[] {
 function node(one: Nodes): Child {
   switch (one.type) {
     case 'text':
-      return one.value;
     case 'html':
       return one.value;
     case 'paragraph':
@@ -56,12 +55,8 @@ function node(one: Nodes): Child {
       return h('sup', {}, one.label ?? one.identifier);
     case 'footnoteDefinition':
       return h('p', { class: 'footnote' }, h('sup', {}, one.label ?? one.identifier), ' ', ...inside(one));
-    case 'linkReference':
-      return h('span', {}, ...inside(one));
     case 'imageReference':
       return one.alt ?? '';
-    case 'definition':
-      return undefined;
     default:
       return 'children' in one ? inside(one) : undefined;
   }

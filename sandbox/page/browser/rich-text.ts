@@ -72,10 +72,6 @@ function bare(one: Fields): Child {
       return broadcastMention(text(one.range));
     case 'emoji':
       return emojiPicture(text(one.name));
-    case 'color':
-      return text(one.value);
-    case 'date':
-      return text(one.fallback) || new Date(Number(one.timestamp) * 1_000).toLocaleString();
     default:
       return text(one.text);
   }

@@ -1,4 +1,4 @@
-import { type ContentSource, readAll } from '../file-content.ts';
+import { readAll } from '../file-content.ts';
 import { forwardedMessage, messagePreview, pastedTable } from '../message-attachments.ts';
 import type { Block, Channel, Ephemeral, Fields, Message, Person, SlackFile, Team } from '../model.ts';
 import { compose } from '../rich-text-composer.ts';
@@ -8,7 +8,11 @@ import type { NewFile } from '../world.ts';
 import { AdminActions, type ChannelRef, type PersonRef } from './admin-actions.ts';
 
 /** A file that a person shares; without content it holds a short text. */
-export type SharedFile = NewFile & Partial<ContentSource>;
+export interface SharedFile extends NewFile {
+  bytes?: Uint8Array | string;
+  path?: string;
+  size?: number;
+}
 
 export interface MessageInput {
   person: PersonRef;
@@ -167,20 +171,9 @@ export class MessageActions extends AdminActions {
   }
 
   private addFile(team: Team, user: string, shared: SharedFile): SlackFile {
-    const { bytes, path, size, make } = {
-      bytes: undefined,
-      path: undefined,
-      size: undefined,
-      make: undefined,
-      ...shared,
-    };
-    const source: ContentSource =
-      path !== undefined
-        ? { path }
-        : size !== undefined
-          ? { size, ...(make === undefined ? {} : { make }) }
-          : { bytes: bytes ?? 'A few words.\n' };
-    return this.deps.world.addFile(team, user, shared, source);
+    const { bytes = 'A few words.\n', path, size } = shared;
+    const known = path === undefined ? { bytes } : { path };
+    return this.deps.world.addFile(team, user, shared, size === undefined ? known : { size });
   }
 
   private attachmentsOf(input: MessageInput): Fields[] | undefined {

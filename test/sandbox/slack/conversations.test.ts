@@ -45,13 +45,12 @@ describe('reading conversations', () => {
 
   test('people differ: members, guests, strangers and bots', async () => {
     const { slack, client } = await workspaceWithBot();
-    const flags = async (kind: 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot') => {
+    const flags = async (kind: 'member' | 'guest' | 'stranger' | 'bot') => {
       const { user } = await client.users.info({ user: slack.createPerson({ name: kind, kind }).id });
       return [user?.is_restricted, user?.is_stranger, user?.is_bot, user?.team_id === slack.team.id];
     };
     expect(await flags('member')).toEqual([false, undefined, false, true]);
     expect(await flags('guest')).toEqual([true, undefined, false, true]);
-    expect(await flags('single_guest')).toEqual([true, undefined, false, true]);
     expect(await flags('stranger')).toEqual([undefined, true, false, false]);
     expect(await flags('bot')).toEqual([false, undefined, true, true]);
     expect(await refusal(client.users.info({ user: 'U0NONE' }))).toBe('user_not_found');

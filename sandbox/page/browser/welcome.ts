@@ -10,7 +10,7 @@ import { state } from './page-state.ts';
 interface Example {
   title: string;
   text: string;
-  withSample?: true;
+  withSample?: boolean;
 }
 
 const EXAMPLES: Example[] = [

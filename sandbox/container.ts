@@ -40,11 +40,17 @@ export class ContainerEngine {
   }
 
   /** Starts the image's own command with these settings. */
-  async start(image: string, settings: Readonly<Record<string, string>>): Promise<Container> {
+  async start(image: string, settings: Readonly<Record<string, string>>) {
     // By name: a value on the command line would show in the list of processes.
     const names = Object.keys(settings).flatMap((name) => ['--env', name]);
     const id = await this.call(['run', '--detach', ...RESTRICTIONS, ...names, image], settings);
-    return new Container(this, id.trim());
+    return {
+      terminate: () => this.call(['kill', '--signal=SIGTERM', id.trim()]),
+      /** Resolves to the exit code when it has ended. */
+      ended: async () => Number(await this.call(['wait', id.trim()])),
+      /** Removes it, whether it runs or not. */
+      remove: async () => void (await this.call(['rm', '--force', id.trim()])),
+    };
   }
 
   /** Throws what the engine says if it fails. */
@@ -55,26 +61,4 @@ export class ContainerEngine {
 }
 
 /** A container that runs, or has ended. */
-export class Container {
-  readonly #engine: ContainerEngine;
-  readonly #id: string;
-
-  constructor(engine: ContainerEngine, id: string) {
-    this.#engine = engine;
-    this.#id = id;
-  }
-
-  async terminate(): Promise<void> {
-    await this.#engine.call(['kill', '--signal=SIGTERM', this.#id]);
-  }
-
-  /** Resolves to the exit code when it has ended. */
-  async ended(): Promise<number> {
-    return Number(await this.#engine.call(['wait', this.#id]));
-  }
-
-  /** Removes it, whether it runs or not. */
-  async remove(): Promise<void> {
-    await this.#engine.call(['rm', '--force', this.#id]);
-  }
-}
+export type Container = Awaited<ReturnType<ContainerEngine['start']>>;

@@ -48,28 +48,10 @@ export interface StoredFile extends FileRecord {
   sha256(): Promise<string>;
 }
 
-export interface AgentService {
-  /** The base URL, including `/v1`. */
-  readonly url: string;
-  readonly port: number;
-  /** The first of the API keys. */
-  readonly apiKey: string;
-  readonly faults: Faults;
-  /** May be changed while the service runs. */
-  readonly behaviour: ServiceBehaviour;
-  readonly calls: readonly RecordedCall[];
-  readonly projects: readonly Readonly<ProjectRecord>[];
-  /** With their messages, reviews and results. */
-  readonly tasks: readonly Readonly<TaskRecord>[];
-  readonly files: readonly StoredFile[];
-  onCall(listener: (call: RecordedCall) => void): () => void;
-  onStatus(listener: (change: StatusChange) => void): () => void;
-  /** Ends the agent's work, cuts all connections and removes the stored files. */
-  stop(): Promise<void>;
-}
+export type AgentService = Awaited<ReturnType<typeof startAgentService>>;
 
 /** Starts the service on 127.0.0.1. */
-export async function startAgentService(options: AgentServiceOptions = {}): Promise<AgentService> {
+export async function startAgentService(options: AgentServiceOptions = {}) {
   const apiKeys = options.apiKeys ?? { [randomBytes(24).toString('base64url')]: 'demo' };
   const behaviour = behaviourSchema.parse(options.behaviour ?? {});
   const faults = options.faults ?? new Faults();
@@ -110,27 +92,33 @@ export async function startAgentService(options: AgentServiceOptions = {}): Prom
   ];
   server.on('request', createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys, port }));
 
+  const calls: readonly RecordedCall[] = log.calls;
   return {
+    /** The base URL, including `/v1`. */
     url: `${origin}/v1`,
     port,
+    /** The first of the API keys. */
     apiKey: Object.keys(apiKeys)[0] ?? '',
     faults,
+    /** May be changed while the service runs. */
     behaviour,
-    calls: log.calls,
-    get projects() {
+    calls,
+    get projects(): readonly Readonly<ProjectRecord>[] {
       return [...state.projects.values()];
     },
-    get tasks() {
+    /** With their messages, reviews and results. */
+    get tasks(): readonly Readonly<TaskRecord>[] {
       return [...state.tasks.values()];
     },
-    get files() {
+    get files(): readonly StoredFile[] {
       return [...state.files.values()].map((file) => {
         const open = (): Promise<Readable> => storage.read(file.key);
         return { ...file, open, sha256: async () => digest(await open()) };
       });
     },
-    onCall: (listener) => log.onCall(listener),
-    onStatus: (listener) => state.onStatus(listener),
+    onCall: (listener: (call: RecordedCall) => void) => log.onCall(listener),
+    onStatus: (listener: (change: StatusChange) => void) => state.onStatus(listener),
+    /** Ends the agent's work, cuts all connections and removes the stored files. */
     stop: async () => {
       for (const runner of runners.values()) runner.abandon();
       await closeServer(server);

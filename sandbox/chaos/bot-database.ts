@@ -6,39 +6,38 @@ import { findRunningServer } from '../../src/postgres/running-server.ts';
 /** How to reach a database server. */
 export type DatabaseConnection = EmbeddedServer['connection'];
 
-const openTurnsSchema = z.array(
-  z.object({
-    /** Whether the bot's first reply is in the thread. */
-    hasReply: z.boolean(),
-    hasProject: z.boolean(),
-    hasTask: z.boolean(),
-    hasFiles: z.boolean(),
-    hasContent: z.boolean(),
-    hasSendIntent: z.boolean(),
-    userMessageId: z.string().nullable(),
-    assistantMessageId: z.string().nullable(),
-    isSettled: z.boolean(),
-  }),
-);
-const messageRowsSchema = z.array(
-  z.object({ channel: z.string(), ts: z.string(), thread_ts: z.string(), state: z.string() }),
-);
-const turnRowsSchema = z.array(
-  z.object({
-    id: z.string(),
-    channel: z.string(),
-    thread_ts: z.string(),
-    ts: z.string(),
-    userMessageId: z.string().nullable(),
-    finished: z.boolean(),
-    outcome: z.string().nullable(),
-  }),
-);
+const openTurnSchema = z.object({
+  /** Whether the bot's first reply is in the thread. */
+  hasReply: z.boolean(),
+  hasProject: z.boolean(),
+  hasTask: z.boolean(),
+  hasFiles: z.boolean(),
+  hasContent: z.boolean(),
+  hasSendIntent: z.boolean(),
+  userMessageId: z.string().nullable(),
+  assistantMessageId: z.string().nullable(),
+  isSettled: z.boolean(),
+});
+const messageRowSchema = z.object({
+  channel: z.string(),
+  ts: z.string(),
+  thread_ts: z.string(),
+  state: z.string(),
+});
+const turnRowSchema = z.object({
+  id: z.string(),
+  channel: z.string(),
+  thread_ts: z.string(),
+  ts: z.string(),
+  userMessageId: z.string().nullable(),
+  finished: z.boolean(),
+  outcome: z.string().nullable(),
+});
 
 /** The state of an unfinished turn, from its rows. */
-export type OpenTurn = z.infer<typeof openTurnsSchema>[number];
-export type MessageRow = z.infer<typeof messageRowsSchema>[number];
-export type TurnRow = z.infer<typeof turnRowsSchema>[number];
+export type OpenTurn = z.infer<typeof openTurnSchema>;
+export type MessageRow = z.infer<typeof messageRowSchema>;
+export type TurnRow = z.infer<typeof turnRowSchema>;
 
 const OPEN_TURNS_SQL = `
   select turn.first_visible_at is not null
@@ -83,21 +82,18 @@ export class BotDatabase {
   }
 
   async openTurns(): Promise<OpenTurn[]> {
-    return openTurnsSchema.parse(await this.#rows(OPEN_TURNS_SQL));
+    return this.#rows(openTurnSchema, OPEN_TURNS_SQL);
   }
 
   async messages(): Promise<MessageRow[]> {
-    return messageRowsSchema.parse(
-      await this.#rows('select channel, ts::text, thread_ts::text, state from messages'),
-    );
+    return this.#rows(messageRowSchema, 'select channel, ts::text, thread_ts::text, state from messages');
   }
 
   async turns(): Promise<TurnRow[]> {
-    return turnRowsSchema.parse(
-      await this.#rows(
-        `select id::text, channel, thread_ts::text, message_ts::text as ts, user_message_id as "userMessageId",
-           finished_at is not null as finished, outcome from turns`,
-      ),
+    return this.#rows(
+      turnRowSchema,
+      `select id::text, channel, thread_ts::text, message_ts::text as ts, user_message_id as "userMessageId",
+         finished_at is not null as finished, outcome from turns`,
     );
   }
 
@@ -106,16 +102,16 @@ export class BotDatabase {
     const sql = `select (select count(*) from messages where state in ('waiting', 'sending') and channel <> all($1))
       + (select count(*) from turns where finished_at is null and channel <> all($1))
       + (select count(*) from jobs where kind = 'reminder' and done_at is null and channel <> all($1)) as count`;
-    const rows = await this.#rows(sql, [exceptChannels]);
-    return z.coerce.number().parse(z.array(z.object({ count: z.unknown() })).parse(rows)[0]?.count);
+    const [row] = await this.#rows(z.object({ count: z.coerce.number() }), sql, [exceptChannels]);
+    return row?.count ?? Number.NaN;
   }
 
   async close(): Promise<void> {
     await this.#client.end().catch(() => undefined);
   }
 
-  async #rows(sql: string, values: unknown[] = []): Promise<unknown[]> {
-    return (await this.#client.query(sql, values)).rows;
+  async #rows<Row>(schema: z.ZodType<Row>, sql: string, values: unknown[] = []): Promise<Row[]> {
+    return z.array(schema).parse((await this.#client.query(sql, values)).rows);
   }
 }
 

@@ -5,7 +5,7 @@ import { startAgentService } from '../agent/agent-service.ts';
 import { compileCacheSettings, startBotProcess } from '../bot-process.ts';
 import { serviceSettings } from '../bot-settings.ts';
 import { secondsSince } from '../chaos/chaos-report.ts';
-import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
+import { HeapCollector, openHeapMonitor } from '../heap-collector.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -48,7 +48,7 @@ export async function runFuzz(
   const { slack, http, socket, database } = setup;
   const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
   const openMonitor = async (name: string, port: number) => {
-    const monitor = await HeapMonitor.open(port, join(setup.folder, `${name}.log`));
+    const monitor = await openHeapMonitor(port, join(setup.folder, `${name}.log`));
     undo.defer(async () => monitor.close());
     return monitor;
   };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compileCacheSettings } from '../bot-process.ts';
-import { HeapCollector, HeapMonitor } from '../heap-collector.ts';
+import { HeapCollector, openHeapMonitor } from '../heap-collector.ts';
 import { containerMemorySettings, startMultiWorkspaceBot } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
@@ -54,7 +54,7 @@ export async function runServiceFuzz(
     spoilt += 1;
   };
   const isOver = () => spoilt >= answers || !bot.alive;
-  const heap = await HeapMonitor.open(port, join(folder, 'bot.log'));
+  const heap = await openHeapMonitor(port, join(folder, 'bot.log'));
   undo.defer(async () => heap.close());
   for (let at = 0; at < 3; at += 1) await heap.sample();
   hostile.behaviour.misbehaviour = misbehaviour(random, () => SPOILT_SHARE, onSpoilt);

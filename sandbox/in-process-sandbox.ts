@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { type AppOverrides, startApp, type TaskthreadApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import type { AgentService } from './agent/agent-service.ts';
 import { givenDatabaseUrl } from './postgres-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
@@ -17,18 +16,10 @@ export interface InProcessSandboxOptions
 }
 
 /** A Slack workspace, an agent service and the bot between them, all in this process. */
-export interface InProcessSandbox {
-  readonly slack: SlackWorkspace;
-  readonly agent: AgentService;
-  readonly bot: TaskthreadApp;
-  readonly config: Config;
-  /** Stops the bot and starts it again on the same database. */
-  restartBot(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type InProcessSandbox = Awaited<ReturnType<typeof startInProcessSandbox>>;
 
 /** Starts all three on free ports of 127.0.0.1; `stop` removes everything. */
-export async function startInProcessSandbox(options: InProcessSandboxOptions): Promise<InProcessSandbox> {
+export async function startInProcessSandbox(options: InProcessSandboxOptions) {
   await using undo = new AsyncDisposableStack();
   const databaseUrl = options.databaseUrl ?? (await givenDatabaseUrl(undo));
   const { slack, agent, settings } = await startSandboxServices({ ...options, databaseUrl }, undo);
@@ -43,6 +34,7 @@ export async function startInProcessSandbox(options: InProcessSandboxOptions): P
     get bot() {
       return bot;
     },
+    /** Stops the bot and starts it again on the same database. */
     restartBot: async () => {
       await bot.stop();
       bot = await startBot(config, options, slack);

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import type { AgentService } from './agent/agent-service.ts';
 import { compileCacheSettings } from './bot-process.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
 import type { ManifestCommands } from './page/manifest-commands.ts';
-import { type PageServer, startPageServer } from './page/page-server.ts';
+import { startPageServer } from './page/page-server.ts';
 import { givenDatabaseUrl } from './postgres-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
@@ -18,18 +17,10 @@ export interface InteractiveSandboxOptions extends Omit<SandboxServicesOptions, 
 }
 
 /** A workspace in the browser, with the bot as a child process. */
-export interface InteractiveSandbox {
-  readonly slack: SlackWorkspace;
-  readonly agent: AgentService;
-  readonly bot: BotSupervisor | undefined;
-  readonly page: PageServer;
-  stop(): Promise<void>;
-}
+export type InteractiveSandbox = Awaited<ReturnType<typeof startInteractiveSandbox>>;
 
 /** Starts everything with some people and channels; `stop` removes it all. */
-export async function startInteractiveSandbox(
-  options: InteractiveSandboxOptions = {},
-): Promise<InteractiveSandbox> {
+export async function startInteractiveSandbox(options: InteractiveSandboxOptions = {}) {
   await using cleanup = new AsyncDisposableStack();
   const databaseUrl = options.databaseUrl ?? (await givenDatabaseUrl(cleanup));
   const { slack, agent, settings, folder } = await startSandboxServices({ ...options, databaseUrl }, cleanup);

@@ -1,11 +1,7 @@
 import { join } from 'node:path';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
 import { oauthSettings, serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
-import {
-  type SlackWorkspace,
-  type SlackWorkspaceOptions,
-  startSlackWorkspace,
-} from './slack/slack-workspace.ts';
+import { type SlackWorkspaceOptions, startSlackWorkspace } from './slack/slack-workspace.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The two services and the bot's settings for them. */
@@ -25,25 +21,15 @@ export interface SandboxServicesOptions {
 }
 
 /** A Slack workspace and an agent service on this machine, with the settings that connect a bot to them. */
-export interface SandboxServices {
-  readonly slack: SlackWorkspace;
-  readonly agent: AgentService;
-  /** The bot's settings. */
-  readonly settings: Record<string, string>;
-  /** A temporary folder, removed at the end. */
-  readonly folder: string;
-}
+export type SandboxServices = Awaited<ReturnType<typeof startSandboxServices>>;
 
 /** Starts both on free ports of 127.0.0.1; disposing `undo` stops them and removes everything. */
-export async function startSandboxServices(
-  options: SandboxServicesOptions,
-  undo: AsyncDisposableStack,
-): Promise<SandboxServices> {
+export async function startSandboxServices(options: SandboxServicesOptions, undo: AsyncDisposableStack) {
   const folder = await temporaryFolder(undo);
   const slack = await startSlackWorkspace(options.slack ?? {});
   undo.defer(() => slack.stop());
   const agent = await startAgent(options, folder, undo);
-  const settings = {
+  const settings: Record<string, string> = {
     ...(options.oauth === true ? oauthSettings(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
     ...serviceSettings(slack, agent, options.transport ?? 'socket'),
     ACCOUNT_HOSTS: '127.0.0.1',
@@ -52,6 +38,7 @@ export async function startSandboxServices(
     ...UNLIMITED_QUOTAS,
     ...options.settings,
   };
+  /** `folder` is a temporary one, removed at the end. */
   return { slack, agent, settings, folder };
 }
 

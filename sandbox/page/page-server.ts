@@ -26,17 +26,11 @@ export interface PageServerOptions {
   manifestCommands?: ManifestCommands | undefined;
 }
 
-/** The running page. */
-export interface PageServer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 const switchShape = z.object({ id: z.string(), on: z.boolean() });
 const botShape = z.object({ do: z.enum(['crash', 'start']) });
 
 /** Serves the workspace as a page on 127.0.0.1. */
-export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
+export async function startPageServer(options: PageServerOptions) {
   const { slack, agent, bot } = options;
   const uploads = new BrowserUploads();
   const executor = new ActionExecutor(slack, uploads);

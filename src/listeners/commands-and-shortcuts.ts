@@ -77,7 +77,8 @@ export function registerSlashCommand(
     const { team_id: workspace, channel_id: channel, user_id: person, trigger_id: triggerId } = data;
     const words = question.slice(word.length).trim();
     const work = respondTo(respond, handle({ workspace, channel, person, triggerId, words }));
-    inBackground(work, log.child({ subcommand: word }), 'could not answer a command', 'warn');
+    const subcommand = isQuestion ? 'question' : word;
+    inBackground(work, log.child({ subcommand }), 'could not answer a command', 'warn');
   });
 }
 

@@ -7,6 +7,7 @@ import { parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { type InboxOutcome, isBotId, isDirectChannel, WAITING_EMOJI } from '../runtime/incoming-message.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import type { AccessDenial } from './access-policy.ts';
 import { isClosing } from './where-it-answers.ts';
@@ -66,14 +67,24 @@ export interface RefusedMessage {
   why: AccessDenial | 'unread';
 }
 
-/** Tells the writers of a thread's refused messages why: of those in a closed place once, with their number. */
+/**
+ * Tells the writers of a thread's refused messages why: of those in a closed place once, with their number, and of one that
+ * nobody saw waiting only if they were not told before.
+ */
 export function tellRefused(deps: RelayDeps, refused: readonly RefusedMessage[]): void {
   const together = Map.groupBy(refused, ({ message: { ts, user_id }, why }) =>
     isClosing(why) ? `${user_id}/${why}` : ts,
   );
   for (const group of together.values())
-    for (const { message, why } of group.slice(-1))
-      notifyWriter(deps, message, strings.refusedTogether(refusalSentence({ why }), group.length));
+    for (const last of group.slice(-1))
+      inBackground(tell(last, group.length), deps.log, 'could not tell why a message was refused');
+
+  async function tell({ message, why }: RefusedMessage, count: number): Promise<void> {
+    const { workspace, channel, user_id, has_waiting_reaction } = message;
+    const mayKnow = isClosing(why) && count === 1 && !has_waiting_reaction && !isBotId(user_id);
+    if (mayKnow && !(await deps.store.channels.claimClosedNotice(workspace, channel, user_id))) return;
+    notifyWriter(deps, message, strings.refusedTogether(refusalSentence({ why }), count));
+  }
 }
 
 /** Sends a message's writer an ephemeral message, if Slack lets us; a bot has no user that could read it. */

@@ -4,6 +4,7 @@ import type { Channel, Message, Person } from '../../../sandbox/slack/slack-work
 import { ALL_SCOPES } from '../../../sandbox/slack/workspace-options.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type Settings, WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
 // As in the manifest: Slack does not tell what a group message is called, or who is in it.
@@ -399,4 +400,23 @@ test("the operator's limits hold, whatever admins and people choose", async ({ o
   await narrow.finished(group, late);
   expect(narrow.shown(group, late)).toContain(closedPlaces.closed_by_admins);
   expect(narrow.sentToAgent('too late').texts).toEqual([]);
+});
+
+test.concurrent('people are told once, also where Slack is slow to tell what kind of conversation it is', async ({
+  onTestFinished,
+}) => {
+  // Of a mention alone, the event does not tell.
+  const mentions = await openAppScene({ slack: { events: ['app_mention'] } }, onTestFinished);
+  const { ada, sandbox } = mentions;
+  const channel = mentions.channel();
+  const { settings } = sandbox.bot.store;
+  await settings.set(mentions.slack.team.id, WHOLE_WORKSPACE, ada.id, { answers_in: 'channels' });
+  const fault = { kind: 'latency', ms: 1_700 } as const;
+  mentions.slack.faults.add({ call: 'conversations.info', about: channel.id, fault, times: 1 });
+  const texts = () => mentions.slack.ephemerals(ada, channel).map(({ text }) => text);
+  mentions.ask(channel, 'in vain');
+  await mentions.until('they are told', () => texts().length > 0);
+  mentions.ask(channel, 'in vain again');
+  await mentions.slack.settled();
+  await mentions.expectStays(texts, [closedPlaces.closed_by_channel]);
 });

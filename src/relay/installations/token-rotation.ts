@@ -18,8 +18,8 @@ const POLL_INTERVAL_MS = 60_000;
 const MAX_PAUSE_MS = 60 * 60_000;
 /** How many tokens a process renews at a time. */
 const MAX_CONCURRENT = 10;
-/** How long a process may renew a token without a sign of life (ms). */
-const CLAIM_MS = 60_000;
+/** How long a process has for a renewal (ms): longer than the call takes, and short beside the time that is left. */
+const CLAIM_MS = 2 * 60_000;
 /** The pauses between attempts to save a renewed token (ms): the first, doubling, and the longest. */
 const SAVE_PAUSE_MS = { first: 250, most: 5_000 };
 /** How long the end of the process waits until renewed tokens are saved (ms). */
@@ -48,9 +48,8 @@ export class TokenRotation extends Poller {
   readonly #failures = new Map<string, { times: number; until: number }>();
   /** Aborted when the process can no longer wait for the database. */
   readonly #lastChance = new AbortController();
-  #keepTimer: NodeJS.Timeout | undefined;
 
-  /** `onRenewed` is called when a token was renewed. `claimMs`: how long a process may renew one without a sign of life. */
+  /** `onRenewed` is called when a token was renewed. `claimMs`: how long a process has for it. */
   constructor(deps: InstallationDeps, onRenewed: () => Promise<void>, claimMs = CLAIM_MS) {
     super({
       intervalMs: POLL_INTERVAL_MS,
@@ -90,25 +89,13 @@ export class TokenRotation extends Poller {
   }
 
   #begin(renewal: ClaimedRenewal, moreMayBeDue: boolean): Promise<void> {
-    this.#keepTimer ??= setInterval(() => this.#keepClaims(), this.#claimMs / 3);
     const { workspace } = renewal;
     const run = this.#renew(renewal).finally(() => {
       this.#running.delete(workspace);
-      if (this.#running.size === 0) {
-        clearInterval(this.#keepTimer);
-        this.#keepTimer = undefined;
-      }
       if (moreMayBeDue) this.pollNow();
     });
     this.#running.set(workspace, run);
     return run;
-  }
-
-  #keepClaims(): void {
-    const { store, log } = this.#deps;
-    store.installations
-      .keepRenewals(this.#holder, this.#claimMs)
-      .catch((error: unknown) => log.debug({ err: error }, 'keeping the claims on renewals failed'));
   }
 
   async #renew(renewal: ClaimedRenewal): Promise<void> {

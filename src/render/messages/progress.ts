@@ -3,7 +3,7 @@ import { blockTextLength, type PlanBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { earlierSteps, stepsDone } from '../strings/index.ts';
 import { shorten } from '../text/shorten.ts';
-import { formatRunningTime } from '../text/units.ts';
+import { counted, formatRunningTime } from '../text/units.ts';
 import type { ReplyBlock } from './answer-text.ts';
 import { callTitle, MAX_TOOL_TEXT_LENGTH, type ToolCall, toolCalls } from './tool-steps.ts';
 
@@ -24,7 +24,7 @@ export function progressLine(
 /** For how long the agent works, and how many steps are done: "1 min · 2 steps done". */
 export function progressTail(blocks: readonly ReplyBlock[], elapsedMs: number): string {
   const done = toolCalls(blocks).filter((call) => call.output !== undefined).length;
-  const count = done === 0 ? '' : `${done} ${done === 1 ? 'step' : 'steps'} done`;
+  const count = done === 0 ? '' : `${counted(done, 'step')} done`;
   return [formatRunningTime(elapsedMs), count].filter((part) => part !== '').join(' · ');
 }
 

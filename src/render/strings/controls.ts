@@ -1,3 +1,4 @@
+import { counted } from '../text/units.ts';
 import { buttons } from './buttons.ts';
 /** Why a press on a button had no effect. */
 export const controlFailed = {
@@ -102,15 +103,11 @@ export function messagesPaused(count: number, who: string): string {
 }
 
 export function pausedSent(count: number, who: string): string {
-  return `${who} sent ${formatCount(count)} to the agent.`;
+  return `${who} sent ${counted(count, 'message')} to the agent.`;
 }
 
 export function pausedDiscarded(count: number, who: string): string {
-  return `${who} discarded ${formatCount(count)}; the agent won't see ${count === 1 ? 'it' : 'them'}.`;
+  return `${who} discarded ${counted(count, 'message')}; the agent won't see ${count === 1 ? 'it' : 'them'}.`;
 }
 
 export const nothingPaused = 'No messages are waiting here anymore.';
-
-function formatCount(count: number): string {
-  return count === 1 ? '1 message' : `${count} messages`;
-}

@@ -1,3 +1,5 @@
+import { counted } from '../text/units.ts';
+
 export const home = {
   title: 'Taskthread',
   about: [
@@ -37,7 +39,7 @@ export function pageShown(from: number, to: number, count: number): string {
 export const taskRecord = {
   begun: "I'm collecting the record of this task. It comes as a file in your direct messages with me.",
   progress: (turns: number) =>
-    `I'm collecting the record of this task: ${turns === 1 ? '1 question' : `${turns} questions`} so far. It comes as a file in your direct messages with me.`,
+    `I'm collecting the record of this task: ${counted(turns, 'question')} so far. It comes as a file in your direct messages with me.`,
   uploading: "The record is complete, and I'm sending it to your direct messages with me.",
   tooMany:
     'Several records that you asked for are still being collected. Save this one when they are in your direct messages with me.',
@@ -151,7 +153,3 @@ export const usage = {
     thumbsDown: (count: number) => `${count} 👎`,
   },
 } as const;
-
-function counted(count: number, noun: string): string {
-  return `${count} ${count === 1 ? noun : `${noun}s`}`;
-}

@@ -1,3 +1,4 @@
+import { counted } from '../text/units.ts';
 import { withReason } from './turn-errors.ts';
 
 /** What stands in and below an answer: its rest, its results and their links, its review and its steps. */
@@ -71,7 +72,7 @@ export const linksRefused = "Slack didn't accept the links to these files.";
 export const resultsUnavailable = "I couldn't read which files the agent made for this answer.";
 /** The heading over the results `from` to `to` of `count`. */
 export function resultsHeading(count: number, from: number, to: number): string {
-  const files = count === 1 ? '1 file' : `${count} files`;
+  const files = counted(count, 'file');
   return from === 1 && to === count ? `${files} from the agent` : `${files} from the agent, ${from} to ${to}`;
 }
 

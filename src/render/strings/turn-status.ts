@@ -1,5 +1,5 @@
 import { capitalise } from '../text/shorten.ts';
-import { formatDuration } from '../text/units.ts';
+import { counted, formatDuration } from '../text/units.ts';
 
 /** What a reply says about its turn while the turn runs, and when it ends without an error. */
 
@@ -88,12 +88,12 @@ export function inAnswerTo(names: readonly string[]): string {
 /** "14 steps in 6 min". */
 export function stepsDone(steps: number, ms: number): string {
   if (steps === 0) return `Took ${formatDuration(ms)}.`;
-  return `${steps === 1 ? '1 step' : `${steps} steps`} in ${formatDuration(ms)}`;
+  return `${counted(steps, 'step')} in ${formatDuration(ms)}`;
 }
 
 /** Stands for the first steps of a long run. */
 export function earlierSteps(count: number, failed: number): string {
-  const steps = count === 1 ? '1 earlier step' : `${count} earlier steps`;
+  const steps = counted(count, 'earlier step');
   return failed === 0 ? steps : `${steps}, ${failed} failed`;
 }
 

@@ -46,3 +46,8 @@ export function formatSize(bytes: number | null): string {
 function withoutTrailingZero(number: string): string {
   return number.replace(/\.0$/, '');
 }
+
+/** A number of things: "1 file", "2 files". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`;
+}

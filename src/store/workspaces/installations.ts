@@ -167,12 +167,6 @@ export class Installations extends Queries {
       returning workspace, encrypted_tokens, installed_at::text as installed`);
   }
 
-  /** Keeps all of a process's claims for `claimMs` more. */
-  async keepRenewals(holder: string, claimMs: number): Promise<void> {
-    await this.changes(sql`
-      update installations set renewal_claimed_until = ${fromNow(claimMs)} where renewal_claimed_by = ${holder}`);
-  }
-
   /** Gives a claim back. */
   async releaseRenewal(holder: string, { workspace }: ClaimedRenewal): Promise<void> {
     await this.changes(sql`

@@ -72,8 +72,7 @@ export class HomeTab {
       const channel = slackId.safeParse(press.selectedChannel).data;
       return this.#showFor(press, { channel, channelPage: 0 });
     },
-    home_settings: (press) =>
-      this.openChannelSettings({ ...press, channel: press.value }, parseHomeMetadata(press.view.metadata)),
+    home_settings: (press) => this.#openSettings(press),
     task_details: (press) => this.#openTask(press),
   };
 
@@ -118,15 +117,15 @@ export class HomeTab {
   }
 
   /** Opens the settings of the channel that is shown. Throws a SlackError. */
-  async openChannelSettings(request: ChannelActor & ModalTrigger, state: HomeTabState): Promise<void> {
-    const { workspace: id, channel, person } = request;
-    const workspace = this.#deps.workspace(id);
-    if (workspace === undefined) return;
+  async #openSettings({ workspace, person, triggerId, value: channel, view }: ViewPress): Promise<void> {
+    const state = parseHomeMetadata(view.metadata);
+    const slack = this.#deps.workspace(workspace);
+    if (slack === undefined) return;
     // Someone who has left the channel reads so in the tab.
-    const refusal = await channelTasksRefusal(workspace, channel, person);
-    if (refusal !== undefined) return this.show({ workspace: id, person, state });
-    if ((await this.#deps.openSettings(request)) === 'late')
-      await this.show({ workspace: id, person, state, note: strings.controlFailed.late });
+    const refusal = await channelTasksRefusal(slack, channel, person);
+    if (refusal !== undefined) return this.show({ workspace, person, state });
+    if ((await this.#deps.openSettings({ workspace, channel, person, triggerId })) === 'late')
+      await this.show({ workspace, person, state, note: strings.controlFailed.late });
   }
 
   async #load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {

@@ -86,14 +86,11 @@ export class EventIntake {
     // Most events are messages: skip the other parser for those.
     const uninstallEvent = isMessage ? undefined : parseUninstallEvent(body);
     if (uninstallEvent === undefined && envelope === undefined) return undefined;
-    const uninstall = async () => {
+    const receiverOf = async (): Promise<Receiver> => {
+      if (uninstallEvent === undefined && envelope !== undefined) return this.#receiverOf(envelope);
       if (uninstallEvent !== undefined) await this.#deps.onUninstallEvent?.(uninstallEvent);
-      return 'uninstalled' as const;
+      return { kind: 'other', take: async () => 'uninstalled' };
     };
-    const receiverOf = async (): Promise<Receiver> =>
-      envelope === undefined || uninstallEvent !== undefined
-        ? { kind: 'other', take: uninstall }
-        : this.#receiverOf(envelope);
     const place = envelope && placeOf(envelope);
     await this.#buffer.write({
       // An event about a whole organisation names no workspace.
@@ -107,8 +104,7 @@ export class EventIntake {
           await this.#deps.onEventLost(place, place.messageTs);
       },
       onGivenUp: () => {
-        const target = envelope && writerOf(envelope);
-        if (target !== undefined) this.#deps.onMessageGivenUp(target);
+        if (place?.writer !== undefined) this.#deps.onMessageGivenUp(place.writer);
       },
     });
     return isMessage ? 'message' : 'event';
@@ -200,27 +196,28 @@ const text = optional(z.string());
 const placeSchema = z.looseObject({ ts: text, thread_ts: text });
 const placedSchema = placeSchema.extend({
   channel: text,
+  user: text,
   event_ts: text,
   message: optional(placeSchema),
   previous_message: optional(placeSchema),
 });
 
-const writtenSchema = placeSchema.extend({ channel: z.string(), user: z.string() });
-
-/** Who wrote a message that is surely for the bot: a mention, or a direct message. */
-function writerOf({ workspace, eventType, event }: Envelope): EphemeralTarget | undefined {
-  const { success, data } = writtenSchema.safeParse(event);
-  if (!success) return undefined;
-  const { channel, user: person, thread_ts: threadTs } = data;
-  const isForBot = eventType === 'app_mention' || (eventType === 'message' && isDirectChannel(channel));
-  return isForBot ? { workspace, channel, person, threadTs } : undefined;
+interface EventPlace extends ThreadKey {
+  messageTs: SlackTs;
+  /** When the event happened. */
+  ts: SlackTs;
+  /** Who wrote a message that is surely for the bot: a mention, or a direct message. */
+  writer: EphemeralTarget | undefined;
 }
 
-/** The thread and message that an event is about, and when it happened: an edit and a deletion are about their message's. */
-function placeOf({ workspace, event }: Envelope): ThreadKey & { messageTs: SlackTs; ts: SlackTs } {
+/** The thread and message that an event is about: an edit and a deletion are about their message's. */
+function placeOf({ workspace, eventType, event }: Envelope): EventPlace {
   const placed = placedSchema.safeParse(event).data ?? {};
-  const { channel = '', event_ts, message = placed.previous_message ?? placed } = placed;
+  const { channel = '', user: person, thread_ts: threadTs, event_ts } = placed;
+  const { message = placed.previous_message ?? placed } = placed;
   const messageTs = message.ts ?? '';
   const thread_ts = message.thread_ts ?? messageTs;
-  return { workspace, channel, thread_ts, messageTs, ts: event_ts ?? placed.ts ?? '' };
+  const isForBot = eventType === 'app_mention' || (eventType === 'message' && isDirectChannel(channel));
+  const writer = isForBot && person !== undefined ? { workspace, channel, person, threadTs } : undefined;
+  return { workspace, channel, thread_ts, messageTs, ts: event_ts ?? placed.ts ?? '', writer };
 }

@@ -44,10 +44,6 @@ export interface ShareRequest extends SharePlace {
   guard?: LeaseGuard | undefined;
 }
 
-export type SlackUploadRequest = StagedFile &
-  SharePlace &
-  Pick<ShareRequest, 'comment'> & { title?: string | undefined };
-
 const uploadUrlSchema = z.looseObject({ upload_url: z.string(), file_id: z.string() });
 const shareSchema = z.looseObject({ ts: z.string(), thread_ts: z.string().nullish() });
 const placesSchema = z.record(z.string(), optional(listOf(shareSchema)));
@@ -84,8 +80,8 @@ export class FileUploads {
   }
 
   /** All three steps for one file. Throws a SlackError; after outcome `unknown`, call `shareStatus` before you retry. */
-  async upload(file: SlackUploadRequest): Promise<{ fileId: string }> {
-    const { channel, threadTs, guard, name, comment, title = name } = file;
+  async upload(file: StagedFile & SharePlace & Pick<ShareRequest, 'comment'>): Promise<{ fileId: string }> {
+    const { channel, threadTs, guard, name: title, comment } = file;
     const { fileId } = await this.stage(file);
     await this.share({ channel, threadTs, guard, comment, files: [{ id: fileId, title }] });
     return { fileId };

@@ -119,11 +119,7 @@ function formatDefault(value: unknown): string {
 }
 
 /** What is wrong with a setting (`message`; nothing if it is missing), what it is for and where to find it. */
-function describeProblem(
-  name: string,
-  set: Readonly<Record<string, string | undefined>>,
-  message: string,
-): string {
+function describeProblem(name: string, set: Readonly<Record<string, string | undefined>>, message: string) {
   const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;
   return `${name} ${state}. ${describeSetting(name)}`;
 }
@@ -138,10 +134,7 @@ function describeSetting(name: string): string {
  * Reads the files that `<NAME>_FILE` settings name for these secrets; trims byte order marks, blanks and line ends.
  * Returns the settings with the secrets, and by name what is wrong.
  */
-function readSecretFiles(
-  set: Readonly<Record<string, string | undefined>>,
-  secrets: readonly string[],
-): { read: Record<string, string | undefined>; problems: Map<string, string> } {
+function readSecretFiles(set: Readonly<Record<string, string | undefined>>, secrets: readonly string[]) {
   const read = { ...set };
   const problems = new Map<string, string>();
   for (const name of secrets) {

@@ -37,10 +37,7 @@ export async function keyOpens(options: ProbeOptions, resource: OwnedResource): 
   return (await tryKey(options, resource)) === 'found';
 }
 
-async function tryKey(
-  { signal, ...options }: ProbeOptions,
-  resource: OwnedResource,
-): Promise<'bad_key' | 'unknown' | 'found'> {
+async function tryKey({ signal, ...options }: ProbeOptions, resource: OwnedResource) {
   const agent = new AgentClient({
     ...options,
     retry: { maxAttempts: 1 },

@@ -80,11 +80,7 @@ export class MultipartUpload {
   }
 
   /** Reads a part and starts sending it when fewer than `concurrency` are in progress. Does not wait for its end. */
-  async #startPart(
-    { number, size }: Part,
-    reader: PartReader,
-    inProgress: Set<Promise<void>>,
-  ): Promise<void> {
+  async #startPart({ number, size }: Part, reader: PartReader, inProgress: Set<Promise<void>>) {
     const buffer = await this.#client.uploadMemory.acquire(size, this.#signal);
     try {
       await reader.fill(buffer.bytes);

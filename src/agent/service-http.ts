@@ -145,13 +145,7 @@ export class ServiceHttp {
     this.#options.log?.warn({ call, leftOut }, 'left out items of a list that cannot be read');
   }
 
-  async #request<T>(
-    method: Method,
-    path: string,
-    details: CallDetails,
-    read: ReadResponse<T>,
-    idleMs = 0,
-  ): Promise<T> {
+  async #request<T>(method: Method, path: string, details: CallDetails, read: ReadResponse<T>, idleMs = 0) {
     const { apiKey, serviceOptions, retry, isTrial } = this.#options;
     const redact = (text: string) => text.replaceAll(apiKey(), '[key]');
     const name = `${method} ${path}`;

@@ -69,10 +69,7 @@ class Pages {
     await this.#servers.disposeAsync();
   }
 
-  async #serve(
-    port: number,
-    more: Pick<HealthServerDeps, 'results' | 'fallback' | 'metrics'>,
-  ): Promise<number> {
+  async #serve(port: number, more: Pick<HealthServerDeps, 'results' | 'fallback' | 'metrics'>) {
     const { findTrouble, report } = this.#deps;
     const server = new HealthServer({ findTrouble, report, draining: () => this.draining, ...more });
     const openPort = await server.start(port, this.#deps.config.HOST);

@@ -5,7 +5,6 @@ import {
   type ButtonHandlers,
   type ControlOutcome,
   type ControlRequest,
-  type FormAnswer,
   type FormHandlers,
   type FormSubmission,
   turnOf,
@@ -71,10 +70,7 @@ async function commentForm(deps: RelayDeps, request: ControlRequest): Promise<Mo
 }
 
 /** Saves a comment with the person's thumb, and tells its writer. */
-async function submitComment(
-  deps: RelayDeps,
-  { workspace, person, metadata, input }: FormSubmission,
-): Promise<FormAnswer> {
+async function submitComment(deps: RelayDeps, { workspace, person, metadata, input }: FormSubmission) {
   const turnId = z.uuid().safeParse(metadata).data;
   const comment = (input('comment')?.value ?? '').trim().slice(0, MAX_COMMENT_CHARACTERS);
   if (turnId === undefined || comment === '') return undefined;
@@ -93,12 +89,7 @@ async function submitComment(
 }
 
 /** Posts a comment in the channel of the settings. Throws a SlackError. */
-async function postComment(
-  deps: RelayDeps,
-  key: FeedbackKey,
-  turn: Turn | undefined,
-  text: string,
-): Promise<void> {
+async function postComment(deps: RelayDeps, key: FeedbackKey, turn: Turn | undefined, text: string) {
   const { feedbackChannel: channel } = deps.settings;
   const workspace = deps.workspace(key.workspace);
   if (channel === undefined || workspace === undefined) return;

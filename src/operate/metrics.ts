@@ -198,11 +198,7 @@ export class Metrics {
     return new Counter(this.#describe(name, labelNames));
   }
 
-  #histogram<Label extends string>(
-    name: MetricName,
-    buckets: number[],
-    labelNames: Label[] = [],
-  ): Histogram<Label> {
+  #histogram<Label extends string>(name: MetricName, buckets: number[], labelNames: Label[] = []) {
     return new Histogram({ ...this.#describe(name, labelNames), buckets });
   }
 

@@ -179,11 +179,7 @@ export class RateLimiter {
    * Asks for both at once, because the store answers in one statement. Where the channel has to wait, its permit comes first:
    * meanwhile, the method's are for other channels.
    */
-  async #permitForBoth(
-    method: LimitedMethod,
-    request: PermitRequest,
-    channel: PermitQueue,
-  ): Promise<Permit | undefined> {
+  async #permitForBoth(method: LimitedMethod, request: PermitRequest, channel: PermitQueue) {
     const ofMethod = channel.mayBeOpen ? this.permit(method, request) : undefined;
     const ofChannel = channel.request(request);
     const afterChannel = async () => (await ofChannel) && (await this.permit(method, request));

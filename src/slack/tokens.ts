@@ -115,10 +115,7 @@ export interface TokenRenewalOptions extends Pick<SlackClientOptions, 'slackApiU
 }
 
 /** Renews an expiring token; the old one stays valid until it expires. Throws a SlackError. */
-async function renewToken(
-  { clientId, clientSecret, ...options }: TokenRenewalOptions,
-  refreshToken: string,
-): Promise<RenewedToken> {
+async function renewToken({ clientId, clientSecret, ...options }: TokenRenewalOptions, refreshToken: string) {
   const client = clientForToken(undefined, { ...options, timeoutMs: RENEWAL_TIMEOUT_MS });
   const args = {
     grant_type: 'refresh_token',

@@ -165,11 +165,7 @@ export class ChannelSettings {
   }
 
   /** Checks another project at the service, and saves new texts there; returns what the service refused. */
-  async #updateService(
-    actor: ChannelActor,
-    { project, texts }: Change,
-    signal: AbortSignal,
-  ): Promise<FormErrors | undefined> {
+  async #updateService(actor: ChannelActor, { project, texts }: Change, signal: AbortSignal) {
     const { unknownProject, projectNotFound, late } = strings.channelSettingsFailed;
     if (project === '' && Object.keys(texts).length === 0) return undefined;
     const closing = await closingAt(this.#deps, actor, signal);

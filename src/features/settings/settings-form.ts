@@ -149,11 +149,7 @@ function typedText(scope: Scope, key: SettingKey, input: FormInput): string | un
 }
 
 /** What holds, and who has set it; undefined for a setting without a default elsewhere. */
-function inForce(
-  key: SettingKey,
-  set: SettingsInPlace,
-  operator: OperatorSettings,
-): strings.ValueInForce | undefined {
+function inForce(key: SettingKey, set: SettingsInPlace, operator: OperatorSettings) {
   const setting = SETTINGS[key];
   const usual = setting.usual?.(operator, set);
   if (usual === undefined) return undefined;

@@ -61,10 +61,7 @@ async function personRefusal(
  * Why a question may not go to a channel: a key of the sentences for it. `foreign`: the direct conversation is not theirs
  * with the bot; `unknown`: Slack did not answer in time.
  */
-async function channelRefusal(
-  workspace: WorkspaceClient,
-  { channel, person, openedThere }: StartTarget,
-): Promise<'outsider' | 'foreign' | 'hidden' | 'unknown' | undefined> {
+async function channelRefusal(workspace: WorkspaceClient, { channel, person, openedThere }: StartTarget) {
   const known = membershipIn(workspace, channel, person);
   const status = await within(LOOKUP_TIMEOUT_MS, known, 'unknown' as const);
   // Slack does not list the members of group conversations and very large channels.

@@ -87,10 +87,7 @@ export async function readReviews(work: RecordWork): Promise<recorded.RecordedRe
 }
 
 /** What Slack has now of these messages of the thread, whose ts are in order. */
-async function readMessages(
-  { workspace, row, lease }: RecordWork,
-  wanted: readonly SlackTs[],
-): Promise<Map<SlackTs, ThreadMessage>> {
+async function readMessages({ workspace, row, lease }: RecordWork, wanted: readonly SlackTs[]) {
   const place = { channel: row.channel, threadTs: row.thread_ts, oldest: wanted[0], latest: wanted.at(-1) };
   const found = new Map<SlackTs, ThreadMessage>();
   for await (const message of workspace.readBack.messages({ ...place, signal: lease.signal, guard: lease }))
@@ -99,11 +96,7 @@ async function readMessages(
 }
 
 /** Who wrote what a turn sent, and their words; a button may have repeated or corrected those. Undefined if they are gone. */
-async function findWords(
-  work: RecordWork,
-  turn: SentTurn,
-  thread: ReadonlyMap<SlackTs, ThreadMessage>,
-): Promise<Pick<recorded.RecordedTurn, 'writer' | 'question' | 'isEdited'> | undefined> {
+async function findWords(work: RecordWork, turn: SentTurn, thread: ReadonlyMap<SlackTs, ThreadMessage>) {
   const { messages, turns } = work.deps.store;
   let written: Omit<Turn, 'prompt'> = turn;
   let said = thread.get(turn.message_ts);
@@ -134,10 +127,7 @@ async function toPerson({ workspace }: RecordWork, id: string): Promise<recorded
 }
 
 /** A message at the service, or a sentence why there is none. */
-async function readAnswer(
-  { agent, taskId, lease }: RecordWork,
-  id: string | null,
-): Promise<recorded.RecordedTurn['answer']> {
+async function readAnswer({ agent, taskId, lease }: RecordWork, id: string | null) {
   if (id === null) return recordNotes.none;
   try {
     const { content, error } = await agent.getMessage(taskId, id, { signal: lease.signal });

@@ -160,12 +160,7 @@ export class EventGapDetector {
   }
 
   /** Judges a workspace and records its gap, if there is one; returns when it was judged deaf (Unix ms), if it is. */
-  async #look(
-    workspace: string,
-    isReceiving: boolean,
-    gapMs: number,
-    news: EchoCounts,
-  ): Promise<number | null> {
+  async #look(workspace: string, isReceiving: boolean, gapMs: number, news: EchoCounts) {
     const { store, minGapMs, log } = this.#deps;
     const { gap, judgedAt } = await store.transaction(async (trxStore) => {
       const found = await trxStore.workspaces.recordReceiving(workspace, gapMs, isReceiving);

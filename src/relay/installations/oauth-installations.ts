@@ -79,10 +79,7 @@ function createOAuthInstallations(deps: OAuthInstallationsDeps) {
   };
 }
 
-function isInstallAllowed(
-  { workspace, enterprise_id }: GrantedInstallation,
-  named: readonly string[],
-): boolean {
+function isInstallAllowed({ workspace, enterprise_id }: GrantedInstallation, named: readonly string[]) {
   return named.length === 0 || named.includes(workspace) || named.includes(enterprise_id ?? '');
 }
 

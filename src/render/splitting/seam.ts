@@ -69,13 +69,7 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atL
   return textSeam(text, chain, at, atLine, items);
 }
 
-function textSeam(
-  text: string,
-  chain: readonly MarkdownNode[],
-  at: number,
-  atLine: boolean,
-  items: string,
-): Seam {
+function textSeam(text: string, chain: readonly MarkdownNode[], at: number, atLine: boolean, items: string) {
   const leaf = chain.find(
     (node) => node.type === 'paragraph' || node.type === 'heading' || node.type === 'table',
   );

@@ -90,11 +90,7 @@ export class WorkspaceErasure extends Queries {
    * Workspaces due for deletion, or `only` this one; `whole` if nothing of the workspace is in use. In a random order, so
    * that one that cannot be deleted is not always the first.
    */
-  async #dueWorkspaces(
-    db: Kysely<Tables>,
-    days: number,
-    only?: string,
-  ): Promise<{ workspace: string; whole: boolean }[]> {
+  async #dueWorkspaces(db: Kysely<Tables>, days: number, only?: string) {
     const due = sql`uninstalled_at < ${daysAgo(days)} and (${only ?? null}::text is null or workspace = ${only ?? null})`;
     const { rows } = await sql<{ workspace: string; whole: boolean }>`
       select * from (

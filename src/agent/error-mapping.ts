@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { parseJson, valueAt } from '../calls/json.ts';
 import { parseRetryAfter } from '../calls/retry.ts';
@@ -45,7 +46,8 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
     sentence: `${serverName(target)} ${sentence}${said}`,
     retryAfterMs: mayPass ? parseRetryAfter(response.header('retry-after')) : undefined,
   });
-  const reason = context.redact(errorText(text, serviceOptions.errorWords));
+  const words = context.redact(errorText(text, serviceOptions.errorWords));
+  const reason = /[\p{L}\p{N}]/u.test(words) ? words : `${status} ${STATUS_CODES[status] ?? ''}`.trim();
   const fail = (code: AgentErrorCode, sentence: string) => new AgentError(code, details(sentence));
 
   if (status < 400) {

@@ -95,7 +95,7 @@ export class AgentRejectedError extends AgentError {
     this.#reason = details.reason;
   }
 
-  /** The service's own reason, or ''. Untrusted text that may repeat the request: never log it. */
+  /** The service's own reason, or what its status means. Untrusted text that may repeat the request: never log it. */
   get reason(): string {
     return this.#reason;
   }

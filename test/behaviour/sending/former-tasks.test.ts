@@ -142,7 +142,7 @@ test('the next message has it where the one that left the task was not sent', as
   });
   await slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
   await scene.until('no task begins', () =>
-    scene.shown(channel, root).includes(strings.messageRejected('').slice(0, -1)),
+    scene.shown(channel, root).includes(strings.messageRejected('422 Unprocessable Entity')),
   );
   mend();
   await say(channel, root, 'something else', scene.grace);

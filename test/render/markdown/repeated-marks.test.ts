@@ -5,7 +5,6 @@ import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 const LENGTH = 4_200;
 /** What costs a parser of Markdown a walk through all that stands before it. */
 const shapes = [
-  'a\n=\n',
   'a\n-\n',
   '_a*',
   '\\(',

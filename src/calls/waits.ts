@@ -15,6 +15,9 @@ export function anySignal(sources: readonly (AbortSignal | undefined)[]): AbortS
   return signal;
 }
 
+/** Why a wait ends that is no longer needed: an error of its own for each would take long to make. */
+export const NO_LONGER_NEEDED = new DOMException('This is no longer needed.', 'AbortError');
+
 /** A turn's lease, as the calls that must not happen twice need it. */
 export interface LeaseGuard {
   /** Aborted when the lease is known to be lost. */

@@ -1,4 +1,4 @@
-import { anySignal, sleepUnlessAborted } from '../../calls/waits.ts';
+import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
@@ -87,7 +87,7 @@ export class LiveReply {
   async showFinalText(): Promise<void> {
     this.#stage = 'final_text';
     // A live edit that still waits gives way to the final ones.
-    this.#pendingEdits.abort();
+    this.#pendingEdits.abort(NO_LONGER_NEEDED);
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
     this.#hurry = anySignal([this.#work.lease.signal, this.#pendingEdits.signal]);
     this.#unseenSince ??= Date.now();
@@ -134,7 +134,7 @@ export class LiveReply {
   /** Stops showing changes; the messages stay in the thread. `record` gets what was not recorded before. */
   async close<T>(record: (last: LastStep) => Promise<T>): Promise<T> {
     this.#isClosed = true;
-    this.#pendingEdits.abort();
+    this.#pendingEdits.abort(NO_LONGER_NEEDED);
     await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
     return this.posts.recordWith((posts) => record({ posts }));
   }

@@ -1,4 +1,5 @@
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { NO_LONGER_NEEDED } from '../../calls/waits.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/outage-waits.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
 import { isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
@@ -138,7 +139,7 @@ export class ReplyReader {
     this.#last = this.#knownAfter(reply);
     if (isReplySettled(reply)) this.#settled = { reply, hasSettled: true };
     onRead(reply);
-    this.#nextRead.abort();
+    this.#nextRead.abort(NO_LONGER_NEEDED);
     this.#nextRead = new AbortController();
     return reply;
   }

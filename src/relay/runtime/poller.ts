@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { NO_LONGER_NEEDED } from '../../calls/waits.ts';
+
 export interface PollerOptions {
   /** The time between polls (ms), skipped while one runs. Left out: polls only when it is asked to, without a start. */
   intervalMs?: number;
@@ -48,7 +50,7 @@ export class Poller {
   /** Stops polling, and waits for the poll under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#stopped.abort();
+    this.#stopped.abort(NO_LONGER_NEEDED);
     clearInterval(this.#timer);
     await this.#running;
   }

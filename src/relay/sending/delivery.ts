@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError, undefinedIfNotFound } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
-import { anySignal, sleepUnlessAborted } from '../../calls/waits.ts';
+import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -100,7 +100,7 @@ export async function deliverOnce(
       await deps.store.turns.record(intended, { send_intended_at: null });
     throw error;
   } finally {
-    answered.abort();
+    answered.abort(NO_LONGER_NEEDED);
     // The message is read from the task's list, so the result of a send that is still open does not matter.
     sending.catch(() => undefined);
   }

@@ -15,6 +15,11 @@ const UNREADABLE_MARK = new RegExp(
 );
 const IS_UNSPACED_LETTER = new RegExp(`^${UNSPACED_LETTER}$`, 'u');
 const IS_PUNCTUATION = new RegExp(`^${PUNCTUATION}$`, 'u');
+/** An opening mark that Slack reads only beside a word joiner; it cannot be closed before its end is written. */
+export const UNREADABLE_OPENER = new RegExp(
+  `(?<=${UNSPACED_LETTER})${MARK_RUN}(?![*~])${PUNCTUATION}[^*~]{0,600}$`,
+  'u',
+);
 
 /** The text for the parser: of the same length, with every mark at its offset. */
 export function withReadableEmphasis(text: string): string {

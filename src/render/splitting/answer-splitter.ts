@@ -215,7 +215,7 @@ export class AnswerSplitter {
       cutAtLengthLimit(body, tree, {
         first,
         least: Math.min(opener.length + MIN_PART_LENGTH, Math.max(first, body.length - 300)),
-        safe: incompleteEndOf(body, tree, this.parsed).shownTo,
+        safe: incompleteEndOf(body, tree, this.parsed).openFrom,
       });
     const next = start + cut.at - opener.length;
     const shown = { text: body, tree, sourceFrom: opener.length, to: cut.at, closer: cut.closer };

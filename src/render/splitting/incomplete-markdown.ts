@@ -1,4 +1,4 @@
-import { UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
+import { UNREADABLE_OPENER, UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
 import {
   isFenceClosed,
   lastNodes,
@@ -14,11 +14,13 @@ import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts'
 export interface IncompleteEnd {
   /** Characters from here on are not shown yet. */
   shownTo: number;
-  /** Closes the code that is open at `shownTo`. */
+  /** Closes what is open at `shownTo`. */
   closer: string;
+  /** Where the first construct that `closer` closes starts; `shownTo` if there is none. */
+  openFrom: number;
 }
 
-/** How far back (characters) an open mark still counts as one that will be closed, and is held back with its text. */
+/** How far back (characters) an open mark still counts as one that will be closed. */
 const MAX_MARK_DISTANCE = 600;
 const MAX_LINK_DISTANCE = 4_000;
 /** Most half-written marks in a row that are held back. */
@@ -59,7 +61,7 @@ export function closerAtEnd(text: string, tree: MarkdownNode): string {
 }
 
 function completeEnd(shownTo: number): IncompleteEnd {
-  return { shownTo, closer: '' };
+  return { shownTo, closer: '', openFrom: shownTo };
 }
 
 function trimmedEnd(text: string, end: number): number {
@@ -81,6 +83,7 @@ function codeEnd(text: string, code: MarkdownNode, end: number, final = false): 
   return {
     shownTo,
     closer: `${text.charAt(shownTo - 1) === '\n' ? '' : '\n'}${linePrefix(text, code.start)}${fence}`,
+    openFrom: shownTo,
   };
 }
 
@@ -140,17 +143,37 @@ function maskComplete(text: string, leaf: MarkdownNode, end: number): string {
   return masked.replace(/\\[!-'*-/:-@\\^-`{-~]/g, '\uE000\uE000');
 }
 
-/** The text of a paragraph up to its first mark that is not closed yet, and without a marker that would stand alone then. */
 function inlineEnd(text: string, leaf: MarkdownNode, end: number): IncompleteEnd {
-  const masked = maskComplete(text, leaf, end);
-  const code = masked.indexOf('`');
-  const isOpenCode = code >= 0 && masked.length - code <= MAX_MARK_DISTANCE;
-  const complete = inlineShownTo(isOpenCode ? masked.slice(0, code) : masked);
-  const at = openMarkAt(masked.slice(0, complete)) ?? complete;
-  const shownTo = leaf.start + masked.slice(0, at).trimEnd().length;
-  const line = lineStart(text, shownTo);
-  const isAlone = at < masked.length && /^[ \t>]*$/.test(text.slice(line, shownTo).replace(MARKER_ALONE, ''));
-  return completeEnd(isAlone ? trimmedEnd(text, line) : shownTo);
+  const from = leaf.start;
+  let masked = maskComplete(text, leaf, end);
+  let code = openCode(masked);
+  // Code inside the text of a link is not shown before the link.
+  const label = code && OPEN_LABEL.exec(masked.slice(0, code.at));
+  if (label) {
+    masked = masked.slice(0, label.index);
+    code = undefined;
+  }
+  let shownTo = code ? code.shownTo : inlineShownTo(masked);
+  const limit = code ? code.at : shownTo;
+  const openers = openMarks(masked.slice(0, limit));
+  let closer = code && code.shownTo > code.at ? code.run : '';
+  // After a backtick, the closing run would be longer than the opening one.
+  while (closer !== '' && text.charAt(from + shownTo - 1) === '`') shownTo -= 1;
+  for (const opener of openers.toReversed()) {
+    if (closer === '' && opener.end >= shownTo) shownTo = opener.at;
+    else closer += opener.run;
+  }
+  const kept = masked.slice(0, shownTo).trimEnd().length;
+  const first = openers[0]?.at ?? limit;
+  return { shownTo: from + kept, closer, openFrom: from + Math.min(first, kept) };
+}
+
+function openCode(masked: string): { at: number; run: string; shownTo: number } | undefined {
+  const match = /`+/.exec(masked);
+  if (!match || masked.length - match.index > MAX_MARK_DISTANCE) return undefined;
+  const content = match.index + match[0].length;
+  const shownTo = masked.replace(/[`\s]+$/, '').length;
+  return { at: match.index, run: match[0], shownTo: shownTo > content ? shownTo : match.index };
 }
 
 /** The text of a link; it may contain brackets, one level deep. */
@@ -169,6 +192,7 @@ const HALF_WRITTEN = [
   /\$\$[^$]{0,600}\$?$/,
   /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|])[^$\n]{0,80}$/u,
   /\$$/,
+  UNREADABLE_OPENER,
   UNSURE_EMPHASIS,
   /\\$/,
   /&#?[a-z0-9]{0,31}$/i,
@@ -200,21 +224,20 @@ function inlineShownTo(masked: string): number {
   return shownTo;
 }
 
-/** A mark that may open emphasis: also after a letter in scripts without spaces, or doubled before a letter; `~5` is a number. */
+/** A mark that may open emphasis: also after a letter in scripts without spaces, or doubled before a letter. */
 const MARK_OPENER = new RegExp(
-  `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2}(?!\\d))(?=[^\\s*_~])|(?<=${UNSPACED_LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])|(?<=\\p{L})(?:\\*{2,3}|~~)(?=\\p{L})`,
+  `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2})(?=[^\\s*_~])|(?<=${UNSPACED_LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])|(?<=\\p{L})(?:\\*{2,3}|~~)(?=\\p{L})`,
   'gu',
 );
 
-/** Where the first open mark stands. */
-function openMarkAt(masked: string): number | undefined {
+function openMarks(masked: string): { at: number; end: number; run: string }[] {
   const from = Math.max(0, masked.length - MAX_MARK_DISTANCE);
-  const open: { at: number; run: string }[] = [];
+  const open: { at: number; end: number; run: string }[] = [];
   for (const { index: at, 0: run } of masked.matchAll(MARK_OPENER)) {
     // `**(x)**y`: the second one was meant to close the first one, and does not.
     const isFailedEnd = /[^\s\uE000]/.test(masked.charAt(at - 1)) && open.at(-1)?.run === run;
     if (isFailedEnd) open.pop();
-    else if (at >= from) open.push({ at, run });
+    else if (at >= from) open.push({ at, end: at + run.length, run });
   }
-  return open[0]?.at;
+  return open;
 }

@@ -31,7 +31,7 @@ export const newConversation =
   "The agent started a new conversation for this message, so it doesn't know what was said earlier in this thread.";
 /** The same, where what was said went along. */
 export const conversationQuoted =
-  'The agent started a new conversation for this message. I quoted what was said earlier in this thread, as far as there was room.';
+  'The agent started a new conversation for this message. I quoted what was said earlier in this thread, as far as there was room; share its files again if the agent needs them.';
 export const retriesExhausted =
   'I tried several times and gave up. Your message may or may not have reached the agent; please send it again.';
 

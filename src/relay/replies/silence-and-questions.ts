@@ -97,17 +97,21 @@ export function silenceBefore(waiting: WaitingFor, { silenceMs, waitingMs }: Sil
 }
 
 /** A question mark at the end of a text, in any script; quotes, brackets and emphasis may follow it. */
-const QUESTION_AT_END = /[?？؟;՞]["'”’»)\]*_\s]*$/u;
+const QUESTION_AT_END = /(?:[?？؟\u037e՞]|(?<=\p{Script=Greek});)["'”’»)\]*_\s]*$/u;
 
 /** Of what ends with a question mark, no question to the reader: a quotation, or a polite end. */
 const NO_QUESTION =
-  /(^\s*>.*|\?["'”’»])\s*$|\b(anything else|any (other |more |further )?questions|does (this|that) help)\b[^.!?]*\?/i;
+  /\?["'”’»]\s*$|\b(anything else|any (other |more |further )?questions|does (this|that) help)\b[^.!?]*\?["'”’»)\]*_\s]*$/i;
+
+/** The end of a text in which its question is looked for (UTF-16 units). */
+const END_LENGTH = 200;
 
 /** Whether the last words of a finished answer ask the reader something. */
 export function endsWithQuestion(blocks: readonly ReplyBlock[]): boolean {
   const last = blocks.at(-1);
-  const isOpen = last?.kind === 'text' && !NO_QUESTION.test(last.text.trimEnd().split('\n').at(-1) ?? '');
-  return isOpen && waitsFor(blocks) === 'question';
+  if (last?.kind !== 'text' || waitsFor(blocks) !== 'question') return false;
+  const line = last.text.trimEnd().split('\n').at(-1) ?? '';
+  return !line.trimStart().startsWith('>') && !NO_QUESTION.test(line.slice(-END_LENGTH));
 }
 
 /** What the agent may be waiting for after it has written this. */
@@ -117,5 +121,5 @@ export function waitsFor(blocks: readonly ReplyBlock[]): WaitingFor {
   if (blocks.some((block) => block.kind === 'tool_use' && block.id !== '' && !answered.has(block.id)))
     return 'tool';
   const last = blocks.at(-1);
-  return last?.kind === 'text' && QUESTION_AT_END.test(last.text.slice(-200)) ? 'question' : undefined;
+  return last?.kind === 'text' && QUESTION_AT_END.test(last.text.slice(-END_LENGTH)) ? 'question' : undefined;
 }

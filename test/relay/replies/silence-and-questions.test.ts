@@ -34,6 +34,10 @@ test.each([
   ['Let me know. Do you have any further questions?', false],
   ['I read three papers:\n1. Smith: “Is p53 a target?”', false],
   ['You asked:\n> Which one?', false],
+  ['Does this help? And which file should I use?', true],
+  ['SELECT * FROM sheep;', false],
+  ['Ποιο από τα δύο;', true],
+  [`${'any questions '.repeat(20_000)}?`, false],
 ])('whether “%s” asks the reader something: %s', (words, asks) => {
   expect(endsWithQuestion([text(words)])).toBe(asks);
 });

@@ -43,7 +43,7 @@ export function guardedConnections(
     const pool = new Pool(origin, poolOptions);
     const open = pool.connect.bind(pool);
     const connect = async (request: Dispatcher.ConnectOptions) => {
-      const host = new URL(`http://${request.path}`).hostname;
+      const host = new URL(`http://${request.path}`).hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) === 0 && !allowedHosts.has(host)) await promisify(lookup)(host, { all: true });
       return open(request);
     };

@@ -27,7 +27,7 @@ export interface InFlightRequest {
 
 /** Socket errors before a byte of the request is written. */
 const NEVER_SENT_CODES =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_TLS|PROXY_\d+|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
 
 const texts = listOf(z.string()).catch([]);
 const platformErrorSchema = z.looseObject({
@@ -107,12 +107,14 @@ function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError 
   return unavailable('network', `The connection to Slack failed${code === undefined ? '' : ` (${code})`}`);
 }
 
-/** The codes of an error and of what caused it, such as ECONNREFUSED. */
+/** The codes of an error and of what caused it, such as ECONNREFUSED, or PROXY_503 where a proxy opened no tunnel. */
 function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
     const { data } = socketErrorSchema.safeParse(at);
     if (data !== undefined) codes.push(data.code);
+    const [, proxyStatus] = /^Proxy response \((\d+)\)/.exec(at.message) ?? [];
+    if (proxyStatus !== undefined) codes.push(`PROXY_${proxyStatus}`);
   }
   return codes;
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { connect, type LookupFunction } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { startAgentService } from '../../../sandbox/agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../../../sandbox/bot-process.ts';
@@ -12,6 +13,7 @@ import { startSlackWorkspace } from '../../../sandbox/slack/slack-workspace.ts';
 import { AgentClient } from '../../../src/agent/agent-client.ts';
 import { isPrivateAddress } from '../../../src/agent/network-address.ts';
 import { useProxy } from '../../../src/calls/outbound-proxy.ts';
+import { toSlackError } from '../../../src/slack/error-mapping.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 
 /** A proxy that tunnels to 127.0.0.1 alone, for who has its password. */
@@ -86,14 +88,14 @@ test('a proxy is not asked for a service whose name has a private address', asyn
   const proxy = await startProxy();
   useProxy({ HTTPS_PROXY: proxy.url, NO_PROXY: '' });
   onTestFinished(() => useProxy({ NO_PROXY: '' }));
-  const ask = async (address: string) => {
+  const ask = async (address: string, host = 'agent.example') => {
     const lookup: LookupFunction = (_host, _options, callback) =>
       isPrivateAddress(address)
         ? callback(new Error('It has a private address.'), '', 4)
         : callback(null, [{ address, family: 4 }]);
     const apiKey = 'k'.repeat(20);
     const client = new AgentClient({
-      baseUrl: 'https://agent.example/v1',
+      baseUrl: `https://${host}/v1`,
       apiKey,
       lookup,
       retry: { maxAttempts: 1 },
@@ -105,4 +107,20 @@ test('a proxy is not asked for a service whose name has a private address', asyn
   expect(proxy.targets).toEqual([]);
   await ask('8.8.8.8');
   expect(proxy.targets).toEqual(['agent.example:443']);
+  // An address is looked up by nobody.
+  await ask('10.0.0.1', '[2606:4700::1111]');
+  expect(proxy.targets).toHaveLength(2);
+});
+
+test('a call for which a proxy opens no tunnel was never sent', async () => {
+  const proxy = await startProxy();
+  useProxy({ HTTPS_PROXY: proxy.url, NO_PROXY: '' });
+  onTestFinished(() => useProxy({ NO_PROXY: '' }));
+  const error: unknown = await fetch('https://slack.example/api/').catch((reason: unknown) => reason);
+  const { signal } = new AbortController();
+  const request = { method: 'chat.postMessage', guard: undefined, signal, isSent: true };
+  expect(toSlackError(request, error)).toMatchObject({
+    outcome: 'none',
+    message: expect.stringContaining('PROXY_403'),
+  });
 });

@@ -15,7 +15,7 @@ import { isOverdue } from '../../relay/runtime/outage-waits.ts';
 import { MOVE_TOLD_WITHIN_MS } from '../../relay/runtime/turn-interruptions.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
 import { textOfCells } from '../../relay/sending/shared-items.ts';
-import { MAX_TABLE_ROWS } from '../../render/markdown/markdown-node.ts';
+import { MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../../render/markdown/markdown-node.ts';
 import * as strings from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
@@ -138,7 +138,9 @@ export class QuestionPoster {
     const names = await lookUpNames(scope, question, ...quoted);
     const wordsOf = (one: ParsedMessage) => readableText(one, names, botUser, withoutTables(blocksOf(one)));
     const tables = tablesAmong(withTableFiles([question, ...quoted].flatMap(blocksOf), 1));
-    const shownTables = withTables ? tables.filter(({ rows }) => rows.length <= MAX_TABLE_ROWS) : [];
+    const shownTables = tables.filter(
+      ({ rows, columns }) => withTables && rows.length <= MAX_TABLE_ROWS && columns <= MAX_TABLE_COLUMNS,
+    );
     const first = await firstTurn(this.#deps.store, start);
     return questionPost({
       firstLink: first && (await linkTo(workspace, { channel, ts: first.message_ts })),

@@ -8,7 +8,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { withPatience } from '../runtime/giving-up.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/outage-waits.ts';
-import { accessDenialUnder } from './access-policy.ts';
+import { type AccessDenial, accessDenialUnder } from './access-policy.ts';
 import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from './refusals.ts';
 
 /** How often it is looked whether a thread's messages are still held (ms). */
@@ -41,6 +41,11 @@ export async function nextAllowedMessage(
   }
 }
 
+/** Whether a message's writer may use the agent, and under which settings. */
+interface Verdict extends Partial<Pick<AllowedMessage, 'settings'>> {
+  denial: AccessDenial | undefined;
+}
+
 async function refuseUntilAllowed(
   work: ThreadWork,
   thread: ThreadKey,
@@ -60,21 +65,29 @@ async function refuseUntilAllowed(
     }
     let waited = false;
     const asker = { ...message, person: message.user_id };
-    const settings = await deps.store.settings.inForce(message.workspace, message.channel);
-    const check = () => accessDenialUnder(settings, deps, workspace.people, asker, lease.signal);
+    const check = async (): Promise<Verdict> => {
+      const settings = await deps.store.settings.inForce(message.workspace, message.channel);
+      return {
+        settings,
+        denial: await accessDenialUnder(settings, deps, workspace.people, asker, lease.signal),
+      };
+    };
+    const orElse = (): Verdict => ({ denial: 'unknown' });
     const onWait = () => {
       waited = true;
+      tellRefused(deps, refused.splice(0));
       notifyWriter(deps, message, strings.waitingForIdentity);
     };
     const about = aboutMessage(message);
-    const denial = await patiently(work, check, { about, onWait, orElse: () => 'unknown' as const });
+    const { settings, denial } = await patiently(work, check, { about, onWait, orElse });
     const isUnread = denial === undefined && message.content === null;
+    if (isUnread) tellRefused(deps, refused.splice(0));
     const why = isUnread ? await readBack(work, message, patiently) : denial;
     if (why !== undefined) {
       if (await refuseMessage({ deps, workspace }, message, { why })) refused.push({ message, why });
     }
     // After a wait the message may have been deleted, and one that was read back may be gone.
-    else if (!waited && !isUnread) return { ...message, settings };
+    else if (!waited && !isUnread && settings !== undefined) return { ...message, settings };
   }
 }
 

@@ -262,8 +262,8 @@ export class Sender {
     try {
       return await deliverOnce(task, turn, this.#options.stopSignal, known?.isIntended === true);
     } catch (thrown) {
-      const error = await refusalOf(thrown, task, turn);
       this.#hasWaited = true;
+      const error = await refusalOf(thrown, task, turn);
       if (error instanceof TaskClosed && (await this.#leaveTask(taskId))) throw new RestartSending();
       throw error;
     }

@@ -45,8 +45,12 @@ export async function ensureThreadTask(
 ): Promise<{ taskId: string; isRecorded: boolean }> {
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
+  const endIfForbidden = (error: unknown): never => {
+    if (!(error instanceof AgentForbiddenError)) throw error;
+    throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
+  };
   if (thread.task_intended_at !== null) {
-    const look = () => findAdoptableTask(deps, thread, projectId);
+    const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
     if (found !== undefined) {
       log.info({ task: found }, 'task adopted after a start with an unknown outcome');
@@ -66,10 +70,8 @@ export async function ensureThreadTask(
   } catch (error) {
     if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)
       await store.threads.forgetTaskIntent(thread);
-    if (error instanceof AgentForbiddenError)
-      throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
     const isRejected = error instanceof AgentRejectedError && error.status === HTTP_UNPROCESSABLE;
-    if (!isRejected || options.model === undefined) throw error;
+    if (!isRejected || options.model === undefined) return endIfForbidden(error);
     throw new TurnEnded('refused', strings.unknownModel(options.model, error.reason), error, 'choose');
   }
 }

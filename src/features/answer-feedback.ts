@@ -84,7 +84,12 @@ async function submitComment(deps: RelayDeps, { workspace, person, metadata, inp
     const { channel, thread_ts: threadTs } = turn;
     trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.feedback.saved);
   }
-  inBackground(postComment(deps, key, turn, comment), log, 'a comment was not posted in FEEDBACK_CHANNEL');
+  inBackground(
+    postComment(deps, key, turn, comment),
+    log,
+    'a comment was not posted in FEEDBACK_CHANNEL',
+    'warn',
+  );
   return undefined;
 }
 

@@ -108,11 +108,10 @@ export class WaitingReactions {
     const posting = this.#deps.workspace(key.workspace)?.posting;
     if (posting === undefined || !(await this.#reserve(key))) return;
     await posting.addReaction({ channel: key.channel, ts: key.ts, name: WAITING_EMOJI });
-    const message = await messages.get(key);
-    if (message?.state === 'waiting' && (await turns.ofMessage(key)) === undefined) return;
-    // Its turn has begun meanwhile, perhaps before there was a reaction to remove.
+    // A turn may have begun meanwhile, and removed the reaction before it was there.
     await messages.setWaitingReaction(key, true);
-    this.cleanUp();
+    const message = await messages.get(key);
+    if (message?.state !== 'waiting' || (await turns.ofMessage(key)) !== undefined) this.cleanUp();
   }
 
   /** Records a reaction before it is added, so that the process that begins the turn removes it. False if there are enough. */

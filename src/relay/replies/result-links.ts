@@ -110,11 +110,11 @@ export function linkFinder(
     const target = links.verify(token);
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
-    const lookup = lookups.get(token) ?? begin(token, target);
     const all = [...lookups.values()];
     const own = all.filter(({ workspace }) => workspace === target.workspace);
     const isFull = requestCount(all) >= MAX_REQUESTS || requestCount(own) >= MAX_WORKSPACE_REQUESTS;
-    if (lookup === undefined || isFull) return { kind: 'unavailable' };
+    const lookup = isFull ? undefined : (lookups.get(token) ?? begin(token, target));
+    if (lookup === undefined) return { kind: 'unavailable' };
     lookup.requests += 1;
     return await lookup.destination.finally(() => {
       lookup.requests -= 1;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/waits.ts';
-import { showLaterButtonUse } from '../../relay/controls/continue-and-retry.ts';
+import { showButtonUse } from '../../relay/controls/continue-and-retry.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
@@ -166,7 +166,7 @@ export class StartFormSubmissions {
     const { store, log } = this.#deps;
     const source = source_turn_id === null ? undefined : await store.turns.get(workspace.id, source_turn_id);
     if (source !== undefined && reply !== undefined)
-      inBackground(showLaterButtonUse(this.#deps, source, reply), log, 'could not take away a used button');
+      inBackground(showButtonUse(this.#deps, source, reply), log, 'could not take away a used button');
     return result;
   }
 }

@@ -28,7 +28,7 @@ export function messageButtons(
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
     };
-    return addFollowUp(deps, press, control, answer, { mayRun: true, record });
+    return addFollowUp(deps, press, control, answer, record);
   };
   return {
     /** Asks the agent to continue an answer that was cut off at the length limit. */
@@ -51,12 +51,10 @@ async function addFollowUp(
   press: TurnPress,
   control: string,
   messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | 'over' | undefined>,
-  { mayRun = false, record }: { mayRun?: boolean; record?: (turn: Turn, store: Store) => Promise<void> } = {},
+  record?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const known = await permittedTurn(deps, press, control);
   if (typeof known === 'string') return known;
-  const isOver = known.settled_at !== null || known.finished_at !== null;
-  if (!mayRun && !isOver) return 'running';
   const outcome = await deps.store.transaction(async (store, trx) => {
     // In the order of a stop: the thread, then its turn.
     await store.threads.lock(known);
@@ -71,11 +69,12 @@ async function addFollowUp(
     return 'done';
   });
   if (outcome !== 'done' && outcome !== 'over') return outcome;
-  // A reply that still grows shows it by itself. If it is over, whoever was first may not have shown it.
+  // Whoever was first may not have shown it.
   const { messageTs, message } = press;
-  if (isOver && messageTs !== undefined && message !== undefined)
+  if (messageTs !== undefined)
     inBackground(
-      showButtonUse(deps, known, messageTs, message),
+      // Until the turn is finished, its reply may change after the press.
+      showButtonUse(deps, known, messageTs, known.finished_at === null ? undefined : message),
       deps.log,
       'could not take away a used button',
     );
@@ -111,35 +110,39 @@ export const shownMessageSchema = z.looseObject({
   blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
 });
 
-/** The buttons of which one can be used, once, leave our message `ts`, which says who used one. Throws a SlackError. */
+/**
+ * The buttons of which one can be used, once, leave our message `ts`, which says who used one; what it shows is read from
+ * Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
+ */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   turn: Turn,
   ts: string,
-  message: ShownMessage,
+  message?: ShownMessage,
 ): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused(deps, turn)); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
+  const now = await deps.store.turns.get(turn.workspace, turn.id);
+  if (now === undefined || (now.settled_at === null && now.finished_at === null)) return;
+  const shown = message ?? (await readMessage(deps, turn, ts));
+  if (shown === undefined) return;
   // A message that was refused meanwhile has given the button back.
   const render = async () => {
     const use = await buttonUse(deps, turn);
-    return use === undefined ? undefined : withButtonUsed(message, use);
+    return use === undefined ? undefined : withButtonUsed(shown, use);
   };
   await deps.workspace(turn.workspace)?.posting.editComplete({ channel: turn.channel, ts, render });
 }
 
-/** Like `showButtonUse`, for a use that does not come with what the message shows: it is read from Slack. */
-export async function showLaterButtonUse(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  turn: Turn,
+async function readMessage(
+  deps: Pick<RelayDeps, 'workspace'>,
+  { workspace, channel, thread_ts: threadTs }: Turn,
   ts: string,
-): Promise<void> {
-  const { workspace, channel, thread_ts: threadTs } = turn;
+): Promise<ShownMessage | undefined> {
   const request = { channel, threadTs, oldest: ts, latest: ts };
-  for await (const read of deps.workspace(workspace)?.readBack.messages(request) ?? []) {
-    const message = shownMessageSchema.safeParse(read).data;
-    if (read.ts === ts && message !== undefined) return showButtonUse(deps, turn, ts, message);
-  }
+  for await (const read of deps.workspace(workspace)?.readBack.messages(request) ?? [])
+    if (read.ts === ts) return shownMessageSchema.safeParse(read).data;
+  return undefined;
 }
 
 /** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */

@@ -25,9 +25,9 @@ export async function turnOf(
 
 /**
  * What a control did. `over`: the turn has ended; `unknown`: no such turn; `stopping`: a stop was requested before;
- * `running`: the turn is still running; `refused`: the person has no permission, and was told.
+ * `refused`: the person has no permission, and was told.
  */
-export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running' | 'refused';
+export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'refused';
 
 /** What a press did, and what the person who pressed reads, where the outcome alone does not say it. */
 export interface PressAnswer {

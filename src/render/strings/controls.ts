@@ -6,7 +6,6 @@ export const controlFailed = {
   late: "That took too long, and Slack can't open the window anymore. Please press the button again.",
   stopping:
     "The agent has already been asked to stop. If it's still running after 10 seconds, ask again to stop it at once.",
-  running: 'The agent is working on this now, so nothing changed.',
   unknown: "I no longer know this message, so its buttons don't work. Write in the thread instead.",
 } as const;
 

@@ -96,6 +96,18 @@ describe.concurrent('a turn', () => {
     expect(JSON.stringify(reply?.blocks)).toContain('feedback');
   });
 
+  test('that reached the length limit can be continued the moment its button is there', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/lengthcut at once');
+    const { ts } = await scene.messageWithButton(channel, root, 'continue');
+    await slack.click({ person: scene.ada.id, channel: channel.id, ts, actionId: 'continue' });
+    await scene.until('the continued reply is there', () => scene.replies(channel, root).length >= 2);
+    const [reply] = scene.replies(channel, root);
+    await scene.until('the button has left', () => !JSON.stringify(reply?.blocks).includes('"continue"'));
+    expect(scene.shown(channel, root)).toContain(strings.buttonUsed('ada', 'continue'));
+    expect(scene.shown(channel, root)).toContain('reached its length limit');
+  });
+
   test('waits for background work and posts its files', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 60');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 /** What can go wrong with one call. */
 export type Fault =
@@ -99,7 +99,6 @@ async function apply(fault: Fault, request: Request, response: Response, next: N
       request.socket.destroy();
       return;
     case 'late':
-      await new Promise((resolve) => express.json()(request, response, resolve));
       request.socket.destroy();
       await sleep(fault.ms);
       next();

@@ -30,9 +30,11 @@ export function createHttpApp(deps: HttpAppDeps): Express {
   const nameOf = callNamer(endpoints);
   app.use(ownHost(deps.port));
   app.use(log.middleware(nameOf));
+  // Before the faults, which may be about what a body says.
+  app.use(PREFIX, express.json({ limit: '8mb', strict: false }));
   app.use(faults.middleware(nameOf));
   if (storage.router !== undefined) app.use(storage.router);
-  app.use(PREFIX, authorize(behaviour, apiKeys), jsonOnly, express.json({ limit: '8mb', strict: false }));
+  app.use(PREFIX, authorize(behaviour, apiKeys), jsonOnly);
   for (const endpoint of endpoints) {
     const { method, path } = parseEndpointName(endpoint);
     app[method](`${PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, (request, response) => {

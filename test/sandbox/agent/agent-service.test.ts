@@ -212,6 +212,16 @@ describe('the border', () => {
     ]);
   });
 
+  test('applies a fault about a project to the calls whose bodies name it', async () => {
+    const client = await start(quiet);
+    const [meant, other] = [await client.project(), await client.project()];
+    client.service.faults.add({ call: /./, about: meant, fault: { kind: 'status', status: 503 } });
+    const begun = await client.call('POST', '/experimental/tasks', { project_id: meant });
+    expect(begun.status).toBe(503);
+    await client.task(other);
+    expect(client.service.tasks.map(({ project }) => project.id)).toEqual([other]);
+  });
+
   test('starts again on the port that it had', async () => {
     const client = await start(quiet);
     const { port } = client.service;

@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
 import S3rver from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import type { S3Location } from './storage.ts';
@@ -21,8 +18,7 @@ export interface S3 extends S3Location {
 
 /**
  * Starts an S3 server on a free port of 127.0.0.1, with one bucket in `folder`. It is stricter than the package: like S3
- * it refuses unsigned requests, and parts that are missing, too small, out of order or named with a wrong etag. As in S3,
- * the parts of a file are not hashed again.
+ * it refuses unsigned requests, and parts that are missing, too small, out of order or named with a wrong etag.
  */
 export async function startS3({ folder }: { folder: string }): Promise<S3> {
   const bucket = 'agent-files';
@@ -42,17 +38,10 @@ export async function startS3({ folder }: { folder: string }): Promise<S3> {
     await next();
   });
   const { store } = server;
+  const join = store.putObjectMultipart.bind(store);
   store.putObjectMultipart = async (name, uploadId, parts) => {
-    const uploads = join(folder, name, '._S3rver_uploads', uploadId);
-    const md5s = await checkParts(uploads, parts);
-    const key = await readFile(join(uploads, 'key'), 'utf8');
-    const metadata: unknown = JSON.parse(await readFile(join(uploads, 'metadata'), 'utf8'));
-    const paths = parts.map(({ number }) => join(uploads, String(number)));
-    const size = await joinFiles(paths, store.getResourcePath(name, key, 'object'));
-    const md5 = `${createHash('md5').update(md5s.join(''), 'hex').digest('hex')}-${parts.length}`;
-    await store.putMetadata(name, key, metadata, md5);
-    await rm(uploads, { recursive: true });
-    return { size, md5 };
+    await checkParts(path.join(folder, name, '._S3rver_uploads', uploadId), parts);
+    return join(name, uploadId, parts);
   };
   const { port } = await server.run();
   return {
@@ -67,36 +56,19 @@ export async function startS3({ folder }: { folder: string }): Promise<S3> {
   };
 }
 
-/** The hex digests of the parts. @throws S3Error if they cannot be joined */
-async function checkParts(folder: string, parts: readonly Part[]): Promise<string[]> {
+/** @throws S3Error if the parts cannot be joined */
+async function checkParts(folder: string, parts: readonly Part[]): Promise<void> {
   for (const [index, { number, etag }] of parts.entries()) {
     if (number <= (parts[index - 1]?.number ?? 0)) {
       throw new S3Error('InvalidPartOrder', `Part ${number} comes after a higher one`);
     }
-    const path = join(folder, String(number));
-    const [stored, stats] = await Promise.all([
-      readOrNothing(`${path}.md5`),
-      stat(path).catch(() => undefined),
-    ]);
-    if (stored !== etag || stats === undefined) {
+    const file = path.join(folder, String(number));
+    const stored = await readFile(`${file}.md5`, 'utf8').catch(() => undefined);
+    if (stored !== etag) {
       throw new S3Error('InvalidPart', `Part ${number} could not be found or its etag does not match`);
     }
-    if (index < parts.length - 1 && stats.size < MIN_PART) {
+    if (index < parts.length - 1 && (await stat(file)).size < MIN_PART) {
       throw new S3Error('EntityTooSmall', `Part ${number} is smaller than the minimum`);
     }
   }
-  return parts.map(({ etag }) => etag);
-}
-
-async function readOrNothing(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
-}
-
-/** Concatenates the files into one; returns its size in bytes. */
-async function joinFiles(paths: readonly string[], whole: string): Promise<number> {
-  await mkdir(dirname(whole), { recursive: true });
-  await pipeline(async function* () {
-    for (const path of paths) yield* createReadStream(path);
-  }, createWriteStream(whole));
-  return (await stat(whole)).size;
 }

@@ -19,8 +19,6 @@ declare module '@20minutes/s3rver' {
     readonly httpServer: Server;
     readonly middleware: ((context: Context, next: () => Promise<void>) => Promise<void>)[];
     readonly store: {
-      getResourcePath(bucket: string, key: string, resource: 'object'): string;
-      putMetadata(bucket: string, key: string, metadata: unknown, md5: string): Promise<void>;
       putObjectMultipart(
         bucket: string,
         uploadId: string,

@@ -46,6 +46,5 @@ export interface Storage {
 export interface S3Location {
   endpoint: string;
   bucket: string;
-  region?: string;
   credentials: { accessKeyId: string; secretAccessKey: string };
 }

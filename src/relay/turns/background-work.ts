@@ -54,8 +54,11 @@ export async function postBackgroundNotice(
   await new IdempotentPosts(work, turn).post(part, backgroundNotice(turn.id, state), 'notice');
 }
 
+/** The states of work that goes on. */
+export type OpenState = 'working' | 'stopping';
+
 /** Whether the work may still change its state. */
-export function isOpen(state: BackgroundState): boolean {
+export function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }
 

@@ -13,7 +13,7 @@ import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
-import { isOpen, updateBackgroundNotice } from './background-work.ts';
+import { isOpen, type OpenState, updateBackgroundNotice } from './background-work.ts';
 
 /** Each pause between two checks is so much longer, up to this multiple of the first: by default twelve checks in an hour. */
 const BACKOFF_FACTOR = 1.6;
@@ -24,12 +24,18 @@ export function followUpPauseMs(checks: number, firstMs: number): number {
   return firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** checks);
 }
 
-/** The last turn that ended in a thread, how often it was checked, and when the checks end. */
-const followUpSchema = z.object({ turn_id: z.uuid(), checks: z.number(), ends_at: z.coerce.date() });
+/** The last turn that ended in a thread, how often it was checked, when the checks end, and what its notice says. */
+const followUpSchema = z.object({
+  turn_id: z.uuid(),
+  checks: z.number(),
+  ends_at: z.coerce.date(),
+  notice: z.string().default('working'),
+});
+type FollowUp = z.infer<typeof followUpSchema>;
 
 /** When a task is checked after another check: at the end, if that comes before the pause is over, and then no more. */
 export function nextCheck(
-  { checks, ends_at }: Pick<z.infer<typeof followUpSchema>, 'checks' | 'ends_at'>,
+  { checks, ends_at }: Pick<FollowUp, 'checks' | 'ends_at'>,
   firstMs: number,
   now: number,
 ): 'done' | { inMs: number } {
@@ -43,8 +49,8 @@ const BACKGROUND_PAUSES = 3;
 /** Posts what a task made after its turn. It is repeated, and posts each thing once. */
 export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
 
-/** What a check has found: nothing more can come, the task works in the background, or neither. */
-type Finding = 'over' | 'background' | 'quiet';
+/** What a check has found: nothing more can come, how the task works in the background, or neither. */
+type Finding = 'over' | OpenState | 'quiet';
 
 /** What follow-ups run with. */
 export interface FollowUpWork {
@@ -66,14 +72,14 @@ export function followUpJobs(work: FollowUpWork): JobKind {
     perform: async (job, lease) => {
       const followUp = followUpSchema.parse(job.payload);
       const next = followUpMs === 0 ? 'done' : nextCheck(followUp, followUpIntervalMs, Date.now());
-      const found = followUpMs === 0 ? 'over' : await checkOnce(work, job, followUp.turn_id, lease);
+      const found = followUpMs === 0 ? 'over' : await checkOnce(work, job, followUp, lease);
       if (found === 'over' || next === 'done') {
         await onGivenUp(job, lease);
         return 'done';
       }
-      if (found === 'background')
-        return { inMs: Math.min(next.inMs, BACKGROUND_PAUSES * followUpIntervalMs) };
-      return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
+      if (found === 'quiet') return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
+      const inMs = Math.min(next.inMs, BACKGROUND_PAUSES * followUpIntervalMs);
+      return { inMs, payload: { ...job.payload, notice: found } };
     },
     onGivenUp,
   };
@@ -83,7 +89,7 @@ export function followUpJobs(work: FollowUpWork): JobKind {
 async function checkOnce(
   { deps, checks, readRateFor }: FollowUpWork,
   job: Job,
-  turnId: string,
+  { turn_id: turnId, notice }: FollowUp,
   lease: Lease,
 ): Promise<Finding> {
   const workspace = deps.workspace(job.workspace);
@@ -96,21 +102,21 @@ async function checkOnce(
   const memory = deps.replyMemory.of(holder, account_id);
   try {
     const agent = deps.agent(account_id);
-    const isWorking = await checkBackground({ deps, workspace, lease }, turn, agent, readRateFor(account_id));
+    const rate = readRateFor(account_id);
+    const background = await checkBackground({ deps, workspace, lease }, turn, agent, rate, notice);
     const done: Promise<void>[] = [];
     // The thread's next turn posts what there is by then.
     // A stop of work in the background goes there all the same.
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
     for (const one of turn.is_busy || isClosed ? [] : checks) {
-      await readRateFor(account_id).acquire(lease.signal);
+      await rate.acquire(lease.signal);
       const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
       // One that fails holds up no other.
       await check.catch(() => undefined);
       done.push(check);
     }
     await Promise.all(done);
-    if (isWorking) return 'background';
-    return isClosed ? 'over' : 'quiet';
+    return background ?? (isClosed ? 'over' : 'quiet');
   } catch (error) {
     // The channel may get another id, and one "not found" need not be the truth.
     if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'quiet';
@@ -120,17 +126,22 @@ async function checkOnce(
   }
 }
 
-/** Says how the work in the background stands, if the thread has said that there is some; true while it goes on. */
-async function checkBackground(work: ThreadWork, turn: CheckedTurn, agent: AgentClient, rate: ReadRate) {
-  let isWorking = false;
+/** Says how the work in the background stands, if the thread has said that there is some; returns that while it goes on. */
+async function checkBackground(
+  work: ThreadWork,
+  turn: CheckedTurn,
+  agent: AgentClient,
+  rate: ReadRate,
+  said: string,
+): Promise<OpenState | undefined> {
+  let open: OpenState | undefined;
   for (const id of turn.background_turn_ids) {
     const isLast = id === turn.id && !turn.has_later_message;
     const state = isLast ? await backgroundState(work, turn, agent, rate) : 'superseded';
-    // The notice was posted so.
-    if (state !== 'working') await updateBackgroundNotice(work, { ...turn, id }, state);
-    isWorking ||= isOpen(state);
+    if (state !== said) await updateBackgroundNotice(work, { ...turn, id }, state);
+    if (isOpen(state)) open = state;
   }
-  return isWorking;
+  return open;
 }
 
 async function backgroundState(

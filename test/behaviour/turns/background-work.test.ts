@@ -62,6 +62,22 @@ describe.concurrent('work in the background that takes longer than the wait', ()
     expect(scene.shown(channel, root)).toContain('My answer is final.');
   });
 
+  test('whose stop has no effect changes its line once', async () => {
+    const channel = scene.channel();
+    const [, notice] = await noticed(scene, channel, 'work stubbornly');
+    const { id = '' } = taskOf(scene, 'work stubbornly') ?? {};
+    scene.agent.faults.add({ call: /cancel$/, about: id, fault: { kind: 'status', status: 400 } });
+    const versions = notice.versions.length;
+    await scene.slack.click({ person: scene.ada, channel, ts: notice.ts, actionId: 'stop' });
+    await scene.until('the notice says so', () => notice.text === backgroundNotices.stopping);
+    const checks = () => scene.agent.calls.filter(({ path }) => path.endsWith(id)).length;
+    const before = checks();
+    await scene.until('it is checked further', () => checks() > before + 3);
+    ends.get('work stubbornly')?.('completed');
+    await shows(scene, notice, 'completed');
+    expect(notice.versions).toHaveLength(versions + 2);
+  });
+
   test('is not stopped once the task has a later message, whose turn ends the watch', async () => {
     const channel = scene.channel();
     const [root, notice] = await noticed(scene, channel, 'work and go on');

@@ -1,6 +1,6 @@
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { membershipIn } from '../relay/tasks/task-access.ts';
+import { inviteMe, membershipIn } from '../relay/tasks/task-access.ts';
 import { refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
 import {
   buttonElement,
@@ -69,10 +69,8 @@ function runningTaskBlock(row: RunningTask): SectionBlock {
 }
 
 /** What `/agent status` and `/agent stop` answer: what works for the asker, in a channel and elsewhere. Throws a StoreError. */
-export async function listRunningTasks(
-  deps: RelayDeps,
-  { workspace, channel, person }: ChannelActor,
-): Promise<RenderedMessage> {
+export async function listRunningTasks(deps: RelayDeps, command: ChannelActor): Promise<RenderedMessage> {
+  const { workspace, channel, person } = command;
   const { turnUsage } = deps.store;
   const [own, all] = await Promise.all([
     turnUsage.runningOf({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
@@ -90,7 +88,19 @@ export async function listRunningTasks(
     }),
   );
   const shownHere = own.filter((row) => row.is_running && row.channel === channel);
-  return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - shownHere.length);
+  const message = runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - shownHere.length);
+  return rows.length + all > 0 ? message : emptyListIn(deps, command, message);
+}
+
+/** An empty list, or how to invite the bot where it is not in the channel. */
+async function emptyListIn(
+  deps: RelayDeps,
+  { workspace, channel }: ChannelActor,
+  message: RenderedMessage,
+): Promise<RenderedMessage> {
+  const slack = deps.workspace(workspace);
+  if (slack === undefined || (await slack.people.isBotIn(channel).catch(() => true))) return message;
+  return { text: await inviteMe(slack), blocks: [] };
 }
 
 /** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */
@@ -111,13 +121,11 @@ export function channelTasksMessage(
 }
 
 /** What `/agent tasks` answers: the newest tasks of a channel, in which the asker must be. Throws a StoreError. */
-export async function listChannelTasks(
-  deps: RelayDeps,
-  workspace: string,
-  channel: string,
-): Promise<RenderedMessage> {
+export async function listChannelTasks(deps: RelayDeps, command: ChannelActor): Promise<RenderedMessage> {
+  const { workspace, channel } = command;
   const newest = () => deps.store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
   await refreshTasks(deps, (await newest()).rows);
   const { rows, total } = await newest();
-  return channelTasksMessage(rows.map(taskSummary), total, Date.now());
+  const message = channelTasksMessage(rows.map(taskSummary), total, Date.now());
+  return rows.length > 0 ? message : emptyListIn(deps, command, message);
 }

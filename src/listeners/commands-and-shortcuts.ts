@@ -47,7 +47,7 @@ export function agentWordHandlers(
     new: ({ channel, words, ...request }) => startForm.openNew(request, channel, words),
     status: (command) => listRunningTasks(deps, command),
     stop: (command) => listRunningTasks(deps, command),
-    tasks: ({ workspace, channel }) => listChannelTasks(deps, workspace, channel),
+    tasks: (command) => listChannelTasks(deps, command),
     settings: (command) => channelSettings.open(command),
   };
 }

@@ -15,9 +15,11 @@ import type {
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
+import { inviteMe } from '../../relay/tasks/task-access.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text/shorten.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-delivery.ts';
 import { verbatimContent } from './question-post.ts';
@@ -31,8 +33,8 @@ import { startRefusal } from './start-permission.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
-/** Longest lookup of the bot's own name (ms). */
-const BOT_NAME_TIMEOUT_MS = 500;
+/** Most characters of a question that is given back (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
+const MAX_RETURNED = 3_000;
 
 export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
   viewId: string;
@@ -172,13 +174,12 @@ export class StartFormSubmissions {
 }
 
 async function postRefusalText(
-  { people, bot }: WorkspaceClient,
+  workspace: WorkspaceClient,
   reason: Exclude<PostOutcome, 'posted'>,
 ): Promise<string> {
   if (reason === 'unreachable') return strings.startForm.cannotPost;
   if (reason === 'refused') return strings.startForm.refused;
-  const name = people.personName(bot.userId).catch(() => undefined);
-  return strings.inviteMe(await within(BOT_NAME_TIMEOUT_MS, name, undefined));
+  return inviteMe(workspace);
 }
 
 /** What a form holds; undefined for fields that it did not have. */
@@ -246,7 +247,8 @@ export async function askByCommand(
   const values = { channel, question, choices: {}, files: [] };
   const form = { id: randomUUID(), channel, from: channel, viewId: '' };
   const answer = await submissions.submit({ workspace, person, ...form, values });
-  if (typeof answer === 'string') return { text: answer, blocks: [] };
+  if (typeof answer === 'string')
+    return { text: answer, blocks: [sectionBlock(answer), sectionBlock(shorten(question, MAX_RETURNED))] };
   const text = answer === undefined ? strings.command.asked : strings.startForm.slow;
   return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
 }

@@ -1,8 +1,12 @@
+import { within } from '../../calls/waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
+
+/** Longest lookup of the bot's own name (ms). */
+const BOT_NAME_TIMEOUT_MS = 500;
 
 /** Whether a person is in a channel, or has this direct conversation. `hidden`: Slack lists no members; `unknown`: it is unavailable. */
 export async function membershipIn(
@@ -20,6 +24,12 @@ export async function membershipIn(
     if (!(error instanceof SlackError)) throw error;
     return 'unknown';
   }
+}
+
+/** The sentence in a conversation that the bot is not in. */
+export async function inviteMe({ people, bot }: Pick<WorkspaceClient, 'people' | 'bot'>): Promise<string> {
+  const name = people.personName(bot.userId).catch(() => undefined);
+  return strings.inviteMe(await within(BOT_NAME_TIMEOUT_MS, name, undefined));
 }
 
 /** The sentence for a person who may not see a channel's tasks; undefined if they may. */

@@ -147,9 +147,9 @@ export const startForm = {
   refused: "Slack doesn't accept this question as it is. Please shorten it.",
 } as const;
 
-/** The bot is not in a channel; `name` is the bot's name, if known. */
+/** The bot is not in a conversation; `name` is the bot's name, if known. */
 export function inviteMe(name: string | undefined): string {
-  return `I'm not in this conversation yet. Type “/invite @${name ?? 'Taskthread'}” there, then press Start again; your text is kept.`;
+  return `I'm not in this conversation yet. Type “/invite @${name ?? 'Taskthread'}” in it, then ask me.`;
 }
 
 /** In a direct message, in mrkdwn: a question from the form could not be posted. */

@@ -127,7 +127,7 @@ test('forms, commands and shortcuts work over HTTP too', async () => {
   );
   await http.command(person, channel, 'status');
   await http.scene.until('it is answered', () =>
-    http.ephemeralTexts(person, channel)[1]?.includes("isn't working on anything"),
+    http.ephemeralTexts(person, channel)[1]?.includes('/invite @'),
   );
   await http.command(person, channel, 'new');
   await http.form(person);

@@ -171,16 +171,11 @@ async function offerFacts(turn: AgentTurn, tables: readonly KnownTable[]): Promi
 
 async function describeMessage(turn: AgentTurn, text: string): Promise<void> {
   const words = text.split(/\s+/).filter((word) => word !== '');
-  const numbers = words.filter((word) => /\d/.test(word));
   await writeLikeModel(
     turn,
     "I am the sandbox's agent: I summarise CSV and TSV files and know nothing else.\n\n",
   );
   await writeLikeModel(turn, `You wrote ${counted(words.length, 'word')}: ${quoted(text)}`);
-  if (numbers.length > 0) {
-    const noun = numbers.length === 1 ? 'number' : 'numbers';
-    await writeLikeModel(turn, ` I see the ${noun} ${numbers.slice(0, 8).join(', ')}.`);
-  }
   const before = turn.history.filter(({ role }) => role === 'user');
   const last = before.at(-1);
   if (last !== undefined) {

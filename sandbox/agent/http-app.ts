@@ -81,20 +81,12 @@ function ownHost(port: number): RequestHandler {
   };
 }
 
-/** Accepts known keys within the rate limit. */
+/** Accepts known keys. */
 function authorize(behaviour: ServiceBehaviour, apiKeys: Readonly<Record<string, string>>): RequestHandler {
-  const limit = new RateLimit();
   return (request, response, next) => {
     const [, key = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
     if (!Object.hasOwn(apiKeys, key)) throw new ServiceRefusal(behaviour.badKeyStatus, 'Invalid API key');
     response.locals.customer = apiKeys[key];
-    if (behaviour.rateLimit !== null) {
-      const waitMs = limit.take(key, behaviour.rateLimit);
-      if (waitMs > 0) {
-        const seconds = String(Math.ceil(waitMs / 1000));
-        throw new ServiceRefusal(429, 'Too many requests', [], { 'Retry-After': seconds });
-      }
-    }
     next();
   };
 }
@@ -117,7 +109,7 @@ function errorHandler(behaviour: ServiceBehaviour): ErrorRequestHandler {
       return;
     }
     const refusal = refusalOf(error);
-    response.status(refusal.status).set(refusal.headers).send(refusalBody(behaviour.errorBody, refusal));
+    response.status(refusal.status).send(refusalBody(behaviour.errorBody, refusal));
   };
 }
 
@@ -152,20 +144,4 @@ function callNamer(endpoints: readonly Endpoint[]): (request: Request) => string
     const line = `${request.method} ${path}`;
     return patterns.find(({ pattern }) => pattern.test(line))?.name ?? line;
   };
-}
-
-/** A sliding window of calls for each key. */
-export class RateLimit {
-  readonly #calls = new Map<string, number[]>();
-
-  /** Counts one call; returns 0, or the ms until the next call is allowed. */
-  take(key: string, { calls, windowMs }: { calls: number; windowMs: number }): number {
-    const now = performance.now();
-    const recent = (this.#calls.get(key) ?? []).filter((at) => at > now - windowMs);
-    this.#calls.set(key, recent);
-    const oldest = recent.at(-calls);
-    if (recent.length >= calls && oldest !== undefined) return oldest + windowMs - now;
-    recent.push(now);
-    return 0;
-  }
 }

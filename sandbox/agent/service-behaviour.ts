@@ -13,8 +13,6 @@ export const behaviourSchema = z.object({
   badKeyStatus: z.literal([401, 403]).default(401),
   /** Unknown fields in a request's body. */
   unknownFields: z.literal(['ignored', 'refused']).default('ignored'),
-  /** Calls per key within a sliding window; `null` for no limit. */
-  rateLimit: z.object({ calls: z.number(), windowMs: z.number() }).nullable().default(null),
 
   /** Where the response to POST /experimental/files has the file's id. */
   fileId: z.literal(['id', 'file_id', 'file.id']).default('id'),

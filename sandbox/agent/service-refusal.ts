@@ -5,14 +5,12 @@ export class ServiceRefusal extends Error {
   override readonly name = 'ServiceRefusal';
   readonly status: number;
   readonly place: string[];
-  readonly headers: Record<string, string>;
 
   /** `place` is the part of the request at fault, such as `['body', 'title']`. */
-  constructor(status: number, message: string, place: string[] = [], headers: Record<string, string> = {}) {
+  constructor(status: number, message: string, place: string[] = []) {
     super(message);
     this.status = status;
     this.place = place;
-    this.headers = headers;
   }
 }
 

@@ -158,14 +158,13 @@ describe('the errors that the document leaves open', () => {
   });
 
   test('a rate limit, which reads wait for and sends report', async () => {
-    service.behaviour.rateLimit = { calls: 1, windowMs: 60_000 };
-    await client.getTask(taskId);
+    const fault = { kind: 'status', status: 429, headers: { 'retry-after': '1' } } as const;
+    service.faults.add({ call: /messages$/, fault, times: 1 });
     const sent = client.sendMessage(taskId, { content: 'x' });
     const told = { code: 'rate_limited', retryAfterMs: expect.any(Number), attempts: 1 };
     await expect(sent).rejects.toMatchObject(told);
-    service.behaviour.rateLimit = { calls: 1, windowMs: 700 };
+    service.faults.add({ call: /tasks/, fault, times: 1 });
     expect(await client.getTask(taskId)).toMatchObject({ status: 'idle' });
-    service.behaviour.rateLimit = null;
   });
 
   test('a file that is too large', async () => {

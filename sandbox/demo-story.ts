@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { compileCacheSettings } from './bot-process.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
 import { checkResults, checkThread } from './demo-check.ts';
-import { DemoFigures } from './demo-figures.ts';
+import { demoFigures, secondsWithoutBot } from './demo-figures.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import { sampleTable } from './sample-table.ts';
 import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
@@ -65,13 +65,12 @@ async function startDemo(undo: AsyncDisposableStack): Promise<Demo> {
 /** Two questions, a crash, a follow-up; prints and checks all of it. */
 async function playStory({ slack, agent, bot }: Demo): Promise<number> {
   const table = sampleTable(18, 12 * MEBIBYTE);
-  const began = performance.now();
+  const began = Date.now();
   const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
   const grace = slack.createPerson({ name: 'grace', realName: 'Grace' });
   const sequencing = slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
   const reading = slack.createChannel({ name: 'reading-club' });
-  const printer = new ThreadPrinter(slack, began);
-  const figures = new DemoFigures(slack, agent);
+  const printer = new ThreadPrinter(slack, performance.now());
 
   const mention = `<@${slack.bot.userId}>`;
   const question = slack.say({
@@ -90,12 +89,12 @@ async function playStory({ slack, agent, bot }: Demo): Promise<number> {
   );
   printer.printEvent(`kill -9 ${bot.state.pid}: the bot is dead. The agent keeps working.`);
   await bot.crash();
-  figures.markCrash(growing.ts);
+  const times = { began, crashed: Date.now(), growing };
   await bot.start();
   printer.printEvent(
     `A new process ${bot.state.pid} is up, and takes over once the dead one's lease has ended.`,
   );
-  await until('the answer to go on', () => figures.secondsWithoutBot !== undefined);
+  await until('the answer to go on', () => secondsWithoutBot(times) !== undefined);
   printer.printEvent('It goes on in the same message.');
   // Slack posts an uploaded picture a moment after the upload: it belongs above the next question.
   const hasPicture = () => repliesTo(question).some(({ fileIds }) => fileIds.length > 0);
@@ -119,7 +118,7 @@ async function playStory({ slack, agent, bot }: Demo): Promise<number> {
   for (const { description, passed } of checked)
     console.log(`  ${passed ? styleText('green', 'ok    ') : styleText('red', 'FAILED')} ${description}`);
   console.log(`\n${styleText('bold', 'Figures')}`);
-  for (const [name, value] of figures.lines()) console.log(`  ${name.padEnd(30)} ${value}`);
+  for (const [name, value] of demoFigures(slack, agent, times)) console.log(`  ${name.padEnd(30)} ${value}`);
   return checked.every(({ passed }) => passed) ? 0 : 1;
 
   function repliesTo({ channel, threadTs, ts }: Message): Message[] {

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { closeServer, listenLocally } from '../local-server.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -22,50 +24,26 @@ export async function startLoadBalancer(portOf: () => number | undefined) {
   return { eventsUrl: `http://127.0.0.1:${port}/slack/events`, stop: () => closeServer(server) };
 }
 
+/** Forwards a request, and retries on the next process if one dies while handling it. */
 async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   portOf: () => number | undefined,
 ): Promise<void> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  const body = Buffer.concat(chunks);
-  const deadline = performance.now() + FORWARD_TIMEOUT_MS;
-  const answer = await forwardUntilAnswered(request, body, portOf, deadline);
-  response.writeHead(answer.statusCode ?? 502, answer.headers);
-  for await (const chunk of answer) response.write(chunk);
-  response.end();
-}
-
-/** Forwards a request, and retries on the next process if one dies while handling it. */
-async function forwardUntilAnswered(
-  { url: path, method, headers }: IncomingMessage,
-  body: Buffer,
-  portOf: () => number | undefined,
-  deadline: number,
-): Promise<IncomingMessage> {
-  for (;;) {
-    const port = await waitForPort(portOf, deadline);
+  const body = await buffer(request);
+  const { url: path, method, headers } = request;
+  let answer: IncomingMessage | undefined;
+  const isAnswered = async () => {
+    const port = portOf();
+    if (port === undefined) return false;
     const forwarded = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
-    forwarded.end(body);
-    try {
-      return await new Promise<IncomingMessage>((resolve, reject) => {
-        forwarded.once('response', resolve);
-        forwarded.once('error', reject);
-      });
-    } catch {
-      await sleep(POLL_INTERVAL_MS);
-    }
-  }
-}
-
-async function waitForPort(portOf: () => number | undefined, deadline: number): Promise<number> {
-  let port: number | undefined;
-  const isRunning = () => {
-    port = portOf();
-    return port !== undefined;
+    // A process may also die after the beginning of its answer.
+    forwarded.on('error', () => undefined);
+    [answer] = await once(forwarded.end(body), 'response').catch(() => []);
+    return answer !== undefined;
   };
-  await waitUntil(isRunning, deadline - performance.now(), POLL_INTERVAL_MS);
-  if (port === undefined) throw new Error('No process of the bot is running.');
-  return port;
+  await waitUntil(isAnswered, FORWARD_TIMEOUT_MS, POLL_INTERVAL_MS);
+  if (answer === undefined) throw new Error('No process of the bot answers.');
+  response.writeHead(answer.statusCode ?? 502, answer.headers);
+  await pipeline(answer, response);
 }

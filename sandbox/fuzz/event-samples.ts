@@ -1,4 +1,6 @@
-import { pick, type Random } from './mutation.ts';
+import { oneOf } from '../chaos/random-streams.ts';
+import type { Random } from '../slack/ids.ts';
+import { compose } from '../slack/rich-text-composer.ts';
 
 /** The ids that sample events use. */
 export interface EventIdentities {
@@ -9,6 +11,17 @@ export interface EventIdentities {
 }
 
 type EventBody = Record<string, unknown>;
+
+/** Messages whose people and channels Slack has replaced by ids already. */
+const NOBODY = { person: () => undefined, channel: () => undefined };
+const FILE = {
+  id: 'F1',
+  name: 'a.csv',
+  mimetype: 'text/csv',
+  size: 10,
+  mode: 'hosted',
+  url_private: 'https://x',
+};
 
 /** Wraps an event as the Events API does. */
 export function wrapEvent(
@@ -45,42 +58,14 @@ export function silentEvent(
     event_ts: ts,
     text: 'nobody asked',
     client_msg_id: '0e9e0b6f-7c5c-4a34-8d50-3a2f4d8b8a01',
-    blocks: [
-      {
-        type: 'rich_text',
-        block_id: 'b',
-        elements: [
-          {
-            type: 'rich_text_section',
-            elements: [
-              { type: 'text', text: 'nobody ', style: { bold: true } },
-              { type: 'user', user_id: 'U2' },
-              { type: 'link', url: 'https://a.example', text: 'a' },
-              { type: 'emoji', name: 'dna' },
-            ],
-          },
-          {
-            type: 'rich_text_list',
-            style: 'bullet',
-            elements: [{ type: 'rich_text_section', elements: [] }],
-          },
-        ],
-      },
-    ],
+    blocks: compose('*nobody* <@U2> <https://a.example|a> :dna:\n- ', NOBODY, 'b').blocks,
   };
   const mention = `<@${identities.botUser}>`;
-  const file = {
-    id: 'F1',
-    name: 'a.csv',
-    mimetype: 'text/csv',
-    size: 10,
-    mode: 'hosted',
-    url_private: 'https://x',
-  };
   const was = { ...plain, text: 'before' };
-  return pick<EventBody>(random, [
+  const change = { type: 'message', subtype: 'message_changed', channel, ts };
+  return oneOf<EventBody>(random, [
     plain,
-    { ...plain, subtype: 'file_share', files: [file] },
+    { ...plain, subtype: 'file_share', files: [FILE] },
     { ...plain, thread_ts: '1600000000.000100' },
     { ...plain, text: `${mention} from a bot`, blocks: undefined, bot_id: 'B9', app_id: 'A9' },
     {
@@ -92,23 +77,9 @@ export function silentEvent(
     },
     { ...plain, subtype: 'channel_join', text: `${mention} has joined` },
     { ...plain, subtype: 'bot_message', user: undefined, bot_id: 'B9' },
-    { type: 'message', subtype: 'message_changed', channel, ts, message: plain, previous_message: plain },
-    {
-      type: 'message',
-      subtype: 'message_changed',
-      channel,
-      ts,
-      message: { ...plain, bot_id: identities.botId },
-      previous_message: was,
-    },
-    {
-      type: 'message',
-      subtype: 'message_deleted',
-      channel,
-      ts,
-      deleted_ts: ts,
-      previous_message: { ...was, bot_id: 'B9' },
-    },
+    { ...change, message: plain, previous_message: plain },
+    { ...change, message: { ...plain, bot_id: identities.botId }, previous_message: was },
+    { ...change, subtype: 'message_deleted', deleted_ts: ts, previous_message: { ...was, bot_id: 'B9' } },
     { type: 'app_mention', channel, user: 'U9', ts: 'yesterday', text: `${mention} hi` },
     {
       type: 'reaction_added',
@@ -159,33 +130,18 @@ export function mentionEvent({ botUser }: EventIdentities, channel: string, ts: 
     event_ts: ts,
     channel,
     text: `<@${botUser}> look \u0000 at <https://a.example|this> and <#C2|x>`,
-    blocks: [
-      {
-        type: 'rich_text',
-        elements: [
-          {
-            type: 'rich_text_section',
-            elements: [
-              { type: 'user', user_id: botUser },
-              { type: 'text', text: ' look' },
-            ],
-          },
-        ],
-      },
-    ],
-    files: [
-      { id: 'F2', name: 'b.csv', mimetype: 'text/csv', size: 3, mode: 'hosted', url_private: 'https://x' },
-    ],
+    blocks: compose(`<@${botUser}> look`, NOBODY, 'b').blocks,
+    files: [FILE],
   };
 }
 
 /** A random block action, view submission, shortcut or command. */
 export function interaction({ workspace }: EventIdentities, channel: string, random: Random): EventBody {
-  const value = pick(random, ['0190a0b0-c0d0-7000-8000-000000000001', 'nonsense', '']);
+  const value = oneOf(random, ['0190a0b0-c0d0-7000-8000-000000000001', 'nonsense', '']);
+  const who = { team: { id: workspace, domain: 'd' }, user: { id: 'U1', team_id: workspace } };
   const press = {
     type: 'block_actions',
-    team: { id: workspace, domain: 'd' },
-    user: { id: 'U1', team_id: workspace },
+    ...who,
     api_app_id: 'A1',
     channel: { id: channel },
     container: { type: 'message', message_ts: '1700000000.000100', channel_id: channel },
@@ -194,7 +150,7 @@ export function interaction({ workspace }: EventIdentities, channel: string, ran
     response_url: 'https://hooks.slack.com/actions/T/1/x',
     actions: [
       {
-        action_id: pick(random, ['stop', 'continue', 'retry', 'fresh_links', 'correct', 'x', '__proto__']),
+        action_id: oneOf(random, ['stop', 'continue', 'retry', 'fresh_links', 'correct', 'x', '__proto__']),
         block_id: 'b',
         type: 'button',
         value,
@@ -202,16 +158,11 @@ export function interaction({ workspace }: EventIdentities, channel: string, ran
       },
     ],
   };
-  return pick<EventBody>(random, [
+  return oneOf<EventBody>(random, [
     press,
     { ...press, actions: [] },
-    {
-      type: 'view_submission',
-      team: press.team,
-      user: press.user,
-      view: { id: 'V1', callback_id: 'x', state: {} },
-    },
-    { type: 'shortcut', team: press.team, user: press.user, callback_id: 'x', trigger_id: 't' },
+    { type: 'view_submission', ...who, view: { id: 'V1', callback_id: 'x', state: {} } },
+    { type: 'shortcut', ...who, callback_id: 'x', trigger_id: 't' },
     {
       command: '/agent',
       text: 'status',

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { oneOf } from '../chaos/random-streams.ts';
+import type { Random } from '../slack/ids.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
 import {
   type EventIdentities,
@@ -8,7 +10,7 @@ import {
   staysSilent,
   wrapEvent,
 } from './event-samples.ts';
-import { mutate, pick, type Random } from './mutation.ts';
+import { mutate } from './mutation.ts';
 
 /** One request to send. */
 export interface FuzzCase {
@@ -35,7 +37,7 @@ function oneCase(identities: EventIdentities, random: Random, number: number): F
   // A mention with an invalid signature must have no effect.
   if (roll < 0.05) {
     const body = wrapEvent(identities, mentionEvent(identities, channel, ts), eventId);
-    return { kind: 'event', body, signature: pick(random, ['wrong', 'missing', 'old', 'future']) };
+    return { kind: 'event', body, signature: oneOf(random, ['wrong', 'missing', 'old', 'future']) };
   }
   if (roll < 0.08)
     return { kind: 'event', body: malformedBody(identities, channel, ts, random), signature: 'valid' };
@@ -70,7 +72,7 @@ function oneCase(identities: EventIdentities, random: Random, number: number): F
 function malformedBody(identities: EventIdentities, channel: string, ts: string, random: Random): string {
   const whole = JSON.stringify(wrapEvent(identities, silentEvent(identities, channel, ts, random), 'EvTorn'));
   const cut = whole.slice(0, Math.floor(random() * whole.length));
-  return pick(random, [
+  return oneOf(random, [
     cut,
     '',
     'null',

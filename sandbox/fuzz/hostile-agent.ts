@@ -1,6 +1,8 @@
 import type { AgentScript, AgentTurn } from '../agent/agent-script.ts';
 import type { Misbehaviour } from '../agent/misbehaviour.ts';
-import { mutate, pick, type Random } from './mutation.ts';
+import { oneOf } from '../chaos/random-streams.ts';
+import type { Random } from '../slack/ids.ts';
+import { mutate } from './mutation.ts';
 
 /** Occurs in every text of the hostile agent; no other workspace may read it. */
 export const HOSTILE_WORD = 'HOSTILE';
@@ -10,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 const ANSWER_LENGTH = 500_000;
 
 /** Units of Markdown that cost a parser most. */
-const CROWDED_UNITS: readonly [string, ...string[]] = [
+const CROWDED_UNITS: readonly string[] = [
   '[',
   '1)\n',
   '**重。**后',
@@ -41,13 +43,13 @@ const CROWDED_TABLE = `|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}\n\n`;
 export function hostileScript(random: Random): AgentScript {
   return async (turn) => {
     turn.write(HOSTILE_WORD);
-    const kind = pick(random, [
+    const kind = oneOf(random, [
       ...(['rewritten', 'rewritten', 'grown', 'blocks', 'steps', 'system', 'failed'] as const),
       ...(['outputs', 'huge', 'tables'] as const),
     ]);
     if (kind === 'failed') turn.fail('[x](y'.repeat(100_000));
-    const unit = pick(random, CROWDED_UNITS);
-    const length = pick(random, [3_000, 110_000, ANSWER_LENGTH]);
+    const unit = oneOf(random, CROWDED_UNITS);
+    const length = oneOf(random, [3_000, 110_000, ANSWER_LENGTH]);
     for (let round = 0; round < ROUNDS; round += 1) {
       const text = unit.repeat(Math.ceil(length / unit.length));
       if (kind === 'rewritten') turn.rewrite(`${HOSTILE_WORD} ${round}\n${text}`);
@@ -85,7 +87,7 @@ function toolCall(at: number, unit: string) {
 }
 
 /** Fields that many responses have. */
-const FIELDS: readonly [string, ...string[]] = [
+const FIELDS: readonly string[] = [
   'status',
   'role',
   'created_at',
@@ -100,7 +102,7 @@ const FIELDS: readonly [string, ...string[]] = [
 
 /** A response with millions of characters in the fields of one name. */
 function withLongFields(body: object, random: Random): string {
-  const field = pick(random, FIELDS);
+  const field = oneOf(random, FIELDS);
   const lengths = [8, 1, 1, 1, 1];
   return JSON.stringify({ [field]: '', ...body }, (name, value: unknown) =>
     name === field && typeof value === 'string' ? 'x'.repeat((lengths.shift() ?? 0) * MEBIBYTE) : value,
@@ -117,17 +119,17 @@ export function misbehaviour(
     // Every answer counts: the others hold what the hostile agent has written.
     onSpoilt();
     if (random() >= chance()) return undefined;
-    return pick(random, WRONG_ANSWERS)(body, random);
+    return oneOf(random, WRONG_ANSWERS)(body, random);
   };
 }
 
 type WrongAnswer = (body: object, random: Random) => Misbehaviour;
 
-const WRONG_ANSWERS: readonly [WrongAnswer, ...WrongAnswer[]] = [
+const WRONG_ANSWERS: readonly WrongAnswer[] = [
   () => ({ kind: 'endless' }),
-  (_, random) => ({ kind: 'stalled', bytes: pick(random, [0, 1_000, 15 * MEBIBYTE]) }),
+  (_, random) => ({ kind: 'stalled', bytes: oneOf(random, [0, 1_000, 15 * MEBIBYTE]) }),
   () => ({ kind: 'dribbled', bytes: 2_000 }),
-  (_, random) => ({ kind: 'wrong-length', difference: pick(random, [-20, 20, 1e9]) }),
+  (_, random) => ({ kind: 'wrong-length', difference: oneOf(random, [-20, 20, 1e9]) }),
   (body, random) => ({ kind: 'body', body: mutate(body, random) }),
   (body, random) => ({ kind: 'body', body: mutate(body, random) }),
   (body, random) => ({ kind: 'body', body: mutate(body, random) }),
@@ -144,14 +146,14 @@ const WRONG_ANSWERS: readonly [WrongAnswer, ...WrongAnswer[]] = [
   (_, random) => ({
     kind: 'body',
     body: '',
-    status: pick(random, [301, 302, 307]),
-    headers: { location: pick(random, ['http://169.254.169.254/', '/v1/experimental/tasks', '//', 'x:']) },
+    status: oneOf(random, [301, 302, 307]),
+    headers: { location: oneOf(random, ['http://169.254.169.254/', '/v1/experimental/tasks', '//', 'x:']) },
   }),
   (_, random) => ({
     kind: 'body',
     body: { detail: '<!channel> [x](https://a.example)'.repeat(2_000) },
-    status: pick(random, [400, 402, 404, 409, 418, 422, 429, 500, 503, 529]),
-    headers: { 'retry-after': pick(random, ['0', '-1', '1e9', 'soon', '3']) },
+    status: oneOf(random, [400, 402, 404, 409, 418, 422, 429, 500, 503, 529]),
+    headers: { 'retry-after': oneOf(random, ['0', '-1', '1e9', 'soon', '3']) },
   }),
   (body) => ({ kind: 'body', body, headers: { 'x-much': 'y'.repeat(40_000) } }),
 ];

@@ -1,13 +1,8 @@
-/** Returns numbers in [0, 1). */
-export type Random = () => number;
-
-/** A random item of a list. */
-export function pick<T>(random: Random, list: readonly [T, ...T[]]): T {
-  return list[Math.floor(random() * list.length)] ?? list[0];
-}
+import { oneOf } from '../chaos/random-streams.ts';
+import type { Random } from '../slack/ids.ts';
 
 /** Values that no field expects. None of them mentions the bot or names a direct message. */
-const JUNK_VALUES: readonly [unknown, ...unknown[]] = [
+const JUNK_VALUES: readonly unknown[] = [
   null,
   true,
   0,
@@ -78,11 +73,11 @@ function replacement(value: unknown, random: Random): unknown {
     const at = Math.floor(random() * (value.length + 1));
     return (
       value.slice(0, at) +
-      String(pick(random, ['\u0000', '\n', '"', '\\', 'é', '<', '>', '|'])) +
+      String(oneOf(random, ['\u0000', '\n', '"', '\\', 'é', '<', '>', '|'])) +
       value.slice(at)
     );
   }
-  return pick(random, JUNK_VALUES);
+  return oneOf(random, JUNK_VALUES);
 }
 
 function nested(depth: number): unknown {

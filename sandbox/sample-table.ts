@@ -1,22 +1,12 @@
 import { seededRandom } from './slack/ids.ts';
 
-/** A numeric column of the sample table, with the mean that a correct summary shows. */
-export interface SampleColumn {
-  name: string;
-  mean: number;
-}
-
 /** A made-up sequencing run. */
-export interface SampleTable {
-  csv: Buffer;
-  rows: number;
-  columns: SampleColumn[];
-}
+export type SampleTable = ReturnType<typeof sampleTable>;
 
 const GENES = ['BRCA1', 'TP53', 'EGFR', 'MYC', 'KRAS', 'PTEN', 'CDK2', 'GAPDH', 'ACTB', 'IL6'];
 
 /** Makes a CSV of at least `bytes`, the same for the same seed. */
-export function sampleTable(seed: number, bytes: number): SampleTable {
+export function sampleTable(seed: number, bytes: number) {
   const random = seededRandom(seed);
   const header = 'sample,gene,reads,quality,length\n';
   const lines = [header];
@@ -37,6 +27,7 @@ export function sampleTable(seed: number, bytes: number): SampleTable {
     lines.push(line);
     size += line.length;
   }
+  /** Those that hold numbers, with the means that a correct summary shows. */
   const columns = Object.entries(sums).map(([name, sum]) => ({ name, mean: sum / rows }));
   return { csv: Buffer.from(lines.join('')), rows, columns };
 }

@@ -13,3 +13,8 @@ export async function waitUntil(
   }
   return true;
 }
+
+/** The seconds since a moment of `performance.now()`, to a tenth. */
+export function secondsSince(began: number): number {
+  return Math.round((performance.now() - began) / 100) / 10;
+}

@@ -3,20 +3,6 @@ import type { AgentScript, AgentTurn } from '../agent/agent-script.ts';
 import { seededRandom } from '../slack/slack-workspace.ts';
 import { between, oneOf } from './random-streams.ts';
 
-/** What the agent writes in reply to one message. */
-export interface ScriptedReply {
-  /** The reply's text, in the pieces in which it is written. */
-  pieces: string[];
-  /** The pause after each piece, in ms. */
-  pauseMs: number;
-  /** Names of its result files. */
-  results: string[];
-  /** How many tools it calls, one after each of its first pieces. */
-  toolCalls: number;
-  /** After half of its pieces it asks something and waits for an answer, where the run has questions: for so long (ms). */
-  asksForMs: number | undefined;
-}
-
 /** Words in a message that ask for a result. */
 export const RESULT_REQUEST = 'leave a file';
 
@@ -31,7 +17,7 @@ const VOCABULARY =
  * The reply to a message: a function of its text and of how often the task contained the same text before. Each reply
  * contains a unique token by which it can be counted in a thread.
  */
-export function scriptedReply(text: string, earlier: number): ScriptedReply {
+export function scriptedReply(text: string, earlier: number) {
   const digest = createHash('sha256').update(`${earlier} ${text}`).digest();
   const token = digest.toString('hex').slice(0, 10);
   const random = seededRandom(digest.readUInt32LE(8));
@@ -47,10 +33,14 @@ export function scriptedReply(text: string, earlier: number): ScriptedReply {
     ? Array.from({ length: between(random, 1, 2) }, (_, index) => `result-${token}-${index + 1}.csv`)
     : [];
   return {
+    /** The reply's text as it is written, and the pause after each piece. */
     pieces,
     pauseMs: between(random, 500, 2_500) / pieces.length,
+    /** Names of its result files. */
     results,
+    /** How many tools it calls, one after each of its first pieces. */
     toolCalls: random() < 0.25 ? between(random, 1, 4) : 0,
+    /** After half of its pieces it asks something and waits for an answer, where the run has questions. */
     asksForMs: random() < QUESTION_CHANCE ? between(random, 6_000, 16_000) : undefined,
   };
 }

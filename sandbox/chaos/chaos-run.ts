@@ -8,12 +8,12 @@ import type { Faults } from '../faults.ts';
 import { givenServer, startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { secondsSince } from '../wait-until.ts';
 import { AskingAgain } from './asking-again.ts';
-import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
+import { type DatabaseConnection, embeddedConnection } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import { type ChaosOptions, EXTRAS } from './chaos-options.ts';
-import { type ChaosRunStats, secondsSince } from './chaos-report.ts';
 import { Conversation, DeliveryTracker } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
@@ -49,13 +49,7 @@ const QUESTION_SETTINGS = { SILENCE_SECONDS: '1', REMIND_SECONDS: '1.5' };
 const MULTIPART_THRESHOLD = 1_024;
 
 /** The outcome of a run. */
-export interface ChaosRunResult {
-  findings: Findings;
-  /** The bot's own rows about its turns. */
-  turns: readonly TurnRow[];
-  damage: Damage;
-  stats: ChaosRunStats;
-}
+export type ChaosRunResult = Awaited<ReturnType<typeof runChaos>>;
 
 export interface ChaosRunOptions extends ChaosOptions {
   logs: string;
@@ -70,10 +64,7 @@ export interface ChaosRunOptions extends ChaosOptions {
 }
 
 /** Performs one run and cleans up after it. `onProgress` receives progress messages. */
-export async function runChaos(
-  options: ChaosRunOptions,
-  onProgress: (line: string) => void,
-): Promise<ChaosRunResult> {
+export async function runChaos(options: ChaosRunOptions, onProgress: (line: string) => void) {
   const began = performance.now();
   await using undo = new AsyncDisposableStack();
   const { kills, seed, replicas, logs, databaseFaultSeconds } = options;
@@ -185,15 +176,20 @@ export async function runChaos(
     replicas,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
     freezes: crashInjector.freezes,
+    /** Messages whose event, or whose thread root's event, Slack gave up delivering: they may be missing. */
     undelivered: said.filter(({ wasDelivered }) => !wasDelivered).length,
+    /** Tasks and projects at the service that no thread uses. */
     orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
+    /** How long after each fault of the database the oldest message of each thread that waited was answered (s). */
     recoverySeconds,
+    /** Processes that had to be killed at the end because they did not shut down in time. */
     lateStops,
     interventions: interventions.counts,
     directMessages: conversation.directMessages,
     streams: slack.calls.filter(({ method, ok }) => method === 'chat.startStream' && ok).length,
+    /** Reminders of questions that nobody had answered, and the kills at their posts and deletions. */
     reminders: questions
       ? slack.calls.filter(({ args, ok }) => ok && String(args.text).includes(REMINDER)).length
       : undefined,
@@ -202,6 +198,7 @@ export async function runChaos(
     records: records && { ...(await records.counts()), recordKills: extraKills.records },
     again: again && { ...(await again.counts()), linkKills: extraKills.again },
   };
+  /** `turns`: the bot's own rows about them. */
   return { findings, turns, damage, stats };
 }
 

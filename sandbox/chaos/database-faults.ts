@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
-import { waitUntil } from '../wait-until.ts';
+import { secondsSince, waitUntil } from '../wait-until.ts';
 import type { Conversation } from './conversation.ts';
 import { mayStayUnsent, type SaidMessage } from './damage.ts';
 import type { DatabaseObserver } from './database-observer.ts';
@@ -149,7 +149,7 @@ export async function failInEveryWay(
     await failing;
     const back = performance.now();
     await answered(deps);
-    recoverySeconds.set(fault, Math.round((performance.now() - back) / 100) / 10);
+    recoverySeconds.set(fault, secondsSince(back));
     onProgress(`${fault}: recovered ${recoverySeconds.get(fault)} s after its end`);
   }
   return recoverySeconds;

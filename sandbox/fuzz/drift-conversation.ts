@@ -43,25 +43,7 @@ export function driftScript(goesOn: (question: string) => boolean): AgentScript 
 }
 
 /** What people and the service have of a conversation. */
-export interface Trace {
-  /** The bot's posts in the thread, and what their files hold. */
-  posts: string[];
-  files: string;
-  /** What the asker alone sees: notes, the Home tab and the task's details. */
-  privately: string;
-  /** People's messages at the service, and the number of files with each. */
-  told: string[];
-  attached: number;
-  /** The names of the files that the task has. */
-  kept: string[];
-  isStopped: boolean;
-  /** Whether a post looks as if its turn went on. */
-  isUnfinished: boolean;
-  /** How long each turn took; a time in which nothing ran here does not count. */
-  turnMs: number[];
-  /** The turns that did not end. */
-  unended: string[];
-}
+export type Trace = Awaited<ReturnType<DriftConversation['play']>>;
 
 /** One person's conversation with the agent in a channel of its own. */
 export class DriftConversation {
@@ -83,7 +65,7 @@ export class DriftConversation {
   }
 
   /** Asks twice, stops the second answer, and looks at the task. `goOn`: the second answer no longer waits for the stop. */
-  async play(goOn: (question: string) => void): Promise<Trace> {
+  async play(goOn: (question: string) => void) {
     const sizes = [20, 250];
     const files = FILES.map((name, at) => ({
       name,
@@ -193,7 +175,7 @@ export class DriftConversation {
     return this.#texts().some((shown) => shown.includes(text));
   }
 
-  async #trace(details: string): Promise<Trace> {
+  async #trace(details: string) {
     const { slack, agent } = this.#sandbox;
     const posts = this.#posts();
     const files = await Promise.all(
@@ -205,20 +187,27 @@ export class DriftConversation {
     const given = new Set(messages.flatMap(({ input }) => input?.fileIds ?? []));
     const told = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
     return {
+      /** The bot's posts in the thread, and what their files hold. */
       posts: this.#texts(),
       files: files.join('\n'),
+      /** What the asker alone sees: notes, the Home tab and the task's details. */
       privately: [...notes, details].join('\n'),
+      /** People's messages at the service, and the number of files with each. */
       told: QUESTIONS.flatMap((question) =>
         told.filter((text) => text.includes(question)).map(() => question),
       ),
       attached: given.size,
+      /** The names of the files that the task has. */
       kept: [
         ...agent.files.filter(({ id }) => given.has(id)).map(({ name }) => name),
         ...tasks.flatMap(({ results }) => results.map(({ file }) => file.name)),
       ],
       isStopped: messages.some(({ status }) => status === 'cancelled'),
+      /** Whether a post looks as if its turn went on. */
       isUnfinished: posts.some(({ blocks }) => JSON.stringify(blocks ?? []).includes('"stop"')),
+      /** How long each turn took; a time in which nothing ran here does not count. */
       turnMs: this.#turnMs,
+      /** The turns that did not end. */
       unended: this.#unended,
     };
   }

@@ -30,35 +30,25 @@ const WAITING = [
   strings.databaseUnreachable,
 ];
 
+/** Of a message that may never have arrived, and of an answer that nobody could read. */
+const UNTOLD = [...UNSENT, ...UNKNOWN_FATE];
+const UNANSWERED = [...UNTOLD, ...UNREAD];
+
 /** What a conversation may lack, and the sentences of which one then stands there. */
 const EXPLANATIONS = {
-  'the first message at the service': [...UNSENT, ...UNKNOWN_FATE],
-  'the second message at the service': [...UNSENT, ...UNKNOWN_FATE],
-  'the files at the service': ['was left out', ...UNSENT, ...UNKNOWN_FATE],
-  'the first answer': [...UNSENT, ...UNKNOWN_FATE, ...UNREAD],
-  'the results': [
-    strings.resultsUnavailable,
-    strings.resultsIncomplete,
-    ...UNSENT,
-    ...UNKNOWN_FATE,
-    ...UNREAD,
-  ],
+  'the first message at the service': UNTOLD,
+  'the second message at the service': UNTOLD,
+  'the files at the service': ['was left out', ...UNTOLD],
+  'the first answer': UNANSWERED,
+  'the results': [strings.resultsUnavailable, strings.resultsIncomplete, ...UNANSWERED],
   'the review': [
     start(strings.reviewFailed('')),
     strings.reviewEmpty,
     strings.reviewUnreadable,
-    ...UNSENT,
-    ...UNKNOWN_FATE,
-    ...UNREAD,
+    ...UNANSWERED,
   ],
-  'the second answer': [...UNSENT, ...UNKNOWN_FATE, ...UNREAD],
-  'the stop': [
-    strings.finishedUnstopped,
-    ...Object.values(strings.controlFailed),
-    ...UNSENT,
-    ...UNKNOWN_FATE,
-    ...UNREAD,
-  ],
+  'the second answer': UNANSWERED,
+  'the stop': [strings.finishedUnstopped, ...Object.values(strings.controlFailed), ...UNANSWERED],
   'the list': [],
   'the details': [
     strings.resultsIncomplete,
@@ -68,16 +58,8 @@ const EXPLANATIONS = {
   ],
 } as const;
 
-/** What one case did. */
-export interface DriftVerdict {
-  /** One sentence for each problem. */
-  harm: string[];
-  /** An answer or the results do not stand in the thread. */
-  isAnswerMissing: boolean;
-}
-
 /** Judges what a conversation left behind with a service that differs so, if it does. */
-export function judge(trace: Trace, drifted?: DriftCase): DriftVerdict {
+export function judge(trace: Trace, drifted?: DriftCase) {
   const missing = missingParts(trace, drifted);
   const shown = [...trace.posts, trace.privately].join('\n');
   const harm = [
@@ -89,7 +71,12 @@ export function judge(trace: Trace, drifted?: DriftCase): DriftVerdict {
       .map((what) => `nothing says that ${what} is missing`),
   ];
   const answers = ['the first answer', 'the second answer', 'the results'];
-  return { harm, isAnswerMissing: missing.some((what) => answers.includes(what)) };
+  return {
+    /** One sentence for each problem. */
+    harm,
+    /** An answer or the results do not stand in the thread. */
+    isAnswerMissing: missing.some((what) => answers.includes(what)),
+  };
 }
 
 function missingParts(trace: Trace, drifted: DriftCase | undefined): (keyof typeof EXPLANATIONS)[] {

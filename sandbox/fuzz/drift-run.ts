@@ -5,6 +5,7 @@ import { type InProcessSandbox, startInProcessSandbox } from '../in-process-sand
 import { installApp, setAccount } from '../multi-workspace-bot.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { secondsSince } from '../wait-until.ts';
 import { caseNamed, type DriftCase, driftCases, type RecordedResponse } from './drift-cases.ts';
 import { DriftConversation, driftScript } from './drift-conversation.ts';
 import { ANSWER_FIELDS, fieldOf, mayMissAnswer } from './drift-essentials.ts';
@@ -24,22 +25,11 @@ const MAX_HONEST_TURNS = 2;
 const HONEST_TEAM = 'T0';
 const PART_BYTES = 1_000;
 
-/** The outcome of a run; its fields are the keys of the printed JSON. */
-export interface DriftReport {
-  fuzz: 'drift';
-  cases: number;
-  /** One sentence for each problem. */
-  harm: string[];
-  /** The fields without which an answer or its results do not stand in the thread, each after what it is a field of. */
-  answerMissing: string[];
-  seconds: number;
-}
-
 /** Repeats a conversation with each way in which the service's responses may differ from its document. */
 export async function runDrift(
   { seed, cases: most, only, names, database: given }: DriftOptions,
   onProgress: (line: string) => void = () => undefined,
-): Promise<DriftReport> {
+) {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
   const harm: string[] = [];
@@ -96,9 +86,11 @@ export async function runDrift(
       if (!answerMissing.has(field))
         onHarm(`${field} counts as essential, but no answer is missing without it`);
   return {
-    ...{ fuzz: 'drift', cases: cases.length, harm },
+    ...{ fuzz: 'drift', cases: cases.length, seconds: secondsSince(began) },
+    /** One sentence for each problem. */
+    harm,
+    /** The fields without which an answer or its results do not stand in the thread, each after what it is a field of. */
     answerMissing: [...answerMissing].sort(),
-    seconds: Math.round((performance.now() - began) / 1_000),
   };
 }
 

@@ -4,11 +4,11 @@ import type pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
 import { compileCacheSettings, startBotProcess } from '../bot-process.ts';
 import { serviceSettings } from '../bot-settings.ts';
-import { secondsSince } from '../chaos/chaos-report.ts';
 import { HeapCollector, openHeapMonitor } from '../heap-collector.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { secondsSince } from '../wait-until.ts';
 import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX, sendByHttp, sendBySocket } from './fuzz-case.ts';
 import type { FuzzOptions } from './fuzz-options.ts';
 import { HonestConversation, honestScript } from './honest-conversations.ts';
@@ -21,81 +21,56 @@ const QUESTIONS = 10;
 /** How much the heap may grow (MiB). */
 const MAX_HEAP_GROWTH_MIB = 16;
 
-/** The outcome of a run; its fields are the keys of the printed JSON. */
-export interface FuzzReport {
-  fuzz: 'events';
-  events: number;
-  seed: number;
-  seconds: number;
-  /** Responses of the HTTP receiver, by status. */
-  statuses: Record<string, number>;
-  heapGrowthMiB: { http: number; socket: number };
-  /** Real questions asked between the events, and how many of them were answered. */
-  questions: number;
-  answered: number;
-  /** One sentence for each problem. */
-  harm: string[];
-}
-
-/** Performs one run and cleans up after it. `onProgress` receives progress messages. */
+/** Performs one run and cleans up after it. `onProgress` receives progress messages; the report is printed as JSON. */
 export async function runFuzz(
   { events, seed, database: given }: FuzzOptions,
   onProgress: (line: string) => void = () => undefined,
-): Promise<FuzzReport> {
+) {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
   const setup = await prepare(seed, given, undo);
   const { slack, http, socket, database } = setup;
-  const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
-  const openMonitor = async (name: string, port: number) => {
-    const monitor = await openHeapMonitor(port, join(setup.folder, `${name}.log`));
-    undo.defer(async () => monitor.close());
-    return monitor;
-  };
-  const memory = {
-    http: await openMonitor('http', httpPort),
-    socket: await openMonitor('socket', socketPort),
-  };
+  const processes = [http, socket];
   const identities = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
   const stream = fuzzCases(identities, seededRandom(seed));
-  const report: FuzzReport = {
-    ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
-    heapGrowthMiB: { http: 0, socket: 0 },
-  };
+  const statuses: Record<string, number> = {};
+  /** One sentence for each problem. */
+  const harm: string[] = [];
   /** Real questions of real people, which the bot must still answer. */
   const questions: { conversation: HonestConversation; answered: Promise<void> }[] = [];
   let sent = 0;
   const half = Math.ceil(events / 2);
   const isEach = (number: number, times: number) => number % Math.ceil(events / times) === 0;
   const work = async (transport: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
-    while (transport.left > 0 && http.alive && socket.alive) {
+    while (transport.left > 0 && processes.every(({ bot }) => bot.alive)) {
       transport.left -= 1;
       const { value, done } = stream.next();
       if (done === true) return;
       sent += 1;
       const number = sent;
       if (isEach(number, HEAP_SAMPLES))
-        await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
+        await Promise.all(processes.map(({ memory }) => memory.sample())).catch(() => undefined);
       if (isEach(number, QUESTIONS)) {
         const conversation = new HonestConversation(slack, setup.agent, slack.team.id);
         questions.push({ conversation, answered: conversation.run(() => true) });
-        onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
+        onProgress(`${number} events after ${secondsSince(began)} s`);
       }
       await send(value);
     }
   };
   const remaining = { http: { left: half }, socket: { left: events - half } };
   const byHttp = async (next: FuzzCase) => {
-    const answer = await sendByHttp(httpPort, slack.signingSecret, next).catch((error: unknown) => {
-      report.harm.push(`no HTTP response (${causeOf(error)}) to ${shortened(next)}`);
+    const sending = sendByHttp(http.bot.port ?? 0, slack.signingSecret, next);
+    const answer = await sending.catch((error: unknown) => {
+      harm.push(`no HTTP response (${causeOf(error)}) to ${shortened(next)}`);
     });
     if (answer === undefined) return;
-    report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
     // 503: the database was too slow on a busy machine; the event is kept, and Slack would send it again.
     if (answer.status >= 500 && answer.status !== 503)
-      report.harm.push(`response ${answer.status} to ${shortened(next)}`);
+      harm.push(`response ${answer.status} to ${shortened(next)}`);
     if (answer.unsigned && answer.status !== 401)
-      report.harm.push(`accepted despite its ${next.signature} signature: ${shortened(next)}`);
+      harm.push(`accepted despite its ${next.signature} signature: ${shortened(next)}`);
   };
   const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
   await Promise.all(
@@ -105,28 +80,28 @@ export async function runFuzz(
     ]).flat(),
   );
   await Promise.all(questions.map(({ answered }) => answered));
-  const wrong = questions.flatMap(({ conversation }) => conversation.harm);
-  report.questions = questions.length;
-  report.answered = questions.filter(({ conversation }) => conversation.harm.length === 0).length;
-  report.harm.push(...wrong);
-  report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
-  for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
-    if (growth > MAX_HEAP_GROWTH_MIB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
+  harm.push(...questions.flatMap(({ conversation }) => conversation.harm));
+  for (const { name, bot, memory } of processes) {
+    if (memory.growthMiB() > MAX_HEAP_GROWTH_MIB)
+      harm.push(`the heap grew by ${memory.growthMiB()} MiB (${name})`);
+    if (!bot.alive) harm.unshift(`the process ended (${name}): ${await fatalLogLines(bot.logFile)}`);
   }
-  for (const [name, bot] of Object.entries({ http, socket })) {
-    if (bot.alive) continue;
-    report.harm.unshift(
-      `the process ended (${name}): ${await fatalLogLines(join(setup.folder, `${name}.log`))}`,
-    );
+  harm.push(...(await unexpectedRows(database)));
+  for (const { name, bot, memory } of processes) {
+    // A process waits for its debugger before it ends.
+    memory.close();
+    if (!(await bot.stop())) harm.push(`the process did not shut down in time (${name})`);
   }
-  report.harm.push(...(await unexpectedRows(database)));
-  // A process waits for its debugger before it ends.
-  for (const monitor of Object.values(memory)) monitor.close();
-  for (const [name, bot] of Object.entries({ http, socket })) {
-    if (!(await bot.stop())) report.harm.push(`the process did not shut down in time (${name})`);
-  }
-  report.seconds = secondsSince(began);
-  return report;
+  return {
+    ...{ fuzz: 'events', events, seed, seconds: secondsSince(began) },
+    /** Responses of the HTTP receiver, by status. */
+    statuses,
+    heapGrowthMiB: { http: http.memory.growthMiB(), socket: socket.memory.growthMiB() },
+    /** Real questions asked between the events, and how many of them were answered. */
+    questions: questions.length,
+    answered: questions.filter(({ conversation }) => conversation.harm.length === 0).length,
+    harm,
+  };
 }
 
 async function prepare(seed: number, given: FuzzOptions['database'], undo: AsyncDisposableStack) {
@@ -143,13 +118,16 @@ async function prepare(seed: number, given: FuzzOptions['database'], undo: Async
     SLACK_EDITS_PER_MINUTE: '3000',
     DATABASE_URL: connectionUrl(database),
   };
-  const start = async (transport: 'http' | 'socket') => {
-    const settings = { ...shared, ...serviceSettings(slack, agent, transport) };
-    return startBotProcess(settings, join(folder, `${transport}.log`), undo);
+  const start = async (name: 'http' | 'socket') => {
+    const settings = { ...shared, ...serviceSettings(slack, agent, name) };
+    const bot = await startBotProcess(settings, join(folder, `${name}.log`), undo);
+    const memory = await openHeapMonitor(bot.port ?? 0, bot.logFile);
+    undo.defer(async () => memory.close());
+    return { name, bot, memory };
   };
   const http = await start('http');
   const socket = await start('socket');
-  return { slack, agent, http, socket, database, folder };
+  return { slack, agent, http, socket, database };
 }
 
 /** The log lines that show why a process ended. */

@@ -7,6 +7,7 @@ import { containerMemorySettings, startMultiWorkspaceBot } from '../multi-worksp
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { secondsSince } from '../wait-until.ts';
 import type { ServiceFuzzOptions } from './fuzz-options.ts';
 import { HonestConversation, honestScript } from './honest-conversations.ts';
 import { hostileScript, misbehaviour } from './hostile-agent.ts';
@@ -21,29 +22,12 @@ const SPOILT_SHARE = 0.15;
 /** What the honest workspaces and the process may suffer: seconds, ms and MiB (deploy's example limit). */
 const BARS = { honestDoneLagP95Seconds: 3, eventLoopP99Ms: 100, eventLoopMaxMs: 500, peakMemoryMiB: 768 };
 
-/** The outcome of a run; its fields are the keys of the printed JSON. */
-export interface ServiceFuzzReport {
-  fuzz: 'service';
-  answers: number;
-  seed: number;
-  seconds: number;
-  questions: number;
-  honestDoneLagP95Seconds: number;
-  eventLoopP99Ms: number;
-  eventLoopMaxMs: number;
-  heapGrowthMiB: number;
-  /** The most resident memory of the process. */
-  peakMemoryMiB: number;
-  /** One sentence for each problem. */
-  harm: string[];
-}
-
 /** Sets a hostile agent service for two workspaces, and lets two others work with an honest one meanwhile. */
 export async function runServiceFuzz(
   { answers, seed, database }: ServiceFuzzOptions,
   onProgress: (line: string) => void = () => undefined,
   bars: typeof BARS = BARS,
-): Promise<ServiceFuzzReport> {
+) {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
   const { slack, agent: honest, own: hostile, bot, folder } = await prepare(seed, database, undo);
@@ -75,14 +59,16 @@ export async function runServiceFuzz(
   // The process waits for its debugger before it ends.
   heap.close();
   const lags = conversations.flatMap((one) => one.lags).sort((a, b) => a - b);
-  const report: ServiceFuzzReport = {
-    ...{ fuzz: 'service', answers: spoilt, seed, seconds: Math.round((performance.now() - began) / 1_000) },
+  const report = {
+    ...{ fuzz: 'service', answers: spoilt, seed, seconds: secondsSince(began) },
     questions: conversations.reduce((sum, { questions }) => sum + questions, 0),
     honestDoneLagP95Seconds: Math.round((lags[Math.ceil(lags.length * 0.95) - 1] ?? 0) * 100) / 100,
     eventLoopP99Ms: loop.p99Ms,
     eventLoopMaxMs: loop.maxMs,
     heapGrowthMiB: heap.growthMiB(),
+    /** The most resident memory of the process. */
     peakMemoryMiB,
+    /** One sentence for each problem. */
     harm: conversations.flatMap((one) => one.harm),
   };
   if (!bot.alive)

@@ -152,6 +152,9 @@ describe('the report', () => {
     streams: 0,
     reminders: undefined,
     reminderKills: 0,
+    workflows: undefined,
+    again: undefined,
+    records: undefined,
   };
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 

@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
+import { asRendered } from '../replies/fallback-forms.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ButtonHandlers, ControlOutcome, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -77,10 +78,10 @@ async function refreshNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   const message = await deps.store.messages.get(key);
   const turnId = message && (await deps.store.pausedThreads.pausedBy(message));
   if (message === undefined || turnId === undefined) return;
-  const isOver = (await countPaused(deps, message, turnId)) === 0;
-  await editNotice(deps, message, turnId, async () =>
-    isOver ? endedNotice(strings.nothingPaused) : renderNotice(deps, message, turnId),
-  );
+  // The end of the turn brings one up to date that is being posted.
+  if ((await noticeOf(deps, message, turnId))?.state === 'intended') return;
+  const count = await countPaused(deps, message, turnId);
+  await editNotice(deps, message, turnId, () => renderNotice(deps, message, turnId, count));
 }
 
 async function endPause(
@@ -117,21 +118,18 @@ async function endPause(
 /** Edits the notice, if it has been posted. A pressed one stands, even if a process died before it recorded that. */
 async function editNotice(
   deps: NoticeDeps,
-  { workspace, channel }: ThreadKey,
+  thread: ThreadKey,
   turnId: string,
   render: () => Promise<RenderedMessage | undefined>,
   pressedTs?: string,
 ): Promise<void> {
-  const post = (await deps.store.posts.ofTurn({ workspace, id: turnId })).get(NOTICE_PART);
-  const ts = (post?.state === 'posted' ? post.ts : undefined) ?? pressedTs;
+  const { workspace, channel } = thread;
+  const ts = pressedTs ?? (await noticeOf(deps, thread, turnId))?.ts ?? undefined;
   if (ts !== undefined) await deps.workspace(workspace)?.posting.editComplete({ channel, ts, render });
 }
 
-/** Posts once in a stopped turn's thread how many messages are paused there; nothing if none is. */
-async function postPausedNotice(deps: NoticeDeps, posts: Pick<IdempotentPosts, 'post'>, turn: Turn) {
-  if ((await countPaused(deps, turn, turn.id)) === 0) return;
-  const message = await renderNotice(deps, turn, turn.id);
-  if (message !== undefined) await posts.post(NOTICE_PART, message, 'notice');
+async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: string) {
+  return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
 /** How a turn ends. `onFinished` is called in the same transaction, under the thread's lock. */
@@ -141,29 +139,30 @@ interface TurnEnding {
   onFinished?: (store: Store, trx: Transaction<Tables>) => Promise<void>;
 }
 
-/** Finishes a turn, after the notice of what is paused behind it: a pause may begin until the turn is finished. */
+/** Finishes a turn, after the notice of what is paused behind it: a pause may begin, and change, until the turn is finished. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
-  posts: Pick<IdempotentPosts, 'post'>,
+  posts: Pick<IdempotentPosts, 'post' | 'update'>,
   turn: Turn,
   { outcome, last, onFinished }: TurnEnding,
 ): Promise<void> {
-  for (let finished = false; !finished; ) {
-    finished = await deps.store.transaction(async (store, trx) => {
+  for (let shown = 0; ; ) {
+    const waiting = await deps.store.transaction(async (store, trx) => {
       await store.threads.lock(turn);
       if (!(await store.turns.finishUnlessPausing(turn, outcome, last))) {
-        const isPaused =
-          (await store.pausedThreads.pausedBy(turn)) === turn.id &&
-          (await store.pausedThreads.waitingMessages(turn)).length > 0;
-        // After a crash the notice may be in Slack without our knowing: posting it finds out.
-        const notice = (await store.posts.ofTurn(turn)).get(NOTICE_PART);
-        if (isPaused && (notice === undefined || notice.state === 'intended')) return false;
+        const { length } = await store.pausedThreads.waitingMessages(turn);
+        if (length !== shown) return length;
+        if (length === 0) await store.pausedThreads.resume(turn, turn.id);
         await store.turns.finish(turn, outcome, last);
       }
       await onFinished?.(store, trx);
-      return true;
+      return undefined;
     });
-    if (!finished) await postPausedNotice(deps, posts, turn);
+    if (waiting === undefined) return;
+    const notice = await renderNotice(deps, turn, turn.id, waiting);
+    if (notice !== undefined && shown === 0) await posts.post(NOTICE_PART, notice, 'notice');
+    else if (notice !== undefined) await posts.update(NOTICE_PART, notice, [asRendered]);
+    shown = waiting;
   }
 }
 
@@ -178,8 +177,9 @@ async function countPaused({ store: rootStore }: NoticeDeps, thread: ThreadKey, 
   });
 }
 
-/** The notice's current content; undefined if the thread is no longer paused by this turn. */
-async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string) {
+/** The notice's current content, where so many were paused; undefined if the thread is no longer paused by this turn. */
+async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
+  if (count === 0) return endedNotice(strings.nothingPaused);
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
   const who = await stopRequesterName(deps, { workspace: thread.workspace, id: turnId });
   const { length } = await deps.store.pausedThreads.waitingMessages(thread);

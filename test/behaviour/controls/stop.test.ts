@@ -184,6 +184,28 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await scene.until('the post says it', () => post.text === 'No messages are waiting here anymore.');
   });
 
+  test('is not named any more where it was deleted while the thread was being told', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 told too late');
+    await growing(channel, root);
+    const waiting = scene.reply(channel, root, 'deleted in between');
+    await slack.settled();
+    const gate = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: gate.promise } as const;
+    slack.faults.add({ call: 'chat.postMessage', about: 'has been waiting here', fault: held });
+    scene.reply(channel, root, 'stop');
+    await scene.until('the thread is being told', () =>
+      slack.calls.some(
+        ({ args }) => args.channel === channel.id && String(args.text).includes('has been waiting'),
+      ),
+    );
+    slack.remove(channel, waiting.ts);
+    await slack.settled();
+    gate.resolve();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('No messages are waiting here anymore.');
+  });
+
   test('is sent at once where it was written after the stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 something else instead');

@@ -20,6 +20,7 @@ test('a process that takes over finds out whether the notice of a pause was post
   await store.posts.intend(turn, 'paused', 'key');
   let asked = 0;
   const posts = {
+    update: () => Promise.reject(new Error('Nothing has changed.')),
     post: async (part: string) => {
       asked += 1;
       await store.posts.record(turn, [{ part, ts: '1700000002.000000' }]);

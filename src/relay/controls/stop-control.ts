@@ -73,7 +73,8 @@ export class StopControl {
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     const isBackground = known.settled_at !== null || known.finished_at !== null;
-    if (isBackground && (await store.posts.ofTurn(known)).get(BACKGROUND_PART)?.state !== 'posted')
+    // The line about it is there, or is being posted.
+    if (isBackground && ((await store.posts.ofTurn(known)).get(BACKGROUND_PART)?.state ?? 'gone') === 'gone')
       return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
     const recorded = await this.#recordRequest(known, request, isBackground);
@@ -81,8 +82,7 @@ export class StopControl {
     const { kind, turn } = recorded;
     if (kind === 'waits') return 'stopping';
     this.#deps.log.info({ turn: turn.id, person, kind, control, isBackground }, 'stop requested');
-    if (isBackground) return 'done';
-    this.#onStopRequested(turn);
+    if (!isBackground) this.#onStopRequested(turn);
     this.#sendInBackground(turn);
     return 'done';
   }

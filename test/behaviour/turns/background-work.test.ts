@@ -8,10 +8,12 @@ type End = 'completed' | 'failed' | 'cancelled';
 
 /** Ends the background work of the message with this text. */
 const ends = new Map<string, (end: End) => void>();
+const mayAnswer = Promise.withResolvers<void>();
 const script: AgentScript = async (turn) => {
   const { promise, resolve } = Promise.withResolvers<End>();
   const { text } = turn;
   ends.set(text, resolve);
+  if (text === 'work in between') await mayAnswer.promise;
   if (text.startsWith('work'))
     turn.background(async () => {
       const end = await promise;
@@ -76,6 +78,31 @@ describe.concurrent('work in the background that takes longer than the wait', ()
     ends.get('work stubbornly')?.('completed');
     await shows(scene, notice, 'completed');
     expect(notice.versions).toHaveLength(versions + 2);
+  });
+
+  test('is stopped also while the line about it is being posted', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'work in between');
+    await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
+    const gate = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: gate.promise } as const;
+    scene.slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: held, times: 1 });
+    mayAnswer.resolve();
+    await scene.until('the line is being posted', () =>
+      scene.slack.calls.some(
+        ({ args }) => args.channel === channel.id && args.text === backgroundNotices.working,
+      ),
+    );
+    const { turns } = scene.sandbox.bot.store;
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+    await scene.until('the answer has settled', async () => (await turns.ofMessage(key))?.settled_at != null);
+    scene.reply(channel, root, 'stop');
+    await scene.until('it is stopped', () => taskOf(scene, 'work in between')?.status === 'cancelled');
+    gate.resolve();
+    await scene.until('the line says so', () =>
+      scene.shown(channel, root).includes(backgroundNotices.cancelled),
+    );
+    expect(scene.shown(channel, root)).not.toContain('Stop');
   });
 
   test('is not stopped once the task has a later message, whose turn ends the watch', async () => {

@@ -138,6 +138,9 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
   const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';
   const notes = await notesBelowAnswer(context, { ...settled, phase, isCancelledInBackground });
   await context.withRetry(() => showButtonUse(context));
+  const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
+  // Whether somebody has answered a plan depends on it, and a press may come as soon as its buttons are there.
+  if (state.plansFirst && turn.settled_at === null) await context.withRetry(() => context.record(end));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
@@ -145,7 +148,6 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
     await context.withRetry(() =>
       context.deps.store.personWaits.begin(turn, PLAN_WAIT, 0, context.deps.settings.remindMs),
     );
-  if (turn.settled_at === null)
-    context.recordSoon({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
+  if (context.turn.settled_at === null) context.recordSoon(end);
   return isTaskWorking;
 }

@@ -72,6 +72,25 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
     );
   });
 
+  test('goes ahead the moment a run that was told something ends with its plan', async () => {
+    const { channel, root } = await offered(scene, 'wait to be told');
+    const gate = Promise.withResolvers<void>();
+    const task = scene.agent.tasks.find(({ title }) => title.startsWith('wait to be told'));
+    const held = { kind: 'hold', until: gate.promise } as const;
+    scene.agent.faults.add({ call: /^GET .*results$/, about: task?.id ?? '', fault: held });
+    scene.reply(channel, root, 'leave out the mice');
+    const { ts } = await scene.until('the plan is finished', () =>
+      scene.replies(channel, root).find((one) => /You said.*go_ahead/s.test(JSON.stringify(one.blocks))),
+    );
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'go_ahead' });
+    gate.resolve();
+    const texts = await scene.until('the agent has it', () => {
+      const sent = scene.sentToAgent('wait to be told').texts;
+      return sent.length > 2 && sent;
+    });
+    expect(texts).toEqual(['wait to be told', 'leave out the mice', strings.planAnswers.go_ahead]);
+  });
+
   test('is settled by any other answer in the thread, also after a restart', async ({ onTestFinished }) => {
     const own = await openAppScene({ agent: { script }, settings }, onTestFinished);
     const { channel, root, press, toldOver } = await offered(own, 'fit a model');
@@ -91,9 +110,14 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
 
   test('leaves Try again usable when it comes too late', async () => {
     const { channel, root, press, toldOver } = await offered(scene, 'hold on');
+    // The buttons stay until they are pressed.
+    const gate = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: gate.promise } as const;
+    scene.slack.faults.add({ call: 'chat.update', about: channel.id, fault: held });
     scene.reply(channel, root, 'leave out the rats');
     await scene.until('the run has it', () => scene.sentToAgent('hold on').texts.length === 2);
     await press('go_ahead');
+    gate.resolve();
     await toldOver();
     await press('stop');
     await scene.finished(channel, root);

@@ -136,11 +136,11 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await scene.until('the number is brought up to date', () => post.text.startsWith('3 messages'));
     slack.remove(channel, second.ts);
     await scene.until('the number is brought up to date', () => post.text.startsWith('2 messages'));
-    expect(scene.sentToAgent('/slow 1000 held and').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 1000 held and let').texts).toHaveLength(1);
     const press = { person: scene.grace, channel, ts: post.ts, actionId: 'send_paused' };
     await Promise.allSettled([slack.click(press), slack.click({ ...press, person: scene.ada })]);
     await scene.finished(channel, third);
-    expect(scene.sentToAgent('/slow 1000 held and').texts.slice(1)).toEqual([
+    expect(scene.sentToAgent('/slow 1000 held and let').texts.slice(1)).toEqual([
       expect.stringContaining('the first that waits'),
       expect.stringContaining('the third, said since'),
     ]);

@@ -33,7 +33,9 @@ export function readCommandConfig(environment: Environment): Config {
 function readSettings(environment: Environment, conflicts: typeof findConflicts): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
   const secrets = [...settingNotes].filter(([, { secret }]) => secret === true).map(([name]) => name);
-  const { read: set, problems } = readSecretFiles(given, secrets);
+  const { read, problems } = readSecretFiles(given, secrets);
+  // As in other programs; `misspeltNames` knows them.
+  const set = { HTTPS_PROXY: given.https_proxy, NO_PROXY: given.no_proxy, ...read };
   for (const issue of settingsSchema.safeParse(set).error?.issues ?? []) {
     const name = String(issue.path[0]);
     const isNumber = issue.code === 'invalid_type' && issue.expected === 'number';
@@ -43,7 +45,7 @@ function readSettings(environment: Environment, conflicts: typeof findConflicts)
   // What is wrong is named once: it does not count as missing too.
   const valid = Object.fromEntries(Object.entries(set).filter(([name]) => !problems.has(name)));
   const config = settingsSchema.parse(valid);
-  const known = [...settingNotes.keys(), ...secrets.map((name) => `${name}_FILE`)];
+  const known = [...settingNotes.keys(), ...secrets.map((name) => `${name}_FILE`), 'https_proxy', 'no_proxy'];
   const misspelt = misspeltNames(Object.keys(given), known);
   const all = [...misspelt, ...problems.values(), ...conflicts(config, set, problems)];
   if (all.length > 0) throw new ConfigError(all);

@@ -84,6 +84,13 @@ describe('settings', () => {
     expect(readConfig({ ...whole, TURNS_PER_HOUR_PERSON: ' ' }).TURNS_PER_HOUR_PERSON).toBe(60);
   });
 
+  test('proxies are read as other programs read them, after the settings of that name', () => {
+    const ambient = { ...whole, https_proxy: 'http://a.example', no_proxy: '.b.example' };
+    expect(readConfig(ambient)).toMatchObject({ HTTPS_PROXY: 'http://a.example', NO_PROXY: '.b.example' });
+    const set = { HTTPS_PROXY: 'http://c.example', NO_PROXY: ' ' };
+    expect(readConfig({ ...ambient, ...set })).toMatchObject({ ...set, NO_PROXY: '.b.example' });
+  });
+
   test('a misspelt setting is refused with the right name, unless that is set too', () => {
     const { SLACK_APP_TOKEN, ...others } = whole;
     const misspelt = errorOf({ ...others, SLACK_APP_TOKN: SLACK_APP_TOKEN });

@@ -1,3 +1,5 @@
+import { useProxy } from '../../src/calls/outbound-proxy.ts';
+import { readCommandConfig } from '../../src/config.ts';
 import { parseOptions, UsageError } from '../../src/operate/command-runner.ts';
 import { runChecks } from '../../src/operate/doctor.ts';
 import { AnswerError, AnswerFile } from './answer-file.ts';
@@ -30,6 +32,8 @@ async function ask(usage: string, from: string | undefined): Promise<number> {
   if (from === undefined && !(process.stdin.isTTY && process.stdout.isTTY))
     throw new UsageError(usage, 'This asks questions and needs a terminal. Without one, use --from.');
   const settings = new SettingsFile(process.cwd());
+  const isProxy = ([name]: [string, string]) => /^(https_proxy|no_proxy)/i.test(name);
+  useProxy(readCommandConfig(Object.fromEntries(Object.entries(settings.environment()).filter(isProxy))));
   if (settings.get('SLACK_CLIENT_ID') !== undefined)
     throw new UsageError(
       usage,

@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
+import ipaddr from 'ipaddr.js';
 import {
   Agent,
   type Dispatcher,
@@ -20,7 +21,29 @@ let proxy: { httpProxy: string; httpsProxy: string; noProxy: string; proxyTunnel
 /** Sends what leaves this process through tunnels of a proxy, except to the hosts of NO_PROXY. Called before any request. */
 export function useProxy({ HTTPS_PROXY: url, NO_PROXY: noProxy }: ProxySettings): void {
   proxy = url === undefined ? undefined : { httpProxy: url, httpsProxy: url, noProxy, proxyTunnel: true };
-  setGlobalDispatcher(proxy === undefined ? new Agent() : new EnvHttpProxyAgent(proxy));
+  setGlobalDispatcher(connections({}));
+}
+
+/** Connections as `useProxy` says; undici takes NO_PROXY except for its ranges of addresses. */
+function connections(options: EnvHttpProxyAgent.Options): Dispatcher {
+  const direct = new Agent(options);
+  if (proxy === undefined) return direct;
+  const ranges = proxy.noProxy
+    .split(/[,\s]+/)
+    .filter(ipaddr.isValidCIDR)
+    .map(ipaddr.parseCIDR);
+  const isDirect = (host: string) =>
+    ipaddr.isValid(host) && ipaddr.subnetMatch(ipaddr.process(host), { direct: ranges }, '') === 'direct';
+  return new EnvHttpProxyAgent({ ...proxy, ...options }).compose((dispatch) => (request, handler) => {
+    const { hostname } = new URL(request.origin ?? '');
+    return isDirect(withoutBrackets(hostname))
+      ? direct.dispatch(request, handler)
+      : dispatch(request, handler);
+  });
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
 }
 
 /** What opens WebSockets through the proxy; undefined without one. */
@@ -38,16 +61,15 @@ export function guardedConnections(
   timeoutMs: number,
 ): Dispatcher {
   const options = { allowH2: false, connect: { timeout: timeoutMs, lookup }, connectTimeout: timeoutMs };
-  if (proxy === undefined) return new Agent(options);
   const clientFactory = (origin: URL, poolOptions: object) => {
     const pool = new Pool(origin, poolOptions);
     const open = pool.connect.bind(pool);
     const connect = async (request: Dispatcher.ConnectOptions) => {
-      const host = new URL(`http://${request.path}`).hostname.replace(/^\[|\]$/g, '');
+      const host = withoutBrackets(new URL(`http://${request.path}`).hostname);
       if (isIP(host) === 0 && !allowedHosts.has(host)) await promisify(lookup)(host, { all: true });
       return open(request);
     };
     return Object.assign(pool, { connect });
   };
-  return new EnvHttpProxyAgent({ ...proxy, ...options, clientFactory });
+  return connections({ ...options, clientFactory });
 }

@@ -134,11 +134,11 @@ export const settingsSchema = z.object({
     what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
   HTTPS_PROXY: setting('HTTPS_PROXY', z.url({ protocol: /^https?$/ }).optional(), {
-    what: 'HTTP proxy (http://host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network.',
+    what: 'HTTP proxy (http://host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network. The doctor reaches PUBLIC_URL through it, too: from outside, like Slack. `https_proxy` is read as well.',
     secret: true,
   }),
   NO_PROXY: setting('NO_PROXY', z.string().default(''), {
-    what: 'Hosts that are reached without HTTPS_PROXY: names, .domains and addresses, separated by commas.',
+    what: 'Hosts that are reached without HTTPS_PROXY: names, .domains, addresses and ranges of addresses (10.0.0.0/8), separated by commas. `no_proxy` is read as well.',
   }),
   AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
     what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names. Write no quotes around it in a file for docker run --env-file, which keeps them.",

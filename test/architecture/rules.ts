@@ -56,7 +56,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/store': { uses: ['src/calls', 'src/postgres'] },
   'src/postgres': { uses: [] },
   'src/config': { uses: ['src/agent'] },
-  setup: { uses: ['src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
+  setup: { uses: ['src/calls', 'src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
   'sandbox/fuzz': { uses: ['sandbox', 'src/operate', 'src/agent', 'src/render'] },
   sandbox: {
     uses: ['src/config', 'src/app', 'src/operate', 'src/store', 'src/postgres'],

@@ -252,14 +252,20 @@ test('Ctrl+C while Slack makes the app waits until its id is saved', async () =>
 
 test('an app that exists is connected from an answer file, which can also lack an answer', async () => {
   const { slack, agent, folder, settings } = await scene({});
-  const run = async (answers: string) => {
+  const proxy = { https_proxy: (await freeAddress()).origin };
+  const run = async (answers: string, more = {}) => {
     await writeFile(path.join(folder, 'answers.yaml'), answers);
-    const env = { PATH: process.env.PATH, SLACK_API_URL: slack.apiUrl, ...compileCache() };
+    const env = { PATH: process.env.PATH, SLACK_API_URL: slack.apiUrl, ...compileCache(), ...more };
     const options = { cwd: folder, env };
     const args = [CONNECT, '--from', 'answers.yaml'];
     return promisify(execFile)(process.execPath, args, options).catch((error: unknown) => error);
   };
   const slackAnswers = `way: existing\nbot_token: ${slack.botToken}\napp_token: ${slack.appToken}\n`;
+  // Nobody answers at the proxy.
+  expect(await run(slackAnswers, proxy)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Slack cannot be reached'),
+  });
   expect(await run(slackAnswers)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('answers.yaml: agent_base_url is missing. Address of the agent service'),
@@ -274,7 +280,7 @@ test('an app that exists is connected from an answer file, which can also lack a
     `database_url: ${databaseUrl}`,
     'start: false',
   ];
-  expect(await run(rest.join('\n'))).toMatchObject({
+  expect(await run(rest.join('\n'), { ...proxy, no_proxy: 'localhost,127.0.0.0/8' })).toMatchObject({
     stdout: expect.stringMatching(/OK +clock/),
     stderr: '',
   });

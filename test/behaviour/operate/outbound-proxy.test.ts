@@ -112,6 +112,21 @@ test('a proxy is not asked for a service whose name has a private address', asyn
   expect(proxy.targets).toHaveLength(2);
 });
 
+test('a proxy is passed by for addresses in ranges of NO_PROXY', async () => {
+  const proxy = await startProxy();
+  onTestFinished(() => useProxy({ NO_PROXY: '' }));
+  // The proxy itself answers as a server that knows no page.
+  const { port } = new URL(proxy.url);
+  for (const [noProxy, targets] of [
+    ['10.0.0.0/8, 127.0.0.0/8', 0],
+    ['10.0.0.0/8,::/0', 1],
+  ] as const) {
+    useProxy({ HTTPS_PROXY: proxy.url, NO_PROXY: noProxy });
+    expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(405);
+    expect(proxy.targets).toHaveLength(targets);
+  }
+});
+
 test('a call for which a proxy opens no tunnel was never sent', async () => {
   const proxy = await startProxy();
   useProxy({ HTTPS_PROXY: proxy.url, NO_PROXY: '' });

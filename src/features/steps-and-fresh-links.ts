@@ -112,9 +112,10 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
   return turnModalContent(deps, press, about, async ({ turn, taskId, agent }) => {
     const claimed = await deps.store.results.ofThread(turn);
     const { results } = await agent.allResults(taskId);
-    const listed = results
-      .filter(({ id }) => claimed.get(id)?.turn_id === turn.id)
-      .map((result) => toListedResult(deps, result, turn));
+    const own = results.filter(({ id }) => claimed.get(id)?.turn_id === turn.id);
+    // Where the list could not be read at the turn's end, nobody has claimed its results yet.
+    const asked = own.length > 0 ? own : results.filter(({ id }) => !claimed.has(id));
+    const listed = asked.map((result) => toListedResult(deps, result, turn));
     if (listed.length === 0) return strings.filesNotFound;
     const blocks = resultModalBlocks(listed);
     if (blocks !== undefined) return createModal(strings.freshLinksTitle, blocks);

@@ -131,7 +131,11 @@ function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): st
   return blockquote(parts.filter((part) => part !== '').join('\n'));
 }
 
-function writerName(message: ParsedMessage, { names, botUserId }: TranscriptOptions): string {
+/** A message's writer as people and the agent read it, on one line. */
+export function writerName(
+  message: ParsedMessage,
+  { names, botUserId }: Pick<TranscriptOptions, 'names' | 'botUserId'>,
+): string {
   const known = message.user === undefined ? undefined : names.get(message.user);
   const name = known ?? message.bot_profile?.name ?? message.username ?? message.user ?? 'Somebody';
   if (message.user === botUserId) return `${toSingleLine(known ?? 'agent')} (you)`;

@@ -13,9 +13,15 @@ import {
   parseMessage,
   writersOf,
 } from '../reading/message-parser.ts';
-import { readableText, withLeadIn } from '../reading/message-to-markdown.ts';
+import { readableText, withLeadIn, withWriterName } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
-import { buildTranscript, isCutShort, quoteLinkedMessage, withTranscript } from '../reading/transcript.ts';
+import {
+  buildTranscript,
+  isCutShort,
+  quoteLinkedMessage,
+  withTranscript,
+  writerName,
+} from '../reading/transcript.ts';
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -97,8 +103,10 @@ async function composeMessage(
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
   const said = isBare ? readableText(about, names, botUserId) : flagged.text;
-  const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
-  const title = choices.title ?? taskTitle(text, fileNamesOf(own));
+  const title = choices.title ?? taskTitle(said, fileNamesOf(own));
+  const isAnothers = isBare && about.user !== read.message.user_id;
+  const named = isAnothers ? withWriterName(said, writerName(about, { names, botUserId })) : said;
+  const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, named) : named;
   const quotedIds = [...new Set([own, ...others].flatMap(writersOf))];
   const items = await sharedItemsOf(scope, pointed.withFiles);
   const composed = { ...read, title, choices, quoted, quotedIds, items };

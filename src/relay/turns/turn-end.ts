@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import { AgentError } from '../../agent/errors.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { Tables, TurnOutcome } from '../../store/schema.ts';
@@ -7,6 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { END_PART } from '../../store/threads/posts.ts';
 import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
+import { asRendered, textOnly } from '../replies/fallback-forms.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
@@ -97,7 +99,8 @@ async function postResultsAndEndLine(context: TurnContext): Promise<void> {
       const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);
       if (!isAboutResults || lease.signal.aborted) throw error;
       deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
-      const notice = context.withRetry(() => posts.postNotice('unread', strings.resultsUnavailable));
+      const message = noteWithButtons(strings.resultsUnavailable, ['fresh_links'], turn.id);
+      const notice = context.withRetry(() => posts.post('unread', message, 'notice', [asRendered, textOnly]));
       await notice.catch((failure: unknown) => {
         if (!isRefusedBySlack(failure)) throw failure;
       });

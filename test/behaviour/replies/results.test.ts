@@ -156,7 +156,9 @@ test.concurrent('a file whose upload response was lost is not shared again', asy
 });
 
 describe.concurrent('results that cannot be listed or shown', () => {
-  test('leave the answer as it is, and are posted once they can be read', async ({ onTestFinished }) => {
+  test('leave the answer as it is, and are offered and posted once they can be read', async ({
+    onTestFinished,
+  }) => {
     const faults = new Faults();
     const limits = { badThingMs: 500 };
     const own = await openAppScene({ agent: { script: maker, faults }, settings, limits }, onTestFinished);
@@ -164,6 +166,11 @@ describe.concurrent('results that cannot be listed or shown', () => {
     const end = faults.add({ call, fault: { kind: 'status', status: 200, body: { none: true } } });
     const { channel, root } = await asked(own, 'notes 1');
     end();
+    const { ts } = await own.messageWithButton(channel, root, 'fresh_links');
+    await own.slack.click({ person: own.ada, channel, ts, actionId: 'fresh_links' });
+    await own.until('the links are there', () =>
+      JSON.stringify(own.slack.modal(own.ada) ?? '').includes('note-1.txt'),
+    );
     const shown = own.shown(channel, root);
     expect(shown).toContain('I made some files.');
     expect(shown).toContain(strings.resultsUnavailable);

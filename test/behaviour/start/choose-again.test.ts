@@ -199,7 +199,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     await scene.until('a reply goes on', () => scene.sentToAgent('why is it odd?').texts.length === 2);
   });
 
-  test('asks about the text alone where nothing is added', async () => {
+  test('asks about the message alone, with the name of its writer, where nothing is added', async () => {
     const { channel, person } = starting.personInChannel();
     const root = slack.say({ person: scene.grace, channel, text: 'Let us talk' });
     const said = scene.reply(channel, root, 'What is the mean of all runs?', { person: scene.grace });
@@ -209,7 +209,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     await Promise.all([send(), send()]);
     await scene.until('it is answered', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.sentToAgent('What is the mean of all runs?').texts).toEqual([
-      'What is the mean of all runs?',
+      'grace: What is the mean of all runs?',
     ]);
   });
 

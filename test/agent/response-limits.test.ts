@@ -146,14 +146,21 @@ describe("a thread of long answers at a workspace's own service", () => {
   }
 
   test('returns its last message', async () => {
-    await using server = await longThread(30, threeMillionBytes);
+    await using server = await longThread(8, threeMillionBytes);
     const client = clientOf(server.origin, { responseLimits: WORKSPACE_RESPONSE_LIMITS });
-    expect((await client.lastMessages('t1', 1)).map(({ id }) => id)).toEqual(['m29']);
+    expect((await client.lastMessages('t1', 1)).map(({ id }) => id)).toEqual(['m7']);
   });
 
   test('returns every later message, in either direction', async () => {
-    await using server = await longThread(9, threeMillionBytes);
-    const bounds = { ...WORKSPACE_RESPONSE_LIMITS, bytesPerSecond: Number.POSITIVE_INFINITY };
+    // A hundredth of such a service's, and of its answers.
+    await using server = await longThread(9, '\\u0436'.repeat(5_000));
+    const { maxBytes, maxListBytes } = WORKSPACE_RESPONSE_LIMITS;
+    const bounds = {
+      ...WORKSPACE_RESPONSE_LIMITS,
+      maxBytes: maxBytes / 100,
+      maxListBytes: maxListBytes / 100,
+      bytesPerSecond: Number.POSITIVE_INFINITY,
+    };
     for (const messagesAfter of ['forward', 'backward'] as const) {
       const client = clientOf(server.origin, {
         responseLimits: bounds,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText } from '../../support/answer-parts.ts';
 
 /** More marks than one message has (characters). */
-const LENGTH = 4_200;
+const LENGTH = 3_700;
 /** What costs a parser of Markdown a walk through all that stands before it. */
 const shapes = [
   'a\n-\n',
@@ -27,7 +28,8 @@ const shapes = [
 describe('an answer that repeats one mark', () => {
   test.each(shapes)('%j is shown whole within the time limit', (shape) => {
     const answer = shape.repeat(LENGTH / shape.length).trimEnd();
-    expect(displayedText(splitAnswer(answer))).toBe(answer);
-    expect(splitAnswer(answer, { final: false }).length).toBeGreaterThan(0);
+    const splitter = new AnswerSplitter();
+    expect(splitter.parts(answer, { final: false }).length).toBeGreaterThan(0);
+    expect(displayedText(splitter.parts(answer, { final: true }))).toBe(answer);
   });
 });

@@ -91,14 +91,22 @@ function check({ blocks, text }: RenderedMessage): void {
 
 test('Slack accepts every message of 150 random runs, while they grow and at their end, with the new blocks or without', () => {
   const seen = { plan: 0, data_table: 0 };
-  const live = fc.constantFrom<ReplyPhase>('working', 'stopping', 'delayed');
+  const live = fc.constantFrom<ReplyPhase>(
+    'starting',
+    'uploading',
+    'queued',
+    'working',
+    'stopping',
+    'delayed',
+  );
   const end = fc.constantFrom<ReplyPhase>('done', 'failed', 'cancelled', 'length');
+  const someNotes = fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 });
   fc.assert(
-    fc.property(run, live, end, (blocks, livePhase, endPhase) => {
+    fc.property(run, live, end, someNotes, (blocks, livePhase, endPhase, notes) => {
       const splitter = new AnswerSplitter();
       for (const phase of [livePhase, endPhase]) {
         const shown = phase === endPhase ? blocks : blocks.slice(0, -1);
-        const state = { turnId, phase, blocks: shown, elapsedMs: 65_000, notes: [], maxMessages: 2 };
+        const state = { turnId, phase, blocks: shown, elapsedMs: 65_000, notes, maxMessages: 2 };
         for (const message of renderReply(
           { ...state, newBlocks: ['plan', 'data_table'], hasWideTables: true },
           splitter,

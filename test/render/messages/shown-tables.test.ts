@@ -118,9 +118,10 @@ describe('tables that are crafted to take the parser long', () => {
   });
 
   test('are searched in the first 100,000 characters, a block at a time', () => {
-    const finder = new TableFinder('| Gene |\n| --- |\n| TP53 |\n\n'.repeat(40_000));
+    const table = `| Gene |\n| --- |\n${'| TP53 |\n'.repeat(20)}\n`;
+    const finder = new TableFinder(table.repeat(4_000));
     let steps = 0;
-    for (; finder.findNext(); steps += 1) expect(finder.tables).toHaveLength(steps + 1);
-    expect(steps).toBe(Math.ceil(100_000 / 27));
+    while (finder.findNext() && finder.tables.length === steps + 1) steps += 1;
+    expect(steps).toBe(Math.floor(100_000 / table.length));
   });
 });

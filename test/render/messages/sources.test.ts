@@ -332,7 +332,7 @@ describe('a finished answer', () => {
         const sources = sourcesOf(final.blocks);
         expect(listed(messages)).toHaveLength(sources.length < 2 ? 0 : 1);
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

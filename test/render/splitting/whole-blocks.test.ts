@@ -113,7 +113,7 @@ describe('a heading', () => {
         expect(displayedText(parts)).toBe(answer);
         for (const part of parts) expect(lastBlock(markdownOf(part))).not.toBe('heading');
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: 8, endOnFailure: true },
     );
   });
 

@@ -1,5 +1,5 @@
 import { HealthServer, type HealthServerDeps } from '../operate/http-server.ts';
-import { linkFinder, RESULTS_PATH, resolveResult } from '../relay/replies/result-links.ts';
+import { linkFinder, RESULTS_PATH, resolveResult } from '../relay/replies/lasting-links.ts';
 import type { Intake } from './intake.ts';
 import { describePortError } from './start-checks.ts';
 import type { AppContext, Storage } from './storage.ts';

@@ -1,6 +1,6 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
-import type { ResultLinks } from '../relay/replies/result-links.ts';
+import type { ResultLinks } from '../relay/replies/lasting-links.ts';
 import type { RelayDeps, RelayLimits } from '../relay/runtime/deps.ts';
 
 const RELAY_LIMITS: RelayLimits = {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
-import type { ResultLinkDestination } from '../relay/replies/result-links.ts';
+import type { ResultLinkDestination } from '../relay/replies/lasting-links.ts';
 import { ownServicePage } from '../render/strings/index.ts';
 import { escapeHtml, htmlPage } from '../render/text/escape.ts';
 

@@ -13,7 +13,7 @@ import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/outage-waits.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
-import { freshLink, LINK_LIFETIME_MS } from './result-links.ts';
+import { freshLink, LINK_LIFETIME_MS } from './lasting-links.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
 /** The group of the results that a turn's task made after the turn. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { ResultLinks } from '../../../src/relay/replies/result-links.ts';
+import { ResultLinks } from '../../../src/relay/replies/lasting-links.ts';
 import { newProject, openChannelSettings } from '../../support/channel-settings-scene.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 

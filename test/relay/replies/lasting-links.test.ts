@@ -3,7 +3,7 @@ import {
   linkFinder,
   type ResultLinkDestination,
   ResultLinks,
-} from '../../../src/relay/replies/result-links.ts';
+} from '../../../src/relay/replies/lasting-links.ts';
 import { clientOf, localServer } from '../../support/local-server.ts';
 
 const day = 24 * 60 * 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { followUpPauseMs, nextCheck } from '../../../src/relay/turns/follow-ups.ts';
+import { followUpPauseMs, nextCheck } from '../../../src/relay/turns/later-results.ts';
 
 test('a task is checked at most twelve times in the hour after its answer, soon at first', () => {
   const minutes: number[] = [];

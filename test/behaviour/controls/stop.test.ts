@@ -202,8 +202,10 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     slack.remove(channel, waiting.ts);
     await slack.settled();
     gate.resolve();
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('No messages are waiting here anymore.');
+    const post = await scene.until('the thread says so', () =>
+      scene.replies(channel, root).find(({ text }) => text === 'No messages are waiting here anymore.'),
+    );
+    expect(JSON.stringify(post.blocks)).not.toContain('send_paused');
   });
 
   test('is sent at once where it was written after the stop', async () => {

@@ -35,7 +35,7 @@ export interface Channel {
   previousNames?: string[] | undefined;
   /** Untrusted text. */
   purpose: string;
-  /** `public` for every full member of this workspace; `elsewhere` if that is not known of a public one in an organisation. */
+  /** `public` for every full member of this workspace; `elsewhere` if an organisation's is not known to be of this workspace. */
   kind: 'public' | 'elsewhere' | 'private' | 'dm' | 'group_dm' | 'unknown';
   /** Shared with another organisation (Slack Connect); undefined if Slack does not say. */
   isExtShared: boolean | undefined;
@@ -182,6 +182,13 @@ export class SlackDirectory {
     return await this.requireChannel(id);
   }
 
+  /** Whether an organisation's channel is not known to be of this workspace; asks Slack only for an organisation's token. */
+  async isElsewhere(id: string): Promise<boolean> {
+    return (
+      this.#client.installation.isOrgToken === true && (await this.currentChannel(id)).kind === 'elsewhere'
+    );
+  }
+
   async #loadChannel(id: string): Promise<Channel> {
     return await unlessRefused(unknownChannel(id), async () => {
       try {
@@ -244,13 +251,13 @@ export class SlackDirectory {
   #channelKind(channel: SlackChannel): Channel['kind'] {
     if (channel.is_im) return 'dm';
     if (channel.is_mpim) return 'group_dm';
-    if (channel.is_private) return 'private';
-    if (channel.is_private !== false) return 'unknown';
-    // An organisation's token also sees the public channels of its other workspaces.
+    // An organisation's token also sees the channels of its other workspaces.
     const { workspace, isOrgToken } = this.#client.installation;
     const { context_team_id, shared_team_ids = [], internal_team_ids = [] } = channel;
     const teams = [context_team_id, ...shared_team_ids, ...internal_team_ids];
-    return isOrgToken !== true || teams.includes(workspace) ? 'public' : 'elsewhere';
+    if (isOrgToken === true && !teams.includes(workspace)) return 'elsewhere';
+    if (channel.is_private) return 'private';
+    return channel.is_private === false ? 'public' : 'unknown';
   }
 
   #personKind(user: SlackUser): PersonKind {

@@ -143,6 +143,8 @@ describe('a channel', () => {
     ['public', { context_team_id: 'T2', internal_team_ids: ['T1'] }],
     ['elsewhere', { context_team_id: 'T2', shared_team_ids: ['T2'] }],
     ['elsewhere', {}],
+    ['private', { context_team_id: 'T1', is_private: true }],
+    ['elsewhere', { context_team_id: 'T2', is_private: true }],
   ])("is %s to an organisation's installation when Slack says %j", async (kind, teams) => {
     const { rateLimiter, slackClient } = scene.client;
     const installation = { ...slackClient.installation, isOrgToken: true };

@@ -15,7 +15,7 @@ export type LinkDenial =
 
 /** Who knows who is where. */
 interface Witnesses {
-  people: Pick<SlackDirectory, 'currentChannel' | 'currentPerson' | 'insiders'>;
+  people: Pick<SlackDirectory, 'currentChannel' | 'isElsewhere' | 'currentPerson' | 'insiders'>;
   membership: Pick<ChannelMembership, 'statusOf' | 'areAllAmong'>;
 }
 
@@ -24,7 +24,8 @@ interface Witnesses {
  * open themselves: it is read in the conversation that it is from, in the asker's own direct message for a member of that
  * conversation, and elsewhere only from a public channel, if neither place is shared with another organisation and
  * everybody in the asking one is a full member. Nothing is read for a step of a workflow, because its answer may go anywhere.
- * Unknown means no. Throws a SlackError if Slack is unavailable.
+ * Nor is anything from another workspace of the organisation, whose admins decide where the bot reads. Unknown means no.
+ * Throws a SlackError if Slack is unavailable.
  */
 export async function linkDenialFor(
   { people, membership }: Witnesses,
@@ -34,7 +35,8 @@ export async function linkDenialFor(
   if (asked.person === WORKFLOW_STEP) return 'link_workflow';
   if (linked === asked.channel) return undefined;
   const isDirect = isDirectChannel(asked.channel);
-  if (isDirect && (await membership.statusOf(linked, asked.person)) === 'member') return undefined;
+  if (isDirect && (await membership.statusOf(linked, asked.person)) === 'member')
+    return (await people.isElsewhere(linked)) ? 'link_elsewhere' : undefined;
   const { kind, isExtShared } = await people.currentChannel(linked);
   if (kind === 'unknown') return 'link_hidden';
   if (kind === 'elsewhere') return 'link_elsewhere';

@@ -36,7 +36,7 @@ function inChannel(teamId: string, name: string, more: { shared?: boolean } = {}
 }
 
 describe('a workspace', () => {
-  test('of an organisation reads no linked message of a public channel of another one', async () => {
+  test('of an organisation reads no linked message of another one, not even for a member of its channel', async () => {
     const writer = slack.createPerson({ name: 'writer', teamId: 'T4' });
     const there = inChannel('T4', 'theirs');
     const said = slack.say({ person: writer, channel: there, text: 'words of the other workspace' });
@@ -44,6 +44,7 @@ describe('a workspace', () => {
     ours.channels.set(there.id, there);
     there.members.add(ours.bot.userId);
     const asker = slack.createPerson({ name: 'asker', teamId: 'T3' });
+    there.members.add(asker.id);
     const places = { channel: inChannel('T3', 'here'), message: slack.openDm(asker) };
     for (const [place, channel] of Object.entries(places)) {
       const title = `look from a ${place}`;

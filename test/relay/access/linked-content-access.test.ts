@@ -23,6 +23,7 @@ function slackSays({ linked, asking, status, person, areAllInsiders }: Answers) 
   return {
     people: {
       currentChannel: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
+      isElsewhere: async () => linked?.kind === 'elsewhere',
       currentPerson: async (id: string) => ({ id, name: id, kind: person ?? 'member', isAdmin: false }),
       insiders: async () => new Set<string>(),
     },
@@ -69,6 +70,11 @@ test.each<[string, string, Answers]>([
   ["it is somebody's direct message", 'C1', { linked: { kind: 'dm' } }],
   ['it is in another workspace', 'C1', { linked: { kind: 'elsewhere' } }],
   ['it is in another workspace and the asker alone', 'D1', { linked: { kind: 'elsewhere' } }],
+  [
+    'it is in another workspace, for one of its members alone',
+    'D1',
+    { linked: { kind: 'elsewhere' }, status: 'member' },
+  ],
   ['its channel is shared', 'C1', { linked: { isExtShared: true } }],
   ['its channel may be shared', 'C1', { linked: { isExtShared: undefined } }],
   ['the asking channel is shared', 'C1', { asking: { isExtShared: true } }],

@@ -28,7 +28,7 @@ export function analyst(): AgentScript {
     const tables = known.get(turn.task.id) ?? [];
     known.set(turn.task.id, tables);
     if (turn.files.length > 0) await readFiles(turn, tables);
-    else if (rest !== '') await answer(turn, rest, { tables, isCommanded });
+    else if (rest !== '') await answer(turn, ownWords(rest), { tables, isCommanded });
   };
 }
 
@@ -180,7 +180,7 @@ async function describeMessage(turn: AgentTurn, text: string): Promise<void> {
   const last = before.at(-1);
   if (last !== undefined) {
     const which = before.length === 1 ? '' : ', the last one';
-    const sent = `Before that you sent ${counted(before.length, 'message')}${which}: ${quoted(last.text)}`;
+    const sent = `Before that you sent ${counted(before.length, 'message')}${which}: ${quoted(ownWords(last.text))}`;
     await writeLikeModel(turn, `\n\n${sent}`);
   }
   await writeLikeModel(turn, '\n');
@@ -203,6 +203,11 @@ function mentions(text: string, name: string): boolean {
   if (at === -1 || name === '') return false;
   const around = `${text[at - 1] ?? ' '}${text[at + name.length] ?? ' '}`;
   return !/\w/.test(around);
+}
+
+/** A message without what is quoted before it: standing instructions, and earlier messages. */
+function ownWords(text: string): string {
+  return text.replace(/^[\s\S]*\n---\n\nThe (?:message|question):\n\n/, '');
 }
 
 /** A text in quotes, shortened, as the end of a sentence. */

@@ -59,6 +59,16 @@ describe('the analyst', () => {
     expect(text).toContain('"First thing"');
   });
 
+  test('counts what is quoted before a message to nobody', async () => {
+    const client = await start();
+    const task = await client.newTask();
+    const quotation = 'Standing instructions (quoted):\n\n> Answer in one line\n\n---\n\nThe message:\n\n';
+    expect(textOf(await answerTo(client, task, `${quotation}Are they dry?`))).toContain(
+      'You wrote 3 words: "Are they dry?"',
+    );
+    expect(textOf(await answerTo(client, task, 'And now?'))).toContain('you sent 1 message: "Are they dry?"');
+  });
+
   test('describes a file that is no table by its size and digest', async () => {
     const client = await start();
     const project = await client.project();

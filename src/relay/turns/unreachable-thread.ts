@@ -1,6 +1,7 @@
 import { AgentBusyError, AgentError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { withPatience } from '../runtime/giving-up.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
@@ -25,9 +26,11 @@ export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Pro
   };
   const tellAsker = async () => {
     // The turn may have been reassigned to another person's earlier message since it was read.
-    const { asked_by } = (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn;
-    if (isBotId(asked_by)) return;
-    const channel = await workspace.posting.openDm(asked_by, lease);
+    const now = (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn;
+    if (isBotId(now.asked_by)) return;
+    const channel = await workspace.posting.openDm(now.asked_by, lease);
+    // Whoever deleted the question expects no reply.
+    if ((await deps.store.messages.get(messageKeyOf(now)))?.state === 'withdrawn') return;
     const message = async () => ({ text: strings.replyUnreachable(turn.channel) });
     await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
   };

@@ -33,6 +33,29 @@ describe.concurrent('a changed message', () => {
     await scene.expectStays(later, ['without a typo']);
   });
 
+  test('deleted before its first reply is dropped, and nobody is told that the reply is gone', async () => {
+    const person = slack.createPerson({ name: 'iris' });
+    const channel = scene.channel();
+    const [posting, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const hold = {
+      kind: 'hold',
+      get until() {
+        posting.resolve();
+        return deleted.promise;
+      },
+    } as const;
+    slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: hold, times: 1 });
+    const root = scene.ask(channel, 'this was not meant', { person });
+    await posting.promise;
+    slack.remove(channel.id, root.ts);
+    const { messages } = scene.sandbox.bot.store;
+    const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
+    await scene.until('it is withdrawn', async () => (await messages.get(key))?.state === 'withdrawn');
+    deleted.resolve();
+    await scene.finished(channel, root);
+    expect(slack.messages(slack.openDm(person))).toEqual([]);
+  });
+
   test('is asked when an edit turns an empty mention into a question', async ({ onTestFinished }) => {
     const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();

@@ -10,7 +10,7 @@ import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import { asRendered } from '../replies/fallback-forms.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import type { ButtonHandlers, ControlOutcome, TurnPress } from '../runtime/control-request.ts';
+import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
@@ -89,7 +89,7 @@ async function endPause(
   endings: LRUCache<string, () => Promise<string>>,
   press: TurnPress,
   control: 'send_paused' | 'discard_paused',
-): Promise<ControlOutcome> {
+): Promise<ControlOutcome | PressAnswer> {
   const { workspace, turnId, person } = press;
   const turn = await permittedTurn(deps, press, control);
   if (typeof turn === 'string') return turn;
@@ -110,7 +110,7 @@ async function endPause(
   // Also if it is over: the process that ended the pause may have died, or failed, before it updated the notice.
   const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
   inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
-  if (count === undefined) return 'over';
+  if (count === undefined) return { outcome: 'over', told: strings.nothingPaused };
   deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
   return 'done';
 }

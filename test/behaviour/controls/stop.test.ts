@@ -146,7 +146,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     ]);
     await scene.until('the post says it', () => /sent 2 messages to the agent/.test(post.text));
     const answers = `${told(scene.ada, channel)}${told(scene.grace, channel)}`;
-    expect(answers.match(/already ended/g)).toHaveLength(1);
+    expect(answers.match(/No messages are waiting/g)).toHaveLength(1);
   });
 
   test('can be withdrawn, and is then never sent', async () => {

@@ -6,7 +6,7 @@ import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
-import { parseFlags } from '../../relay/reading/typed-choices.ts';
+import { misspeltFlag, parseFlags } from '../../relay/reading/typed-choices.ts';
 import type {
   ChannelActor,
   FormHandlers,
@@ -15,6 +15,7 @@ import type {
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
+import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
 import { inviteMe } from '../../relay/tasks/task-access.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
@@ -82,6 +83,10 @@ export class StartFormSubmissions {
     if (refusal !== undefined) return refusal;
     const source = start?.source_content ?? null;
     const content = messageOfForm(submission.values, source, settings.supportedTaskOptions);
+    if (isEmptyMessage(content, workspace.bot.userId)) return strings.startForm.empty;
+    const typed = submission.values.question === undefined ? '' : content.text;
+    const misspelt = misspeltFlag(typed, settings.supportedTaskOptions);
+    if (misspelt !== undefined) return strings.unknownFlag(misspelt);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     if (start?.thread_ts != null)
       return this.#addToThread(workspace, start, content, leftMs, submission.reply);

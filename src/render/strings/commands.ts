@@ -136,7 +136,8 @@ export const startForm = {
     'Start asks this again in a new thread here. Choose another model or skill to compare the answers.',
   threadTaken:
     'This thread already has a task, so your question starts a new thread in the channel, with the message quoted. To continue the existing task, write in its thread, and mention me there if the thread began without me.',
-  slow: "Slack is slow right now. Your question is safe, and I'll post it as soon as I can; you can close this.",
+  empty: 'Please write what the agent should do: I see only choices here.',
+  slow: "Slack is slow right now. Your question is safe, and I'll post it as soon as I can.",
   posted: 'Done: your question is in the channel, and the answer grows in its thread.',
   returned: "I couldn't post your question there. I've sent it back to you as a direct message.",
   cannotPost: "I can't post there: the channel is archived or restricts who can post. Choose another one.",

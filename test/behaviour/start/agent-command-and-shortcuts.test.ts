@@ -40,6 +40,17 @@ describe.concurrent('/agent', () => {
     },
   );
 
+  test.each([
+    ['--model max', strings.startForm.empty],
+    ['--modle max what is it?', strings.unknownFlag({ typed: 'modle', meant: 'model' })],
+  ])('with “%s” asks nothing, and says why', async (text, why) => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, text);
+    const heard = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[0]);
+    expect(heard).toContain(why);
+    expect(slack.messages(channel)).toEqual([]);
+  });
+
   test.each(['status', 'tasks'])('%s says how to invite the bot where it is not', async (word) => {
     const { channel, person } = starting.personInChannel({ bot: false });
     await starting.command(person, channel, word);

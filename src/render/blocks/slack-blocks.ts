@@ -82,10 +82,10 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set(['text', 'title', 'caption']);
 /** Characters of text in blocks, as Slack counts them for its limit (links are not text). */
 export function blockTextLength(blocks: unknown): number {
   if (typeof blocks !== 'object' || blocks === null) return 0;
-  const lengths = Object.entries(blocks).map(([field, inner]) =>
-    typeof inner === 'string' && TEXT_FIELDS.has(field) ? inner.length : blockTextLength(inner),
-  );
-  return lengths.reduce((sum, length) => sum + length, 0);
+  let length = 0;
+  for (const [field, inner] of Object.entries(blocks))
+    length += typeof inner === 'string' && TEXT_FIELDS.has(field) ? inner.length : blockTextLength(inner);
+  return length;
 }
 
 /** Whether one message may hold these blocks. A Markdown block counts as one; splitting leaves room for five others. */

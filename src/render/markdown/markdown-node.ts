@@ -1,9 +1,9 @@
 /** A node of mdast's tree, or a `formula` (on lines of its own) or `inlineFormula`; `start` and `end` are offsets in the source. */
 export interface MarkdownNode {
-  type: string;
-  start: number;
-  end: number;
-  children: MarkdownNode[];
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly children: readonly MarkdownNode[];
 }
 
 export const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Nodes, Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
@@ -40,9 +41,21 @@ export function isParsedEnough({ characters }: ParseCounter): boolean {
   return characters > MAX_PARSED_CHARACTERS;
 }
 
+/** The trees of the texts that were parsed last: an answer's end is rendered for each of its last edits. */
+const trees = new LRUCache<string, MarkdownNode>({
+  max: 50,
+  maxSize: 50_000,
+  sizeCalculation: ({ end }) => end + 1,
+  memoMethod: parse,
+});
+
 /** The syntax tree of a Markdown text as Slack reads it. */
 export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
   count.characters += text.length;
+  return trees.memo(text);
+}
+
+function parse(text: string): MarkdownNode {
   const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
   const source = withReadableEmphasis(limitNesting(safe));
   const root: Root = fromMarkdown(source, {

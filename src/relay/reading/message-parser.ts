@@ -37,9 +37,13 @@ export function parseMessage(raw: unknown): ParsedMessage {
   return lenientSchema.parse(raw);
 }
 
+const authoredBlocks = new WeakMap<ParsedMessage, ParsedBlock[]>();
+
 /** What the message's writer wrote. */
-export function authoredBlocksOf({ blocks, text }: ParsedMessage): ParsedBlock[] {
-  return parseContent(blocks, text);
+export function authoredBlocksOf(message: ParsedMessage): ParsedBlock[] {
+  const known = authoredBlocks.get(message) ?? parseContent(message.blocks, message.text);
+  authoredBlocks.set(message, known);
+  return known;
 }
 
 /** What the writer wrote, or else the text of an app's blocks; then what the attachments say. */

@@ -109,12 +109,13 @@ class DatabaseBench {
         slack: { teams, limits: 'off' },
         agent: {
           script: async (turn) => {
-            const steps = Number(/steps (\d+)/.exec(turn.text)?.[1] ?? 0);
-            for (let step = 0; step < steps; step += 1) {
+            const [, question = '', steps = '0'] = /question (\d+) steps (\d+)/.exec(turn.text) ?? [];
+            for (let step = 0; step < Number(steps); step += 1) {
               turn.write(`Line ${step}.\n`);
               await turn.sleep(3_500);
             }
-            turn.write('The answer is **42**.');
+            // No two answers are the same: the bot may remember what it has rendered.
+            turn.write(`The answer to question ${question} is **42**.`);
           },
         },
         // No look at a task falls into a measurement.

@@ -239,15 +239,8 @@ export class Composer {
 }
 
 /** Sends a message or command, or warns; returns whether it is sent. */
-async function deliver({
-  person,
-  place,
-  text,
-  files,
-  table,
-  forwarding,
-  broadcast,
-}: Outgoing): Promise<boolean> {
+async function deliver(message: Outgoing): Promise<boolean> {
+  const { person, place, text, files, table, forwarding, broadcast } = message;
   const keys = await Promise.all(files.map(upload)).catch((error: unknown) => {
     warn(error instanceof Error ? error.message : 'The upload failed.');
     return undefined;

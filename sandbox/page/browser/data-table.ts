@@ -28,8 +28,8 @@ export function dataTable(block: Fields): HTMLElement {
       element,
       h('p', { class: 'caption' }, text(block.caption)),
       tableFrame(
-        h('thead', {}, h('tr', {}, ...head.map((cell, column) => headCell(cell, column, sorting, sortBy)))),
-        h('tbody', {}, ...shown.map((row) => h('tr', {}, ...row.map(bodyCell)))),
+        head.map((cell, column) => headCell(cell, column, sorting, sortBy)),
+        shown.map((row) => row.map(bodyCell)),
       ),
       rows.length > pageSize &&
         h(

@@ -51,7 +51,7 @@ function separatorOf({ name, mime }: FileModel): string | undefined {
 function tableOf(lines: string[], separator: string): HTMLElement {
   const [head = [], ...rows] = lines.map((line) => line.split(separator).slice(0, PREVIEW_COLUMNS));
   return tableFrame(
-    h('thead', {}, h('tr', {}, ...head.map((cell) => h('th', { scope: 'col' }, cell)))),
-    h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map((cell) => h('td', {}, cell))))),
+    head.map((cell) => h('th', { scope: 'col' }, cell)),
+    rows.map((row) => row.map((cell) => h('td', {}, cell))),
   );
 }

@@ -75,8 +75,8 @@ function table({ children, align }: Table): Child {
       h(tag, { class: side(align?.[column]), ...(tag === 'th' ? { scope: 'col' } : {}) }, ...inside(cell)),
     );
   return tableFrame(
-    h('thead', {}, h('tr', {}, cells(head, 'th'))),
-    h('tbody', {}, ...rows.map((row) => h('tr', {}, cells(row, 'td')))),
+    cells(head, 'th'),
+    rows.map((row) => cells(row, 'td')),
   );
 }
 
@@ -84,11 +84,13 @@ function side(align: AlignType | undefined): string | undefined {
   return align == null ? undefined : `align-${align}`;
 }
 
-/** A table in a frame that scrolls if the table is too wide. */
-export function tableFrame(...children: Child[]): HTMLElement {
-  return h(
-    'div',
-    { class: 'table-frame', tabindex: 0, role: 'region', 'aria-label': 'Table' },
-    h('table', {}, ...children),
+/** A table of the cells of its head and rows, in a frame that scrolls if the table is too wide. */
+export function tableFrame(head: Child, rows: Child[]): HTMLElement {
+  const table = h(
+    'table',
+    {},
+    h('thead', {}, h('tr', {}, head)),
+    h('tbody', {}, ...rows.map((row) => h('tr', {}, row))),
   );
+  return h('div', { class: 'table-frame', tabindex: 0, role: 'region', 'aria-label': 'Table' }, table);
 }

@@ -17,14 +17,8 @@ export function table(block: Fields): HTMLElement {
       const align = isFields(settings) ? maybeText(settings.align) : undefined;
       return h(tag, align === undefined ? {} : { class: `align-${align}` }, cellContent(cell));
     });
-  return h(
-    'div',
-    { class: 'block prose' },
-    tableFrame(
-      h('thead', {}, h('tr', {}, cells(head, 'th'))),
-      h('tbody', {}, ...rows.map((row) => h('tr', {}, cells(row, 'td')))),
-    ),
-  );
+  const body = rows.map((row) => cells(row, 'td'));
+  return h('div', { class: 'block prose' }, tableFrame(cells(head, 'th'), body));
 }
 
 const states: Record<string, { words: string; icon: string }> = {

@@ -1,20 +1,21 @@
 import type { CallModel } from '../page-protocol.ts';
-import { h } from './dom.ts';
+import { byId, h } from './dom.ts';
 import { state } from './page-state.ts';
 
 const MAX_ROWS = 120;
 
 /** All calls as they happen, newest first. Repeated calls share one row with a count. */
 export class CallList {
-  readonly #rows = h('ol', { class: 'calls', 'aria-label': 'Calls, newest first', tabindex: 0 });
-  readonly element = h('div', {}, this.#rows);
+  readonly #rows = byId('calls');
   #seen: CallModel | undefined;
   #last: { key: string; row: HTMLElement; times: number } | undefined;
 
   constructor() {
-    this.element.prepend(
-      h('div', { class: 'call-filter' }, this.#filter('slack', 'Slack'), this.#filter('service', 'Service')),
-    );
+    this.#rows.tabIndex = 0;
+    for (const box of document.querySelectorAll<HTMLInputElement>('[data-side]'))
+      box.addEventListener('change', () =>
+        this.#rows.classList.toggle(`without-${box.dataset.side}`, !box.checked),
+      );
     state.on(['calls'], () => this.#draw());
   }
 
@@ -36,12 +37,6 @@ export class CallList {
     if (times > 1) this.#last?.row.remove();
     this.#rows.prepend(row);
     this.#last = { key, row, times };
-  }
-
-  #filter(side: CallModel['side'], name: string): HTMLElement {
-    const box = h('input', { type: 'checkbox', checked: true });
-    box.addEventListener('change', () => this.#rows.classList.toggle(`without-${side}`, !box.checked));
-    return h('label', {}, box, name);
   }
 }
 

@@ -1,4 +1,4 @@
-import { fill, h } from './dom.ts';
+import { byId, fill, h } from './dom.ts';
 import { state } from './page-state.ts';
 
 const WINDOW_SECONDS = 60;
@@ -7,16 +7,12 @@ const CALL_HEIGHT_PX = 4;
 /** Shows the use of Slack's chat.update limit, with a column for each of the last 60 seconds. */
 export class EditRateMeter {
   readonly #columns = Array.from({ length: WINDOW_SECONDS }, () => h('span', { class: 'second' }));
-  readonly #words = h('p', { class: 'budget-words' });
-  readonly #meter = h('div', {
-    class: 'budget',
-    role: 'meter',
-    'aria-label': 'chat.update calls in the last minute',
-    'aria-valuemin': 0,
-  });
-  readonly element = h('div', {}, this.#words, this.#meter);
+  readonly #meter = byId('edit-meter');
 
   constructor() {
+    this.#meter.role = 'meter';
+    this.#meter.ariaLabel = 'chat.update calls in the last minute';
+    this.#meter.ariaValueMin = '0';
     this.#meter.append(...this.#columns);
     state.on(['calls', 'workspace'], () => this.#draw());
     setInterval(() => this.#draw(), 1_000);
@@ -31,7 +27,7 @@ export class EditRateMeter {
     const taken = recent.filter(({ status }) => status !== 429).length;
     const refused = recent.length - taken;
     fill(
-      this.#words,
+      byId('edits'),
       h('strong', {}, String(taken)),
       ` of ${most} allowed by Slack`,
       refused > 0 && h('span', { class: 'refused' }, `, ${refused} refused`),

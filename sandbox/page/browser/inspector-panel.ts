@@ -14,31 +14,19 @@ const phases = {
 
 /** The panel "Behind the scenes": the bot, the edit rate, the faults and every call. */
 export class Panel {
-  readonly #bot = h('div', { class: 'bot-state' });
-  readonly #faults = h('div', { class: 'switches' });
+  readonly #bot = byId('bot');
   #phase: string | undefined;
 
   constructor() {
-    const connect = h('details', { class: 'connect' }, h('summary', {}, 'Addresses'));
-    byId('panel-body').append(
-      part('The bot', this.#bot),
-      part('Edits in the last minute', new EditRateMeter().element),
-      part('Faults', this.#faults),
-      part('Calls', new CallList().element),
-      connect,
-    );
+    new EditRateMeter();
+    new CallList();
+    const faults = byId('faults');
     state.on(['bot'], () => this.#drawBot());
-    state.on(['switches'], () =>
-      keepingFocus(this.#faults, () => fill(this.#faults, ...state.switches.map(switchRow))),
-    );
+    state.on(['switches'], () => keepingFocus(faults, () => fill(faults, ...state.switches.map(switchRow))));
     state.on(['workspace'], () => {
       const { slackApiUrl = '', serviceUrl = '' } = state.staticInfo ?? {};
-      fill(
-        connect,
-        h('summary', {}, 'Addresses'),
-        h('p', {}, 'Slack’s Web API ', h('code', {}, slackApiUrl)),
-        h('p', {}, 'The agent service ', h('code', {}, serviceUrl)),
-      );
+      fill(byId('slack-address'), slackApiUrl);
+      fill(byId('service-address'), serviceUrl);
     });
   }
 
@@ -83,11 +71,6 @@ export class Panel {
       ),
     );
   }
-}
-
-function part(name: string, content: HTMLElement): HTMLElement {
-  const id = `part-${name.replaceAll(/\W+/g, '-').toLowerCase()}`;
-  return h('section', { class: 'part', 'aria-labelledby': id }, h('h3', { id }, name), content);
 }
 
 function switchRow({ id, name, description, on }: FaultSwitch): HTMLElement {

@@ -3,34 +3,25 @@ import { act, warn } from './announcements.ts';
 import { blocks } from './blocks.ts';
 import { button, byId, fill, h, keepingFocus } from './dom.ts';
 import { filesIn, keepingValues, valuesIn } from './form-values.ts';
-import { iconButton } from './icons.ts';
 import { state } from './page-state.ts';
 import { performAction, upload } from './server-connection.ts';
 
 /** The person's topmost modal as a browser dialog, which traps the focus and restores it. */
 export class Modal {
-  readonly #dialog = h('dialog', { class: 'modal', 'aria-labelledby': 'modal-title' });
-  readonly #title = h('h2', { id: 'modal-title', tabindex: -1 });
-  readonly #body = h('div', { class: 'modal-body' });
-  readonly #foot = h('div', { class: 'modal-foot' });
+  readonly #dialog = dialogOf('modal');
+  readonly #title = byId('modal-title');
+  readonly #body = byId('modal-body');
+  readonly #foot = byId('modal-foot');
   /** Upload keys by file: a form that is submitted again does not upload its files again. */
   readonly #uploadKeys = new WeakMap<File, string>();
   #shown: { id: string; hash: string } | undefined;
 
   constructor() {
-    const close = iconButton('Close', 'close', { onclick: () => this.#close() });
-    const form = h(
-      'form',
-      { novalidate: true },
-      h('header', { class: 'modal-head' }, this.#title, close),
-      this.#body,
-      this.#foot,
-    );
-    form.addEventListener('submit', (event) => {
+    byId('close-modal').addEventListener('click', () => this.#close());
+    this.#dialog.addEventListener('submit', (event) => {
       event.preventDefault();
       void this.#submit();
     });
-    this.#dialog.append(form);
     this.#dialog.addEventListener('cancel', (event) => {
       event.preventDefault();
       this.#close();
@@ -39,7 +30,6 @@ export class Modal {
     this.#body.addEventListener('click', ({ target }) => {
       if (target instanceof Element && target.closest('[data-place]') !== null) this.#close();
     });
-    byId('modals').append(this.#dialog);
     state.on(['private', 'workspace'], () => this.#draw());
   }
 
@@ -146,4 +136,10 @@ export class Modal {
   #close(): void {
     void act({ kind: 'close' });
   }
+}
+
+function dialogOf(id: string): HTMLDialogElement {
+  const found = byId(id);
+  if (found instanceof HTMLDialogElement) return found;
+  throw new Error(`The element ${id} is no dialog.`);
 }

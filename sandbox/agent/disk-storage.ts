@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -190,7 +190,7 @@ function expiryOf({ lifeMs, headers }: LinkTerms, now: number): Pick<SignedLink,
   return { expires: now + lifeMs, ...(headers === undefined ? {} : { headers }) };
 }
 
-/** Streams a request's body to disk; an incomplete body leaves no file. */
+/** Streams a request's body to disk. */
 async function store(source: Readable, path: string): Promise<{ size: number; md5: string }> {
   const md5 = createHash('md5');
   let size = 0;
@@ -201,13 +201,7 @@ async function store(source: Readable, path: string): Promise<{ size: number; md
       yield chunk;
     }
   };
-  try {
-    await pipeline(source, meter, createWriteStream(`${path}.part`));
-  } catch (error) {
-    await rm(`${path}.part`, { force: true });
-    throw error;
-  }
-  await rename(`${path}.part`, path);
+  await pipeline(source, meter, createWriteStream(path));
   return { size, md5: md5.digest('hex') };
 }
 

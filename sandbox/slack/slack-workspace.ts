@@ -31,7 +31,7 @@ export { ALL_SCOPES, type SlackWorkspaceOptions } from './workspace-options.ts';
 export type { Change } from './world.ts';
 
 /** What the workspace needs besides the parts that its actions use. */
-interface WorkspaceServer {
+interface WorkspaceParts extends WorkspaceDeps {
   server: Server;
   api: WebApi;
   limits: RateLimits;
@@ -46,8 +46,7 @@ interface WorkspaceServer {
 }
 
 /** A Slack workspace on this machine, for a real Bolt app. */
-export class SlackWorkspace extends InteractionActions {
-  readonly #server: WorkspaceServer;
+export class SlackWorkspace extends InteractionActions<WorkspaceParts> {
   /** The server's address. */
   readonly url = this.deps.world.baseUrl;
   /** The value for Bolt's `slackApiUrl`. */
@@ -59,33 +58,19 @@ export class SlackWorkspace extends InteractionActions {
   readonly deliveryStats = this.deps.deliveries.stats;
   /** Order, gap and duplicates of a message's events; may be changed at any time. */
   readonly delivery = this.deps.events.behaviour;
-  readonly appToken: string;
-  readonly signingSecret: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly faults: Faults;
+  readonly appToken = this.deps.appToken;
+  readonly signingSecret = this.deps.signingSecret;
+  readonly clientId = this.deps.oauth.clientId;
+  readonly clientSecret = this.deps.oauth.clientSecret;
+  readonly faults = this.deps.faults;
   /** Web API calls, oldest first. */
-  readonly calls: RecordedCall[];
+  readonly calls = this.deps.api.calls;
   /** The number of calls refused with 429, by method. */
-  readonly throttledCalls: Record<string, number>;
+  readonly throttledCalls = this.deps.limits.refused;
   /** The app as its owner registered it. */
-  readonly app: AppRegistration;
+  readonly app = this.deps.app;
   /** Workflows that run the app's steps. */
-  readonly steps: StepExecutions;
-
-  constructor(deps: WorkspaceDeps, server: WorkspaceServer) {
-    super(deps);
-    this.#server = server;
-    this.appToken = server.appToken;
-    this.signingSecret = server.signingSecret;
-    this.clientId = server.oauth.clientId;
-    this.clientSecret = server.oauth.clientSecret;
-    this.faults = server.faults;
-    this.calls = server.api.calls;
-    this.throttledCalls = server.limits.refused;
-    this.app = server.app;
-    this.steps = server.steps;
-  }
+  readonly steps = this.deps.steps;
 
   get botToken(): string {
     return this.team.installation.token;
@@ -102,7 +87,7 @@ export class SlackWorkspace extends InteractionActions {
 
   /** Adds a listener for each completed Web API call; the returned function removes it. */
   onCall(listener: (call: RecordedCall) => void): () => void {
-    return this.#server.api.onCall(listener);
+    return this.deps.api.onCall(listener);
   }
 
   /** Adds a listener for each post, edit, deletion and reaction; the returned function removes it. */
@@ -117,8 +102,7 @@ export class SlackWorkspace extends InteractionActions {
 
   /** Sends further events to the app's own server. @throws if it does not return Slack's challenge */
   async useHttp({ eventsUrl }: { eventsUrl: string }): Promise<void> {
-    const { signingSecret, ackTimeoutMs } = this.#server;
-    const { world } = this.deps;
+    const { signingSecret, ackTimeoutMs, world } = this.deps;
     const transport = new HttpEvents({ eventsUrl, signingSecret, clock: world.clock, ackTimeoutMs });
     await transport.verify(world.ids.letters(40), 'verification-token');
     this.deps.deliveries.use(transport);
@@ -159,7 +143,7 @@ export class SlackWorkspace extends InteractionActions {
 
   /** The status that the app shows for a thread (`processing`, or its own text), if any. */
   status(channel: string, threadTs: string): ThreadStatus | undefined {
-    const status = this.#server.statuses.get(`${channel} ${threadTs}`);
+    const status = this.deps.statuses.get(`${channel} ${threadTs}`);
     const isOver = status?.until !== undefined && status.until <= this.deps.world.clock.now();
     return isOver ? { ...status, status: 'active' } : status;
   }
@@ -179,13 +163,13 @@ export class SlackWorkspace extends InteractionActions {
 
   /** A code for oauth.v2.access. */
   installCode(teamId?: string): string {
-    return this.#server.oauth.code(this.teamOr(teamId));
+    return this.deps.oauth.code(this.teamOr(teamId));
   }
 
   async stop(): Promise<void> {
     this.deps.deliveries.stop();
     await this.deps.sockets.stop();
-    await closeServer(this.#server.server);
+    await closeServer(this.deps.server);
     this.deps.files.stop();
   }
 }
@@ -229,5 +213,5 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   deps.sockets.attach(server);
   world.baseUrl = `http://127.0.0.1:${await listenLocally(server, options.port)}`;
   const parts = { server, api, limits, oauth, app, steps, faults, statuses };
-  return new SlackWorkspace(deps, { ...parts, signingSecret, appToken, ackTimeoutMs });
+  return new SlackWorkspace({ ...deps, ...parts, signingSecret, appToken, ackTimeoutMs });
 }

@@ -85,17 +85,16 @@ export class StepExecutions {
     const step = this.#app.manifest?.functions?.[execution.callbackId];
     const problems = parameterProblems(step?.output_parameters ?? {}, outputs);
     if (problems.length > 0) throw explainedRefusal('parameter_validation_failed', problems);
-    execution.state = 'succeeded';
-    execution.endedAt = this.#deps.world.clock.now();
-    execution.outputs = outputs;
+    this.#end(execution, { state: 'succeeded', outputs });
   }
 
   /** @throws SlackRefusal if the run is over */
   fail(team: Team, id: string, error: string): void {
-    const execution = this.#running(this.#ofTeam(team, id));
-    execution.state = 'failed';
-    execution.endedAt = this.#deps.world.clock.now();
-    execution.error = error;
+    this.#end(this.#running(this.#ofTeam(team, id)), { state: 'failed', error });
+  }
+
+  #end(execution: StepExecution, end: Partial<StepExecution>): void {
+    Object.assign(execution, { ...end, endedAt: this.#deps.world.clock.now() });
   }
 
   #ofTeam(team: Team, id: string): StepExecution | undefined {

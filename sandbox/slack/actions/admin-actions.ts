@@ -33,10 +33,10 @@ export interface NewChannel {
 }
 
 /** What admins and owners do: they manage people, channels, membership and tokens. */
-export class AdminActions {
-  protected readonly deps: WorkspaceDeps;
+export class AdminActions<Deps extends WorkspaceDeps> {
+  protected readonly deps: Deps;
 
-  constructor(deps: WorkspaceDeps) {
+  constructor(deps: Deps) {
     this.deps = deps;
   }
 
@@ -159,22 +159,12 @@ export class AdminActions {
       this.deps.events.emit(this.deps.world.team(channel.teamId), { ...event, event_ts }, { channel });
   }
 
-  setPurpose(channelRef: ChannelRef, purpose: string): void {
+  /** Sets the channel's topic, or its purpose, which Slack shows as its description. */
+  describe(channelRef: ChannelRef, what: 'topic' | 'purpose', text: string): void {
     const channel = this.channel(channelRef);
-    channel.purpose = purpose;
-    const said = `<@${channel.creator}> set the channel description: ${purpose}`;
-    this.notice(channel, channel.creator, 'channel_purpose', said);
-  }
-
-  setTopic(channelRef: ChannelRef, topic: string): void {
-    const channel = this.channel(channelRef);
-    channel.topic = topic;
-    this.notice(
-      channel,
-      channel.creator,
-      'channel_topic',
-      `<@${channel.creator}> set the channel topic: ${topic}`,
-    );
+    channel[what] = text;
+    const said = `set the channel ${what === 'topic' ? 'topic' : 'description'}: ${text}`;
+    this.notice(channel, channel.creator, `channel_${what}`, `<@${channel.creator}> ${said}`);
   }
 
   deleteChannel(channelRef: ChannelRef): void {

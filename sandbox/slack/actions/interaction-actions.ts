@@ -4,6 +4,7 @@ import { type Channel, type Fields, isFields, type Person, type Team } from '../
 import { fileJson, messageJson } from '../slack-objects.ts';
 import { emptyInputs } from '../view-inputs.ts';
 import { type View, viewJson } from '../views.ts';
+import type { WorkspaceDeps } from '../web-api-method.ts';
 import type { ChannelRef, PersonRef } from './admin-actions.ts';
 import { MessageActions, personNamed } from './message-actions.ts';
 
@@ -24,7 +25,7 @@ export interface Click {
 }
 
 /** How people use the app: buttons, commands, shortcuts, modals, the Home tab. */
-export class InteractionActions extends MessageActions {
+export class InteractionActions<Deps extends WorkspaceDeps> extends MessageActions<Deps> {
   /** Presses a button or selects an option. @throws if no element has this action_id */
   async click(click: Click): Promise<InteractionResult> {
     const person = this.person(click.person);

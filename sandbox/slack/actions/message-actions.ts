@@ -4,6 +4,7 @@ import type { Block, Channel, Ephemeral, Fields, Message, Person, SlackFile, Tea
 import { compose } from '../rich-text-composer.ts';
 import { permalinkOf } from '../slack-objects.ts';
 import { visibleText } from '../visible-text.ts';
+import type { WorkspaceDeps } from '../web-api-method.ts';
 import type { NewFile } from '../world.ts';
 import { AdminActions, type ChannelRef, type PersonRef } from './admin-actions.ts';
 
@@ -43,7 +44,7 @@ export interface MessageInput {
 }
 
 /** How people write messages, and how tests read them. */
-export class MessageActions extends AdminActions {
+export class MessageActions<Deps extends WorkspaceDeps> extends AdminActions<Deps> {
   /** A person posts a message. @throws if the person is not in the channel */
   say(input: MessageInput): Message {
     const channel = this.channel(input.channel);

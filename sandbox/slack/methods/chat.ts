@@ -132,8 +132,7 @@ export function chatMethods(deps: WorkspaceDeps): Record<string, Method> {
 export function writableChannel(deps: WorkspaceDeps, team: Team, id: string): Channel {
   const channel = team.people.has(id) ? deps.world.dm(team, id) : deps.world.visibleChannel(team, id);
   if (channel.archived) throw new SlackRefusal('is_archived');
-  const outside = channel.kind === 'channel' && deps.settings.scopes.has('chat:write.public');
-  if (!channel.members.has(team.bot.userId) && !outside) throw new SlackRefusal('not_in_channel');
+  if (!channel.members.has(team.bot.userId)) throw new SlackRefusal('not_in_channel');
   return channel;
 }
 

@@ -49,7 +49,7 @@ describe('a channel that sends every message to the agent', () => {
     const robot = scene.slack.createPerson({ name: 'robot', kind: 'bot' });
     scene.slack.invite(channel, robot);
     scene.slack.say({ person: robot, channel, text: 'beep' });
-    scene.slack.setTopic(channel, 'a topic');
+    scene.slack.describe(channel, 'topic', 'a topic');
     const bot = scene.slack.bot.userId;
     const roots = scene.slack.messages(channel).filter(({ user }) => user !== bot);
     await scene.expectNoReply(channel, ...roots);
@@ -93,7 +93,7 @@ describe("a project that follows its channel's name", () => {
     scene.slack.rename(elsewhere, 'renamed-here');
     await saveChannelSettings(scene, alone, { channel_switches: ['show_steps'] });
     scene.slack.rename(open, 'second-name');
-    scene.slack.setPurpose(open, 'Another purpose');
+    scene.slack.describe(open, 'purpose', 'Another purpose');
     scene.slack.rename(closed, 'closed-again');
     scene.slack.rename(alone, 'still-alone');
     const has = (id: string | undefined, title: string, description: string) =>

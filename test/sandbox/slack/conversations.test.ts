@@ -87,7 +87,7 @@ describe('the life of a channel', () => {
     });
     await running(app);
     slack.rename(channel, 'lab-2');
-    slack.setPurpose(channel, 'All about TP53');
+    slack.describe(channel, 'purpose', 'All about TP53');
     slack.archive(channel);
     slack.unarchive(channel);
     slack.invite(channel, slack.createPerson({ name: 'bob' }));

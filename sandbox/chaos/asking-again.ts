@@ -60,13 +60,7 @@ export class AskingAgain extends SideActivity<AgainCounts> {
     const shown = JSON.stringify(this.slack.modal(person)?.blocks);
     const all = this.said.flatMap(({ files }) => files);
     const files = all.filter((file) => shown.includes(file.split(' ')[0] ?? ''));
-    const run = {
-      first: { channel, root },
-      mark: mark,
-      text,
-      files,
-      isTaken: false,
-    };
+    const run = { first: { channel, root }, mark, text, files, isTaken: false };
     this.#runs.push(run);
     for (let tries = 0; !run.isTaken && tries < MAX_TRIES; tries += 1) {
       const sent = await this.slack.submitView(person, { question: text });

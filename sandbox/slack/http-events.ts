@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Delivery, type DeliveryOutcome, type DeliveryTransport, SILENTLY_LOST } from './deliveries.ts';
 import type { Clock } from './ids.ts';
-import { type Fields, parseJson } from './model.ts';
+import { parseJson } from './model.ts';
 
 /** How long the check of a new address waits for the response (ms). */
 const CHALLENGE_TIMEOUT_MS = 3_000;
@@ -53,7 +53,9 @@ export class HttpEvents implements DeliveryTransport {
     const form =
       delivery.kind === 'interactive'
         ? new URLSearchParams({ payload: JSON.stringify(delivery.payload) })
-        : commandForm(delivery.payload);
+        : new URLSearchParams(
+            Object.entries(delivery.payload).map(([name, value]): [string, string] => [name, String(value)]),
+          );
     return this.#post(form.toString(), 'application/x-www-form-urlencoded', {});
   }
 
@@ -95,10 +97,4 @@ export class HttpEvents implements DeliveryTransport {
       return { acked: false, reason: late ? 'http_timeout' : 'connection_failed' };
     }
   }
-}
-
-function commandForm(payload: Fields): URLSearchParams {
-  const form = new URLSearchParams();
-  for (const [name, value] of Object.entries(payload)) form.set(name, String(value));
-  return form;
 }

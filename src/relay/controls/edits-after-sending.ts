@@ -8,8 +8,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 import { addPressedMessage } from './continue-and-retry.ts';
-import { refreshPausedNotice } from './paused-messages.ts';
-import { stopRequesterName } from './stop-control.ts';
+import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
 
 /**
  * Tells who has edited or deleted a message that the agent already has, in an ephemeral note whose button sends the
@@ -56,14 +55,13 @@ export async function correct(deps: RelayDeps, press: TurnPress): Promise<Contro
 
 /** What became of the correction of a turn's message; `isNext`: this press sent it, and nothing was before it. */
 async function correctionState(deps: RelayDeps, turn: Turn, isNext: boolean): Promise<string | undefined> {
-  const { earlyEdits, messages, pausedThreads } = deps.store;
-  const pausedBy = await pausedThreads.pausedBy(turn);
-  if (isNext && pausedBy === undefined) return strings.correctionStates.next;
+  const { earlyEdits, messages } = deps.store;
+  const paused = await noteIfPaused(deps, turn);
+  if (isNext && paused === undefined) return strings.correctionStates.next;
   const key = messageKeyOf(turn);
   const ts = (await earlyEdits.get(key))?.sent_as_ts ?? null;
   const correction = ts === null ? undefined : await messages.get({ ...key, ts });
   if (correction?.state === 'sending' || correction?.state === 'sent') return strings.correctionStates.sent;
   if (correction?.state !== 'waiting') return undefined;
-  if (pausedBy === undefined) return strings.correctionStates.waiting;
-  return strings.waitsBehindStop(await stopRequesterName(deps, { ...turn, id: pausedBy }));
+  return paused ?? strings.correctionStates.waiting;
 }

@@ -84,6 +84,13 @@ async function refreshNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   await editNotice(deps, message, turnId, () => renderNotice(deps, message, turnId, count));
 }
 
+/** What someone reads whose message waits behind a stop; undefined if its thread is not paused. */
+export async function noteIfPaused(deps: NoticeDeps, thread: ThreadKey): Promise<string | undefined> {
+  const id = await deps.store.pausedThreads.pausedBy(thread);
+  if (id === undefined) return undefined;
+  return strings.waitsBehindStop(await stopRequesterName(deps, { ...thread, id }));
+}
+
 async function endPause(
   deps: RelayDeps,
   endings: LRUCache<string, () => Promise<string>>,

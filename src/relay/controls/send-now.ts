@@ -7,7 +7,7 @@ import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '..
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { stopRequesterName } from './stop-control.ts';
+import { noteIfPaused } from './paused-messages.ts';
 
 /** Offers a thread's next message to its run, if this process has it; false if it was not offered. */
 type PassOn = (thread: ThreadKey, isAsked: boolean) => boolean;
@@ -36,17 +36,14 @@ export async function sendNow(
   passOn: PassOn,
   { workspace, channel, person, messageTs: ts }: MessagePress,
 ): Promise<ControlOutcome | PressAnswer> {
-  const { messages, pausedThreads } = deps.store;
+  const { messages } = deps.store;
   const message = await messages.get({ workspace, channel, ts });
   if (message === undefined) return 'unknown';
   const use = useOnTurn({ ...message, asked_by: message.user_id }, person, 'send_now');
   if (!(await mayUseControl(deps, use))) return 'refused';
-  const pausedBy = await pausedThreads.pausedBy(message);
-  if (message.state === 'waiting' && pausedBy !== undefined) {
-    const who = await stopRequesterName(deps, { workspace, id: pausedBy });
-    return { outcome: 'done', told: strings.waitsBehindStop(who) };
-  }
-  const count = pausedBy === undefined ? await messages.makeUrgent(message) : 0;
+  const paused = await noteIfPaused(deps, message);
+  if (message.state === 'waiting' && paused !== undefined) return { outcome: 'done', told: paused };
+  const count = paused === undefined ? await messages.makeUrgent(message) : 0;
   const told = count === 0 ? strings.sendNowTooLate(message.state) : strings.passingOn(count);
   if (count === 0 && message.state !== 'withdrawn') return { outcome: 'over', told };
   if (count > 0) passOn(message, true);

@@ -17,6 +17,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
+import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
 
 /** The buttons of replies that are not sent: their writers may send them, or all from then on. */
 export function unsentReplyButtons(
@@ -62,12 +63,16 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
     await recordRefusal(deps, { ...thread, person: press.person }, { control: 'send_reply', why });
     return { outcome: 'refused', replacement: { text: refusalSentence({ why }), blocks: [] } };
   }
-  return deps.store.transaction(async (store, trx) => {
-    const key = { ...thread, ts: press.messageTs };
-    if (!(await store.messages.sendAfterAll(key, press.person))) return 'over';
+  const key = { ...thread, ts: press.messageTs };
+  const isSent = await deps.store.transaction(async (store, trx) => {
+    if (!(await store.messages.sendAfterAll(key, press.person))) return false;
     await deps.enqueue(trx, thread);
-    return { outcome: 'done', replacement: { text: strings.sendingReply, blocks: [] } };
+    return true;
   });
+  if (!isSent) return 'over';
+  refreshPausedNotice(deps, key);
+  const text = (await noteIfPaused(deps, thread)) ?? strings.sendingReply;
+  return { outcome: 'done', replacement: { text, blocks: [] } };
 }
 
 /** Why a person certainly has no access. Where Slack does not say who they are, it is asked when the message's turn comes. */

@@ -182,6 +182,24 @@ test('a person can have every reply of a thread read, and the thread says who an
   expect((await received(channel, root)).texts).toHaveLength(4);
 });
 
+test('a reply that its writer sends after all waits behind a stop, too, and both notes say so', async () => {
+  const channel = scene.channel();
+  const root = slack.say({ person: grace, channel, text: 'lunch?' });
+  const asked = scene.reply(channel, root, `${scene.mention} /slow 1000 plates`);
+  await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+  scene.reply(channel, root, `${scene.mention} and the tubes`);
+  scene.reply(channel, root, 'at noon', { person: barbara });
+  const note = await scene.until('she was told', () => told(channel).find(({ user }) => user === barbara.id));
+  await slack.settled();
+  scene.reply(channel, root, `${scene.mention} stop`);
+  await scene.finished(channel, asked);
+  const notice = await scene.messageWithButton(channel, root, 'send_paused');
+  expect(notice.text).toContain('1 message has been waiting here');
+  await slack.click({ person: barbara, channel, ts: note.ts, actionId: 'send_reply' });
+  await scene.until('the number is brought up to date', () => notice.text.startsWith('2 messages'));
+  await scene.until('the note says so', () => note.text === strings.waitsBehindStop('ada'));
+});
+
 test('who has no access is offered no button, and Send refuses who has lost access', async () => {
   const { messages, settings } = scene.sandbox.bot.store;
   const channel = scene.channel();

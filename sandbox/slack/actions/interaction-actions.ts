@@ -6,7 +6,7 @@ import { emptyInputs } from '../view-inputs.ts';
 import { type View, viewJson } from '../views.ts';
 import type { WorkspaceDeps } from '../web-api-method.ts';
 import type { ChannelRef, PersonRef } from './admin-actions.ts';
-import { MessageActions, personNamed } from './message-actions.ts';
+import { MessageActions } from './message-actions.ts';
 
 export interface Click {
   person: PersonRef;
@@ -62,7 +62,7 @@ export class InteractionActions<Deps extends WorkspaceDeps> extends MessageActio
     );
   }
 
-  /** Types a slash command such as `/agent`. */
+  /** Types a slash command such as `/agent`. Its text arrives as it is typed, as without `should_escape` in the manifest. */
   async command(said: {
     person: PersonRef;
     channel: ChannelRef;
@@ -71,8 +71,8 @@ export class InteractionActions<Deps extends WorkspaceDeps> extends MessageActio
   }): Promise<InteractionResult> {
     const channel = this.channel(said.channel);
     const team = this.deps.world.team(channel.teamId);
-    const text = this.escaped(team, said.text ?? '');
-    return this.deps.interactions.command(team, this.person(said.person), channel, said.command, text);
+    const { command, text = '' } = said;
+    return this.deps.interactions.command(team, this.person(said.person), channel, command, text);
   }
 
   /** Uses a global shortcut, or a message shortcut if a channel and a ts are given. */
@@ -180,15 +180,6 @@ export class InteractionActions<Deps extends WorkspaceDeps> extends MessageActio
     view.values = viewState(view.blocks, values, (id) => {
       const file = world.files.get(id);
       return file === undefined ? undefined : fileJson(world, file, false);
-    });
-  }
-
-  /** Replaces names in a command's text by ids, as Slack does with `should_escape`. */
-  private escaped(team: Team, text: string): string {
-    const channel = (name: string) => [...team.channels.values()].find((one) => one.name === name);
-    return text.replaceAll(/([@#])([\w.-]*\w)/g, (typed, mark: string, name: string) => {
-      const id = mark === '@' ? personNamed(team, name)?.id : channel(name)?.id;
-      return id === undefined ? typed : `<${mark}${id}|${name}>`;
     });
   }
 

@@ -206,7 +206,7 @@ export class MessageActions<Deps extends WorkspaceDeps> extends AdminActions<Dep
 }
 
 /** The person whose name, as it is typed or displayed, is this; upper and lower case are the same. */
-export function personNamed(team: Team, typed: string): Person | undefined {
+function personNamed(team: Team, typed: string): Person | undefined {
   const wanted = typed.toLowerCase();
   const people = [...team.people.values()];
   return (

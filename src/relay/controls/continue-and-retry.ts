@@ -21,20 +21,19 @@ type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises
 export function messageButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here'> {
+  const unlessWrittenSince = (text: string) => async (turn: Turn, store: Store) =>
+    (await store.messages.hasLater(turn)) ? 'over' : { content: { text } };
   const answerPlan = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
-    const answer = async (turn: Turn, store: Store) =>
-      (await store.messages.hasLater(turn)) ? 'over' : { content: { text: strings.planAnswers[control] } };
     const record = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
     };
-    return addFollowUp(deps, press, control, answer, record);
+    return addFollowUp(deps, press, control, unlessWrittenSince(strings.planAnswers[control]), record);
   };
   return {
-    /** Asks the agent to continue an answer that was cut off at the length limit. */
-    continue: (press) =>
-      addFollowUp(deps, press, 'continue', async () => ({ content: { text: strings.continueMessage } })),
-    /** Sends the message of a failed or stopped turn again, with the same text and files. */
+    /** Asks the agent to continue an answer that was cut off at the length limit: the last one, as the agent understands it. */
+    continue: (press) => addFollowUp(deps, press, 'continue', unlessWrittenSince(strings.continueMessage)),
+    /** Sends the message of a failed or stopped turn again, with the same text and files: it stands by itself, whatever was written since. */
     retry: (press) =>
       addFollowUp(deps, press, 'retry', async (turn, store) => {
         const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;

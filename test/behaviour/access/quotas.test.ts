@@ -102,14 +102,14 @@ describe.concurrent('a quota', () => {
     await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
     // Buttons from before a restart still work.
     await scene.sandbox.restartBot();
-    await correct();
-    await scene.until('it is corrected', () => scene.sentToAgent('/lengthcut').texts.length === 2);
-    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
     await starting.press(person, channel, root, 'continue');
-    await scene.until('it goes on', () => scene.sentToAgent('/lengthcut').texts.length === 3);
+    await scene.until('it goes on', () => scene.sentToAgent('/lengthcut').texts.length === 2);
+    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
+    await correct();
+    await scene.until('it is corrected', () => scene.sentToAgent('/lengthcut').texts.length === 3);
     expect(scene.sentToAgent('/lengthcut').texts.slice(1)).toEqual([
-      expect.stringMatching(/^A correction to my message:.*what I meant$/),
       'Continue.',
+      expect.stringMatching(/^A correction to my message:.*what I meant$/),
     ]);
     await correct();
     expect(await told(starting, person, channel, 6)).toContain('already');

@@ -108,6 +108,18 @@ describe.concurrent('a turn', () => {
     expect(scene.shown(channel, root)).toContain('reached its length limit');
   });
 
+  test('that reached the length limit is not continued once somebody has written something else', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/lengthcut and then');
+    const { ts } = await scene.messageWithButton(channel, root, 'continue');
+    await scene.finished(channel, scene.reply(channel, root, 'what is a mouse?', { person: scene.grace }));
+    await slack.click({ person: scene.ada.id, channel: channel.id, ts, actionId: 'continue' });
+    await scene.until('it is told', () =>
+      slack.ephemerals(scene.ada, channel).some(({ text }) => text.includes(strings.answeredInThread)),
+    );
+    expect(scene.sentToAgent('/lengthcut and then').texts).toHaveLength(2);
+  });
+
   test('waits for background work and posts its files', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 60');

@@ -129,8 +129,6 @@ describe.concurrent('in a channel that was closed', () => {
     expect(scene.agent.calls.filter(({ body }) => JSON.stringify(body ?? '').includes('in vain'))).toEqual(
       [],
     );
-    await choose(at.channel.id, { answers_here: 'on' });
-    await scene.finished(at.channel, starting.ask(at.person, at.channel, `and open again for ${name}`));
   });
 
   test('each person is told once, in every place again', async () => {

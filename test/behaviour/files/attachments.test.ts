@@ -189,7 +189,7 @@ describe.concurrent('an attachment', () => {
 
   test('that is shared in three messages of two threads is uploaded once, and again once it was edited', async () => {
     const channel = scene.channel();
-    const bytes = Buffer.alloc(6 * mib, 'one and the same\n');
+    const bytes = Buffer.alloc(mib / 16, 'one and the same\n');
     const first = scene.ask(channel, 'same file, first', {
       files: [{ name: 'same.bin', mime: 'application/octet-stream', bytes }],
     });
@@ -239,8 +239,8 @@ describe.concurrent('an attachment', () => {
     const root = scene.ask(channel, 'over all limits', {
       files: [
         { name: 'bomb.zip', mime: 'application/zip', bytes: 'PK', kind },
-        { name: 'one.bin', size: 6 * mib },
-        { name: 'two.bin', size: 6 * mib, kind },
+        { name: 'one.bin', size: 3 * mib },
+        { name: 'two.bin', size: 7.5 * mib, kind },
         { name: 'fourth.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n', kind },
       ],
     });
@@ -264,17 +264,17 @@ describe.concurrent('an attachment', () => {
     expect(await stored?.sha256()).toBe(sha256(bytes));
   });
 
-  test.each([
-    ['../../etc/passwd', '.._.._etc_passwd'],
-    [`${'n'.repeat(300)}.csv`, `${'n'.repeat(251)}.csv`],
-    ['a\u0007b\u202E😀.csv', 'a b😀.csv'],
-  ])('called %j is sent under a usable name', async (name, sent) => {
+  test('called something odd is sent under a usable name', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, 'an odd one', {
-      files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
-    });
-    await scene.finished(channel, root);
-    expect(agent.files.some((file) => file.name === sent)).toBe(true);
+    const names = [
+      ['../../etc/passwd', '.._.._etc_passwd'],
+      [`${'n'.repeat(300)}.csv`, `${'n'.repeat(251)}.csv`],
+      ['a\u0007b\u202E😀.csv', 'a b😀.csv'],
+    ] as const;
+    const files = names.map(([name]) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }));
+    await scene.finished(channel, scene.ask(channel, 'some odd ones', { files }));
+    const sent = agent.files.map(({ name }) => name);
+    for (const [, name] of names) expect(sent).toContain(name);
   });
 
   test('that the service finds too large is reported in its words', async () => {

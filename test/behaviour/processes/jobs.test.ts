@@ -24,7 +24,7 @@ const options = {
   agent: { script },
   settings: {
     BACKGROUND_WAIT_SECONDS: '0',
-    WATCH_SECONDS: '0.2',
+    WATCH_SECONDS: '1',
     REMIND_SECONDS: '0.2',
     AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
   },
@@ -186,7 +186,9 @@ let places = 0;
 function placeOn(on: WorkflowStepScene, name: KindName): Place {
   places += 1;
   const person = on.scene.slack.createPerson({ name: `p${places}` });
-  return { on, person, words: `work ${places} for ${name}`, channel: on.scene.channel() };
+  // What works on in the background is looked at again and again.
+  const words = `${name === 'followUp' ? 'work' : 'words'} ${places} for ${name}`;
+  return { on, person, words, channel: on.scene.channel() };
 }
 
 /** Lets a call of a place's job go wrong; the result ends that. */

@@ -5,7 +5,7 @@ import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
-const long = Array.from({ length: 400 }, (_, line) => `Finding ${line}: ${'a'.repeat(80)}.`).join('\n\n');
+const long = Array.from({ length: 240 }, (_, line) => `Finding ${line}: ${'a'.repeat(80)}.`).join('\n\n');
 const plans: Record<string, ReviewPlan> = {
   soon: { findings: '## Findings\n\nThe sample is *small*.\n\n<!channel> look', afterMs: 5_000 },
   checked: { findings: 'Checked findings.', afterMs: 5_000, verifyMs: 600_000 },
@@ -106,9 +106,9 @@ describe.concurrent('a review', () => {
 
   test('of many messages is shown in full, each line once', async () => {
     const { channel, root } = await asked(scene, 'one long');
-    await scene.until('the end is there', () => scene.shown(channel, root).includes('Finding 399:'));
+    await scene.until('the end is there', () => scene.shown(channel, root).includes('Finding 239:'));
     const shown = scene.shown(channel, root);
-    for (let line = 0; line < 400; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
+    for (let line = 0; line < 240; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
   });
 
   test('whose findings cannot be read is reported in one line', async ({ onTestFinished }) => {
@@ -167,15 +167,15 @@ describe.concurrent('the reviews of a task', () => {
         .at(-1),
     );
     const text = `${short.shown(channel, root)}${(await short.slack.fileBytes(file)).toString('utf8')}`;
-    for (let line = 0; line < 400; line += 1) expect(text.split(`Finding ${line}: `)).toHaveLength(2);
+    for (let line = 0; line < 240; line += 1) expect(text.split(`Finding ${line}: `)).toHaveLength(2);
     expect(short.slack.file(file).name).toBe('rest-of-the-review.md');
     const body = { ok: false, error: 'file_uploads_disabled' };
     const fault = { kind: 'status', status: 200, body } as const;
     short.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
     const second = await asked(short, 'one long');
     const shown = () => short.shown(second.channel, second.root);
-    await short.until('the last finding is there', () => shown().includes('Finding 399: '));
-    for (let line = 0; line < 400; line += 1) expect(shown().split(`Finding ${line}: `)).toHaveLength(2);
+    await short.until('the last finding is there', () => shown().includes('Finding 239: '));
+    for (let line = 0; line < 240; line += 1) expect(shown().split(`Finding ${line}: `)).toHaveLength(2);
   });
 
   test.for([
@@ -189,11 +189,8 @@ describe.concurrent('the reviews of a task', () => {
         { agent: { script: reviewed }, slack: { faults }, settings },
         onTestFinished,
       );
-      const { channel, root } = await asked(lossy, 'one checked');
-      await lossy.until('the review begins', () =>
-        lossy.agent.tasks.some(({ reviews: all }) => all.length > 0),
-      );
-      faults.add({ call: 'chat.postMessage', fault: { kind }, times: 1 });
+      faults.add({ call: 'chat.postMessage', about: 'The sample is', fault: { kind }, times: 1 });
+      const { channel, root } = await asked(lossy, 'one soon');
       await lossy.until('the post is tried', async () => {
         const posts = await lossy.sandbox.bot.store.db.selectFrom('posts').select('part').execute();
         return posts.some(({ part }) => part.startsWith('review:'));

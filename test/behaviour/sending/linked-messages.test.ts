@@ -136,11 +136,6 @@ describe.concurrent('a link to a message', () => {
       'guests or people from another organisation read along',
     ],
     [
-      'asked in a shared channel',
-      { asking: { shared: true } },
-      'guests or people from another organisation read along',
-    ],
-    [
       'asked beside a guest',
       { asking: { members: [ada, guest] } },
       'guests or people from another organisation read along',
@@ -151,11 +146,6 @@ describe.concurrent('a link to a message', () => {
       'guests or people from another organisation read along',
     ],
     ['where the bot is not', { linked: { bot: false } }, "I can't see that conversation."],
-    [
-      'private, where the bot is not',
-      { linked: { bot: false, private: true } },
-      "I can't see that conversation.",
-    ],
     [
       'private and not theirs, in a direct message',
       { linked: { private: true, members: [grace] }, direct: true },

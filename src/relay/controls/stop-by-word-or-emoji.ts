@@ -137,15 +137,18 @@ export class StopTriggers {
 
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
-    const turn = await this.#targetTurn(thread, stop);
-    if (turn === 'refused') return turn;
-    if (turn === undefined) {
-      await this.#deps.store.personWaits.endPlans(thread);
-      return 'nothing';
+    for (let ended: string | undefined; ; ) {
+      const turn = await this.#targetTurn(thread, stop);
+      if (turn === 'refused') return turn;
+      if (turn === undefined) await this.#deps.store.personWaits.endPlans(thread);
+      if (turn === undefined || turn.id === ended) return ended === undefined ? 'nothing' : 'over';
+      const request = { workspace, channel, turnId: turn.id, turn, ...stop };
+      const requested = await this.#stopControl.requestStop(request);
+      const outcome = requested === 'over' ? await this.#stopControl.pauseWaiting(request) : requested;
+      if (outcome !== 'over') return outcome;
+      // The turn of a message that waited behind it may have begun meanwhile.
+      ended = turn.id;
     }
-    const request = { workspace, channel, turnId: turn.id, turn, ...stop };
-    const outcome = await this.#stopControl.requestStop(request);
-    return outcome === 'over' ? this.#stopControl.pauseWaiting(request) : outcome;
   }
 
   /** The turn at work in a thread, else the one posting its end; at the top of a direct conversation, that of any of its threads. */

@@ -88,11 +88,9 @@ export class StopControl {
   }
 
   /** Pauses the messages written before a stop that came while the turn was already posting its end. */
-  async pauseWaiting(request: StopRequest): Promise<ControlOutcome> {
-    const { workspace, turnId, person, ts, control = 'stop' } = request;
+  async pauseWaiting(request: StopRequest & { turn: Turn }): Promise<ControlOutcome> {
+    const { workspace, turnId, turn, person, ts, control = 'stop' } = request;
     const { store } = this.#deps;
-    const turn = await store.turns.get(workspace, turnId);
-    if (turn === undefined || turn.finished_at !== null) return 'over';
     const waiting = await store.pausedThreads.waitingMessages(turn);
     if (!waiting.some((message) => isEarlierTs(message.ts, ts))) return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(turn, person, control)))) return 'refused';

@@ -70,12 +70,12 @@ export class QuestionPoster {
   }
 
   /**
-   * Posts a question whose form is open. `onOutcome` gets what came of it, undefined if the form was sent before, and says
+   * Posts a question whose form is open. `onOutcome` gets what came of it, 'posted' if the form was sent before, and says
    * whether the form, which shows a refusal, keeps the question; otherwise it goes back to its asker.
    */
   async send(
     question: TaskStartQuestion,
-    onOutcome: (outcome: PostOutcome | 'later' | undefined) => Promise<boolean>,
+    onOutcome: (outcome: PostOutcome | 'later') => Promise<boolean>,
   ): Promise<void> {
     let job: Job | undefined;
     let outcome: PostOutcome | undefined;
@@ -92,7 +92,7 @@ export class QuestionPoster {
       else if (outcome !== 'posted') await this.#returnToAsker(start, claimed, lease);
       return 'done';
     });
-    if (outcome === undefined) await onOutcome(job && 'later');
+    if (outcome === undefined) await onOutcome(job === undefined ? 'posted' : 'later');
   }
 
   /** What is to be posted; undefined if that is done, or was erased. */

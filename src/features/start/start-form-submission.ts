@@ -102,7 +102,7 @@ export class StartFormSubmissions {
   ): Promise<StartFormAnswer> {
     const { id, person } = submission;
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
-    const outcome = Promise.withResolvers<PostOutcome | 'later' | undefined>();
+    const outcome = Promise.withResolvers<PostOutcome | 'later'>();
     const isFormOpen = Promise.withResolvers<boolean>();
     const sending = this.#deps.questionPoster.send(question, async (posted) => {
       outcome.resolve(posted);
@@ -113,27 +113,19 @@ export class StartFormSubmissions {
     const posted = await within(leftMs, outcome.promise, 'slow' as const);
     isFormOpen.resolve(posted !== 'slow');
     if (posted === 'slow') {
-      const shown = sending
-        .then(() => outcome.promise)
-        .then((late) => this.#showOutcome(workspace, submission.viewId, late));
-      shown.catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not update a start form'));
+      const showOutcome = async () => {
+        await sending;
+        const late = await outcome.promise;
+        if (late === 'later') return;
+        const sentence = late === 'posted' ? strings.startForm.posted : strings.startForm.returned;
+        await workspace.views.update(submission.viewId, startNoticeView(sentence));
+      };
+      inBackground(showOutcome(), this.#deps.log, 'could not update a start form');
     }
-    if (posted === 'posted' || posted === undefined) return undefined;
+    if (posted === 'posted') return undefined;
     if (posted === 'slow' || posted === 'later') return startNoticeView(strings.startForm.slow);
     await sending;
     return postRefusalText(workspace, posted);
-  }
-
-  /** Shows the outcome of a slow post in the modal. */
-  async #showOutcome(
-    workspace: WorkspaceClient,
-    viewId: string,
-    posted: PostOutcome | 'later' | undefined,
-  ): Promise<void> {
-    if (posted === 'later') return;
-    const isPosted = posted === 'posted' || posted === undefined;
-    const sentence = isPosted ? strings.startForm.posted : strings.startForm.returned;
-    await workspace.views.update(viewId, startNoticeView(sentence));
   }
 
   async #addToThread(

@@ -10,6 +10,7 @@ import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { describeProcess } from '../../src/postgres/running-server.ts';
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
+import { compiledProgram } from '../support/compiled-programs.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -66,14 +67,10 @@ async function ask<Row extends pg.QueryResultRow>(server: EmbeddedServer, text: 
 
 /** Starts a process of its own that owns a server on our folder. */
 async function startOwner(): Promise<ChildProcess> {
-  const child = spawn(
-    process.execPath,
-    [path.join(import.meta.dirname, '../support/embedded-owner-process.ts'), folder],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      detached: true,
-    },
-  );
+  const child = spawn(process.execPath, [compiledProgram('test/support/embedded-owner-process.ts'), folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
   children.push(child);
   await says(child, 'ready');
   return child;

@@ -7,8 +7,10 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
+import { compiledProgram } from '../support/compiled-programs.ts';
 
 const root = path.join(import.meta.dirname, '../..');
+const DEMO = compiledProgram('sandbox/demo.ts');
 const PROGRAMS = /^taskthread-postgres-/;
 
 interface Run {
@@ -44,7 +46,7 @@ async function leftIn(folder: string): Promise<string[]> {
 describe('the demo', () => {
   test('ends soon after its last answer, under a strict umask too, and leaves no folder', async () => {
     const folder = await temporaryFolder();
-    const { code, printed, errors } = await start(['sandbox/demo.ts'], { folder, setUp: 'umask 077' }).ended;
+    const { code, printed, errors } = await start([DEMO], { folder, setUp: 'umask 077' }).ended;
     expect(errors).toBe('');
     expect(code).toBe(0);
     const [, seconds] = /the whole conversation +([\d.]+) s/.exec(printed) ?? [];
@@ -66,7 +68,7 @@ describe('the demo', () => {
 
   test('that is stopped during its start leaves no folder', async () => {
     const folder = await temporaryFolder();
-    const { child, ended } = start(['sandbox/demo.ts'], { folder });
+    const { child, ended } = start([DEMO], { folder });
     child.stdout?.once('data', () => child.kill('SIGTERM'));
     const { code, errors } = await ended;
     expect(errors).toBe('');

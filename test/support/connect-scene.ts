@@ -1,14 +1,13 @@
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import type { SlackWorkspaceOptions } from '../../sandbox/slack/slack-workspace.ts';
-import { compileCache } from './compiled-programs.ts';
+import { compileCache, compiledProgram } from './compiled-programs.ts';
 import { Terminal } from './terminal.ts';
 
 /** The program of `npm run connect`. */
-export const CONNECT = fileURLToPath(new URL('../../setup/connect.ts', import.meta.url));
+export const CONNECT = compiledProgram('setup/connect.ts');
 
 /** The sandbox's services, and an empty folder in which people run `npm run connect` in a terminal. */
 export async function startConnectScene(slackOptions: SlackWorkspaceOptions, undo: AsyncDisposableStack) {

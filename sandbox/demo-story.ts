@@ -64,7 +64,7 @@ async function startDemo(undo: AsyncDisposableStack): Promise<Demo> {
 
 /** Two questions, a crash, a follow-up; prints and checks all of it. */
 async function playStory({ slack, agent, bot }: Demo): Promise<number> {
-  const table = sampleTable(18, 12 * MEBIBYTE);
+  const table = sampleTable(18, 6 * MEBIBYTE);
   const began = Date.now();
   const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
   const grace = slack.createPerson({ name: 'grace', realName: 'Grace' });

@@ -46,7 +46,7 @@ describe('the program', () => {
   });
 
   test('--help names every setting, and where to get each token', async () => {
-    const program = start({}, ['--help'], FROM_SOURCE);
+    const program = start({}, ['--help']);
     expect(await program.ended).toBe(0);
     expect(program.said()).toContain('AGENT_API_KEY (required)');
     expect(program.said()).toContain('DRAIN_SECONDS (8)');

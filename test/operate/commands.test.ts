@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { compiledProgram } from '../support/compiled-programs.ts';
 
 /** Runs a command without any settings; resolves to its exit code and its words. */
 async function run(file: string, ...options: string[]): Promise<{ code: unknown; words: string }> {
@@ -12,15 +13,15 @@ async function run(file: string, ...options: string[]): Promise<{ code: unknown;
 }
 
 describe.each([
-  ['audit', 'src/operate/audit.ts'],
-  ['backup', 'setup/backup.ts'],
-  ['connect', 'setup/connect.ts'],
+  ['audit', compiledProgram('src/operate/audit.ts')],
+  ['backup', compiledProgram('setup/backup.ts')],
+  ['connect', compiledProgram('setup/connect.ts')],
   ['doctor', 'src/operate/doctor.ts'],
-  ['forget', 'src/operate/forget.ts'],
-  ['image-check', 'sandbox/image-check.ts'],
-  ['manifest', 'setup/manifest.ts'],
-  ['restore', 'setup/restore.ts'],
-  ['rotate-key', 'src/operate/rotate-key.ts'],
+  ['forget', compiledProgram('src/operate/forget.ts')],
+  ['image-check', compiledProgram('sandbox/image-check.ts')],
+  ['manifest', compiledProgram('setup/manifest.ts')],
+  ['restore', compiledProgram('setup/restore.ts')],
+  ['rotate-key', compiledProgram('src/operate/rotate-key.ts')],
 ])('npm run %s', (command, file) => {
   test('explains itself and its exit codes with --help', async () => {
     const { code, words } = await run(file, '--help');

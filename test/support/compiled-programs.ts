@@ -25,10 +25,15 @@ export const NEXT_RELEASE = compiledProgram('test/support/next-release.ts');
 /** What the tests start as processes of their own. */
 const PROGRAMS = [
   'src/main.ts',
+  'src/operate/audit.ts',
+  'src/operate/forget.ts',
+  'src/operate/rotate-key.ts',
   'setup/backup.ts',
   'setup/connect.ts',
+  'setup/manifest.ts',
   'setup/restore.ts',
   'sandbox/demo.ts',
+  'sandbox/image-check.ts',
   'test/support/next-release.ts',
   'test/support/embedded-owner-process.ts',
   ...BROKEN_BOTS.map((bot) => `test/sandbox/chaos/broken/${bot}.ts`),

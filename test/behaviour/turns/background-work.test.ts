@@ -8,12 +8,10 @@ type End = 'completed' | 'failed' | 'cancelled';
 
 /** Ends the background work of the message with this text. */
 const ends = new Map<string, (end: End) => void>();
-const mayAnswer = Promise.withResolvers<void>();
 const script: AgentScript = async (turn) => {
   const { promise, resolve } = Promise.withResolvers<End>();
   const { text } = turn;
   ends.set(text, resolve);
-  if (text === 'work in between') await mayAnswer.promise;
   if (text.startsWith('work'))
     turn.background(async () => {
       const end = await promise;
@@ -82,12 +80,10 @@ describe.concurrent('work in the background that takes longer than the wait', ()
 
   test('is stopped also while the line about it is being posted', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, 'work in between');
-    await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
     const gate = Promise.withResolvers<void>();
     const held = { kind: 'hold', until: gate.promise } as const;
-    scene.slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: held, times: 1 });
-    mayAnswer.resolve();
+    scene.slack.faults.add({ call: 'chat.postMessage', about: backgroundNotices.working, fault: held });
+    const root = scene.ask(channel, 'work in between');
     await scene.until('the line is being posted', () =>
       scene.slack.calls.some(
         ({ args }) => args.channel === channel.id && args.text === backgroundNotices.working,

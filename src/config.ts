@@ -45,7 +45,7 @@ function readSettings(environment: Environment, conflicts: typeof findConflicts)
   // What is wrong is named once: it does not count as missing too.
   const valid = Object.fromEntries(Object.entries(set).filter(([name]) => !problems.has(name)));
   const config = settingsSchema.parse(valid);
-  const known = [...settingNotes.keys(), ...secrets.map((name) => `${name}_FILE`), 'https_proxy', 'no_proxy'];
+  const known = [...settingNotes.keys(), ...secrets.map((name) => `${name}_FILE`)];
   const misspelt = misspeltNames(Object.keys(given), known);
   const all = [...misspelt, ...problems.values(), ...conflicts(config, set, problems)];
   if (all.length > 0) throw new ConfigError(all);
@@ -169,7 +169,7 @@ function* misspeltNames(given: readonly string[], settings: readonly string[]): 
     [setting, `${setting}_FILE`, setting.replace(/_FILE$/, '')].some((name) => given.includes(name));
   const unset = settings.filter((setting) => !isSet(setting));
   for (const name of given) {
-    if (settings.includes(name)) continue;
+    if (settings.includes(name) || /^(?:https?|no)_proxy$/i.test(name)) continue;
     const meant = unset.find((setting) => distance(name.toUpperCase(), setting) <= mayDiffer(setting));
     if (meant !== undefined)
       yield `${name} is not a setting of Taskthread, and ${meant} is not set. Rename it to ${meant}, or set that too.`;

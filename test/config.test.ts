@@ -113,6 +113,8 @@ describe('settings', () => {
       PORTS: '1',
       DATABASE: 'x',
       NODE_ENV: 'production',
+      HTTP_PROXY: 'http://a.example',
+      http_proxy: 'http://a.example',
     };
     expect(errorOf({ ...whole, ...ofOthers, MALLOC_ARENA_MAX: '2', SLACK_PAYLOADS: 'x' })).toBe('');
   });

@@ -14,7 +14,7 @@ export interface DueWork {
   changeSeq: number;
 }
 
-/** Looks for all kinds of due work, in one statement on small indexes: a process without work asks nothing else. */
+/** Looks for all due work in one statement on small indexes, planned once as it has a value: an idle process asks no more. */
 export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
   const { rows } = await sql<DueWork>`
     select
@@ -22,7 +22,7 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
       exists (select from turns where ${isStopOpen}) as stops,
       exists (select from jobs where ${isJobDue}) as jobs,
       exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
-      greatest(0, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
+      greatest(${0}::bigint, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
         (select max(change_seq) from accounts)) as "changeSeq"`.execute(db);
   const [due] = rows;
   if (due === undefined) throw new Error('The database returned no row.');

@@ -86,7 +86,7 @@ describe.concurrent('a control', () => {
     const two = [scene.grace, scene.ada];
     await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));
     await scene.until('it is over for one of them', () =>
-      two.some((person) => told(scene, person, channel).includes(strings.controlFailed.over)),
+      two.some((person) => told(scene, person, channel).includes(strings.nothingPaused)),
     );
     expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
   });

@@ -37,6 +37,8 @@ async function unsentReply(channel: Channel) {
   const root = slack.say({ person: scene.grace, channel, text: 'lunch?' });
   await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
   scene.reply(channel, root, 'see you at noon', { person: scene.grace });
+  // Two events at once may be taken in either order.
+  await slack.settled();
   const unsent = scene.reply(channel, root, 'and by age?');
   const note = await scene.until('its writer is told', () =>
     channel.ephemerals.find(({ user }) => user === scene.ada.id),

@@ -51,7 +51,10 @@ export async function tellOfUnsentReply(
     why === undefined
       ? noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts)
       : refusalSentence({ why });
-  await sendEphemeral(deps, { ...writer, threadTs: thread.thread_ts }, note);
+  await sendEphemeral(deps, { ...writer, threadTs: thread.thread_ts }, note).catch(async (error: unknown) => {
+    await deps.store.threads.releaseInforming(thread, writer.person);
+    throw error;
+  });
 }
 
 /** Sends the reply of the person who presses. It waits in its thread like any other. */

@@ -92,6 +92,11 @@ export class Threads extends Queries {
     );
   }
 
+  /** What they were to be told did not reach them: their next reply tells it. */
+  async releaseInforming(key: ThreadKey, person: string): Promise<boolean> {
+    return this.#update(key, sql`informed_ids = array_remove(informed_ids, ${person}::text)`, sql`true`);
+  }
+
   /** Makes a thread ours, or reactivates a dormant one. */
   async adopt(key: ThreadKey, by: { account_id: string; user_id: string; ts: SlackTs }): Promise<void> {
     const { workspace, channel, thread_ts } = key;

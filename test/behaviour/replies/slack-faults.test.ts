@@ -146,6 +146,27 @@ test.concurrent.each(['missing_scope', 'internal_error'])(
   },
 );
 
+test.concurrent('a note about an unsent reply that Slack does not take comes with the next one', async () => {
+  const channel = scene.channel();
+  const root = slack.say({ person: scene.grace, channel, text: 'lunch?' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
+  scene.reply(channel, root, 'see you at noon', { person: scene.grace });
+  await slack.settled();
+  const call = new RegExp(`^chat\\.postEphemeral .*${channel.id}.*${scene.ada.id}`);
+  const end = faults.add({ call, fault: failed('internal_error') });
+  const isTried = () =>
+    slack.calls.some(({ method, args }) => call.test(`${method} ${JSON.stringify(args)}`));
+  scene.reply(channel, root, 'and by age?');
+  await scene.until('it is tried', isTried);
+  end();
+  await scene.until('its writer is told', async () => {
+    scene.reply(channel, root, 'and by weight?');
+    await slack.settled();
+    return told(channel, scene.ada).length > 0;
+  });
+  expect(told(channel, scene.ada)).toEqual([strings.replyNotSent]);
+});
+
 test.concurrent('a person about whom alone Slack fails holds up nobody else in their thread', async () => {
   const alan = slack.createPerson({ name: 'alan' });
   const channel = scene.channel();

@@ -88,7 +88,11 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
       fingerprints.set(file.id, `${file.name} ${await file.sha256()}`);
   }
   // The id replaces a name that Slack did not return.
-  const signature = new RegExp(`^(${names.join('|')}|U[0-9A-Z]+): `);
+  const name = `(${names.join('|')}|U[0-9A-Z]+)`;
+  // The first message of a second person also tells whose the unsigned ones are.
+  const signature = new RegExp(
+    `^(\\(In this Slack thread, messages without a writer's name are from ${name}\\.\\)\\n\\n)?${name}: `,
+  );
   return agent.tasks.flatMap(({ id, project, messages, results }) => {
     const replies = messages.filter(({ role }) => role === 'assistant');
     const held = messages

@@ -11,7 +11,7 @@ import { readConfig } from '../src/config.ts';
 import { encryptTokens } from '../src/relay/installations/token-rotation.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { Store } from '../src/store/store.ts';
-import { Keyring } from '../src/store/workspaces/keyring.ts';
+import { Keyring } from '../src/store/workspaces/encryption.ts';
 import { type CountingServer, processCpuMs, startCountingServer, type Totals } from './database-server.ts';
 import { round } from './statistics.ts';
 

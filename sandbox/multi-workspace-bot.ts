@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { encryptionContext, Keyring } from '../src/store/workspaces/keyring.ts';
+import { encryptionContext, Keyring } from '../src/store/workspaces/encryption.ts';
 import type { AgentScript } from './agent/agent-script.ts';
 import { type AgentService, startAgentService } from './agent/agent-service.ts';
 import { startBotProcess } from './bot-process.ts';

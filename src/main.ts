@@ -15,7 +15,7 @@ const { requireFreePort } = await import('./app/start-checks.ts');
 const { readConfig, secretValues, settingRows } = await import('./config.ts');
 const { describeErrors, flattenSuppressedErrors } = await import('./operate/command-runner.ts');
 const { createLogger } = await import('./operate/logger.ts');
-const { Redactor } = await import('./operate/redaction.ts');
+const { Redactor } = await import('./operate/logger.ts');
 
 // Chunks of files that stream through are short-lived. With this setting V8 frees them in scavenges of 32 MiB, a
 // millisecond each. By default it waits for 128 MiB, and collects the whole heap for every 64 MiB read before that.

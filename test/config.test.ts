@@ -89,6 +89,10 @@ describe('settings', () => {
     expect(readConfig(ambient)).toMatchObject({ HTTPS_PROXY: 'http://a.example', NO_PROXY: '.b.example' });
     const set = { HTTPS_PROXY: 'http://c.example', NO_PROXY: ' ' };
     expect(readConfig({ ...ambient, ...set })).toMatchObject({ ...set, NO_PROXY: '.b.example' });
+    const short = readConfig({ ...whole, HTTPS_PROXY: 'me:secret@proxy:3128' });
+    expect(short.HTTPS_PROXY).toBe('http://me:secret@proxy:3128');
+    for (const other of ['socks5://proxy:1080', 'no proxy'])
+      expect(errorOf({ ...whole, HTTPS_PROXY: other })).toContain('HTTPS_PROXY is invalid');
   });
 
   test('a misspelt setting is refused with the right name, unless that is set too', () => {

@@ -42,7 +42,7 @@ import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
 import * as schemas from './service-schema.ts';
 import { SignedLinks } from './signed-links.ts';
-import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-memory.ts';
+import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-parts.ts';
 
 const PROJECTS_PATH = '/projects';
 const TASKS_PATH = '/experimental/tasks';

@@ -2,12 +2,12 @@ import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { CallGate } from '../calls/credential-gate.ts';
-import type { LeaseGuard } from '../calls/waits.ts';
+import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import type { RetryPolicy } from './http-request.ts';
 import type { ResponseLimits, ResponseMemoryShare } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Page } from './service-schema.ts';
-import type { UploadMemory } from './upload-memory.ts';
+import type { UploadMemory } from './upload-parts.ts';
 
 /** Time limits in milliseconds. */
 export const DEFAULT_TIMEOUTS = {

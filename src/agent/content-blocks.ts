@@ -32,11 +32,14 @@ const toolResultBlockSchema = z
     type: z.string().regex(/tool_result$/),
     tool_use_id: callIdSchema,
     content: z.unknown().optional(),
+    /** Not documented, but usual among services of this kind. */
+    is_error: z.boolean().optional().catch(undefined),
   })
-  .transform(({ tool_use_id, content }) => ({
+  .transform(({ tool_use_id, content, is_error }) => ({
     type: 'tool_result' as const,
     toolUseId: tool_use_id,
     content: outputText(content),
+    ...(is_error !== undefined && { isError: is_error }),
   }));
 
 /** An undocumented kind, or a known kind of another shape: kept unchanged, so that nothing fails on it. */

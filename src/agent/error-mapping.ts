@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { parseJson, valueAt } from '../calls/json.ts';
-import { parseRetryAfter } from '../calls/retry.ts';
+import { parseRetryAfter } from '../calls/retries-and-waits.ts';
 import {
   AgentBusyError,
   type AgentCallOutcome,

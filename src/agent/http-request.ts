@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { doubledMs, repeatCall } from '../calls/retry.ts';
+import { doubledMs, repeatCall } from '../calls/retries-and-waits.ts';
 import { AgentError } from './errors.ts';
 
 export interface HttpRequest {

@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
-import { anySignal } from '../calls/waits.ts';
+import { anySignal } from '../calls/retries-and-waits.ts';
 import type { AgentClient } from './agent-client.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
-import { openSource, PartReader } from './part-reader.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadedPart } from './request-bodies.ts';
 import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
-import type { PartBuffer } from './upload-memory.ts';
+import { openSource, type PartBuffer, PartReader } from './upload-parts.ts';
 
 const DEFAULT_CONCURRENCY = 4;
 /** Bytes written to the connection at once: small enough that a slow connection does not look idle. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { countLeftOut, parseJson } from '../calls/json.ts';
-import { anySignal, type LeaseGuard } from '../calls/waits.ts';
+import { anySignal, type LeaseGuard } from '../calls/retries-and-waits.ts';
 import type { AgentClientOptions, CallAttempt, CursorPage, Transport } from './client-options.ts';
 import {
   type CallContext,

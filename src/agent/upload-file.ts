@@ -3,9 +3,9 @@ import type { AgentClient } from './agent-client.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
 import { MultipartUpload } from './multipart-upload.ts';
-import { openSource, PartReader } from './part-reader.ts';
 import type { AgentUploadRequest, ResumableUpload, StartedUpload } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
+import { openSource, PartReader } from './upload-parts.ts';
 
 /**
  * Uploads a file, in one piece or in parts as the service decides, and finalizes it. Streams, and holds no more than a

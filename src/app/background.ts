@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
-import { within } from '../calls/waits.ts';
+import { within } from '../calls/retries-and-waits.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { Poller } from '../relay/runtime/poller.ts';
 import { type DueWork, readDueWork } from '../store/queue/due-work.ts';

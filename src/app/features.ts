@@ -23,7 +23,7 @@ import {
 } from '../listeners/commands-and-shortcuts.ts';
 import { registerButtons, registerForms, registerHomeOpened } from '../listeners/interactions.ts';
 import type { SlackApp } from '../listeners/slack-app.ts';
-import { onlyWhereAnswered } from '../relay/access/where-it-answers.ts';
+import { onlyWhereAnswered } from '../relay/access/access-policy.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import type { AppContext } from './storage.ts';

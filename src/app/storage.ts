@@ -7,7 +7,7 @@ import { type Database, openStore } from '../store/database.ts';
 import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
 import type { OnStep } from '../store/threads/turn-steps.ts';
-import { Keyring } from '../store/workspaces/keyring.ts';
+import { Keyring } from '../store/workspaces/encryption.ts';
 
 /** What tests and measurements change about the app. */
 export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {

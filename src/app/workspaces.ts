@@ -8,7 +8,7 @@ import { isAcceptedPost } from '../slack/posting.ts';
 import type { TokenIdentity } from '../slack/tokens.ts';
 import { SharedRateLimits } from '../store/slack/shared-rate-limits.ts';
 import type { Store } from '../store/store.ts';
-import type { Keyring } from '../store/workspaces/keyring.ts';
+import type { Keyring } from '../store/workspaces/encryption.ts';
 import type { AppContext, Storage } from './storage.ts';
 
 /** The settings that hold the credentials of the app itself. */

@@ -67,6 +67,12 @@ const channelList = z
 
 const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
 
+/** An HTTP proxy; without a scheme, as curl and others take it. */
+const proxyUrl = z
+  .string()
+  .transform((url) => (url.includes('://') ? url : `http://${url}`))
+  .pipe(z.url({ protocol: /^https?$/ }));
+
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 
 /** Every setting, with what operators need to know about it. */
@@ -114,7 +120,7 @@ export const settingsSchema = z.object({
     what: 'Most Socket Mode connections of all processes together. Slack allows 10 per app; leave some for processes that crashed and have not expired.',
   }),
   GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
-    what: 'After this long without events, the app reads back the threads and channels that were active in the last 24 hours.',
+    what: 'After this long without events, the app reads back the threads that were active in the last 24 hours, and the channels of the last 30 days.',
   }),
   AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url().optional(), {
     what: 'Address of the Agent Task Service, including its version (…/v1). May be left out together with AGENT_API_KEY if each workspace sets its own account (needs SECRET_KEY).',
@@ -133,8 +139,8 @@ export const settingsSchema = z.object({
   ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', hostList, {
     what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
-  HTTPS_PROXY: setting('HTTPS_PROXY', z.url({ protocol: /^https?$/ }).optional(), {
-    what: 'HTTP proxy (http://host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network. The doctor reaches PUBLIC_URL through it, too: from outside, like Slack. `https_proxy` is read as well.',
+  HTTPS_PROXY: setting('HTTPS_PROXY', proxyUrl.optional(), {
+    what: 'HTTP proxy (http://host:port, or host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network. The doctor reaches PUBLIC_URL through it, too: from outside, like Slack. `https_proxy` is read as well.',
     secret: true,
   }),
   NO_PROXY: setting('NO_PROXY', z.string().default(''), {

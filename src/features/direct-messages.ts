@@ -1,9 +1,9 @@
-import { closingAt } from '../relay/access/where-it-answers.ts';
+import { closingAt } from '../relay/access/access-policy.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { isDirectChannel } from '../relay/runtime/incoming-message.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/shorten.ts';
+import { shorten } from '../render/text-format.ts';
 import type { ThreadKey } from '../store/schema.ts';
 
 /** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */

@@ -7,14 +7,15 @@ import type {
   WorkspaceActor,
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
-import { channelTasksRefusal, taskRefusal } from '../relay/tasks/task-access.ts';
 import {
   areTasksFresh,
+  channelTasksRefusal,
   type HomeTabState,
   parseHomeTabState,
   refreshTasks,
+  taskRefusal,
   taskSummary,
-} from '../relay/tasks/task-list.ts';
+} from '../relay/tasks/task-list-and-access.ts';
 import type { ViewBlock } from '../render/blocks/modal.ts';
 import {
   actionsBlock,

@@ -19,7 +19,7 @@ import { resultModalBlocks, resultPages } from '../render/messages/result-list.t
 import { furtherSourceBlocks } from '../render/messages/sources.ts';
 import { type ToolStep, toolSteps } from '../render/messages/tool-steps.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/shorten.ts';
+import { shorten } from '../render/text-format.ts';
 import type { Turn } from '../store/schema.ts';
 import { taskIdOf } from '../store/threads/turns.ts';
 import { type ModalContent, openAndFillModal, pagerBlocks, parsePage, updateModal } from './modals.ts';

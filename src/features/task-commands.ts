@@ -1,7 +1,12 @@
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { inviteMe, membershipIn } from '../relay/tasks/task-access.ts';
-import { refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
+import {
+  inviteMe,
+  membershipIn,
+  refreshTasks,
+  taskSummary,
+  threadPermalink,
+} from '../relay/tasks/task-list-and-access.ts';
 import {
   buttonElement,
   contextLineBlock,

@@ -14,7 +14,7 @@ import {
 } from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
-import { csvLine } from '../render/text/escape.ts';
+import { csvLine } from '../render/text-format.ts';
 import { SlackError } from '../slack/errors.ts';
 import { USAGE_FIGURES, type UsageRow } from '../store/stats.ts';
 import { type ModalContent, openForAdmins } from './modals.ts';

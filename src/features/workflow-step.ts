@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError } from '../agent/errors.ts';
-import { accessPolicyFor } from '../relay/access/access-policy.ts';
+import { accessPolicyFor, certainClosingAt, closingAt } from '../relay/access/access-policy.ts';
 import { quotasOf } from '../relay/access/turn-quotas.ts';
-import { certainClosingAt, closingAt } from '../relay/access/where-it-answers.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../relay/runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../relay/runtime/job-runner.ts';
-import { isOverdue, transientFailure } from '../relay/runtime/outage-waits.ts';
+import { isOverdue, transientFailure } from '../relay/runtime/retry-and-giving-up.ts';
 import { neutralizePings } from '../render/markdown/pings.ts';
 import { answerText } from '../render/messages/answer-text.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/shorten.ts';
+import { shorten } from '../render/text-format.ts';
 import { PayloadRefusedError, SlackError } from '../slack/errors.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Job, Message, MessageContent, SlackTs, Thread, Turn } from '../store/schema.ts';
@@ -91,7 +90,14 @@ export class WorkflowStepHandler {
   }
 
   async #refusalOf({ workspace, channel, content }: WorkflowStepRun): Promise<StepRequest['refusal']> {
-    if (channel === '' || !/\S/.test(content.text)) return 'invalid';
+    return channel === '' || !/\S/.test(content.text) ? 'invalid' : this.#denialIn({ workspace, channel });
+  }
+
+  /** Why no step may ask in a channel now. */
+  async #denialIn({
+    workspace,
+    channel,
+  }: Pick<WorkflowStepRun, 'workspace' | 'channel'>): Promise<StepRequest['refusal']> {
     if ((await certainClosingAt(this.#deps, { workspace, channel })) !== undefined) return 'closed';
     const { bots } = await accessPolicyFor(this.#deps, { workspace, channel });
     if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
@@ -109,7 +115,10 @@ export class WorkflowStepHandler {
     if (!isReady(step)) return { inMs: pauseMs(job), thread_ts };
     // Its answer would leave a place that was closed since.
     const isClosed = (await closingAt(this.#deps, job, signal)) !== undefined;
-    const failure = failureOf(step) ?? (isClosed ? 'closed' : undefined);
+    const found = step.refusal ?? (isClosed ? 'closed' : failureOf(step));
+    // Nobody was told of a refused message: why a step may not ask is looked up again.
+    const isRefused = found === 'refused' && step.message?.state === 'refused';
+    const failure = isRefused ? ((await this.#denialIn(job)) ?? found) : found;
     const outcome =
       failure === undefined ? { outputs: await this.#outputsOf(step, signal) } : { error: words[failure] };
     try {
@@ -220,11 +229,10 @@ function isReady(step: StepProgress): boolean {
   return hasBegun || isUnsent || turn?.finished_at != null;
 }
 
-/** Why a step has failed; undefined if its task has begun. */
+/** Why a step has no task; undefined if it has one. Where its turn ended before that, the thread says why. */
 function failureOf(step: StepProgress): keyof typeof words | undefined {
-  if (step.refusal !== null) return step.refusal;
   if (step.thread_ts === null) return 'not_posted';
-  return taskOf(step) === undefined && step.turn?.outcome == null ? 'refused' : undefined;
+  return taskOf(step) === undefined ? 'refused' : undefined;
 }
 
 /** How long until a step is looked at again (ms), unless the end of its turn comes first: longer for an older step. */

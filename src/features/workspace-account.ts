@@ -16,7 +16,7 @@ import {
   sectionBlock,
 } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
-import { encryptionContext, type Keyring } from '../store/workspaces/keyring.ts';
+import { encryptionContext, type Keyring } from '../store/workspaces/encryption.ts';
 import { type ModalOutcome, type ModalTrigger, openForAdmins, updateModal } from './modals.ts';
 
 export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'log'> {

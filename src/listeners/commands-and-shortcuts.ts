@@ -12,10 +12,10 @@ import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-notic
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/shorten.ts';
+import { shorten } from '../render/text-format.ts';
 import { optional } from '../slack/field-schemas.ts';
+import { parseActor } from './envelope.ts';
 import type { ListenerContext } from './interactions.ts';
-import { parseActor } from './press.ts';
 
 export interface SlashCommand extends ChannelActor {
   /** Opens a modal; expires after 3 s. */

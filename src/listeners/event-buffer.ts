@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { within } from '../calls/waits.ts';
-import { FailingTime } from '../relay/runtime/giving-up.ts';
+import { within } from '../calls/retries-and-waits.ts';
 import { isEarlierTs } from '../relay/runtime/incoming-message.ts';
+import { FailingTime } from '../relay/runtime/retry-and-giving-up.ts';
 import { StoreError } from '../store/errors.ts';
 
 export interface BufferableEvent {

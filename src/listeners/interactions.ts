@@ -19,8 +19,7 @@ import { MENU_ACTION, type RenderedMessage, sectionBlock } from '../render/block
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
 import { StoreError } from '../store/errors.ts';
-import { parseEnvelope } from './envelope.ts';
-import { parseForm, parsePress } from './press.ts';
+import { parseEnvelope, parseForm, parsePress } from './envelope.ts';
 
 /** What every listener works with. */
 export interface ListenerContext {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { InstallRefused } from '../relay/installations/oauth-installations.ts';
 import type { GrantedInstallation } from '../relay/installations/token-rotation.ts';
-import { htmlPage } from '../render/text/escape.ts';
+import { htmlPage } from '../render/text-format.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 

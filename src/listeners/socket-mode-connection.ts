@@ -3,9 +3,8 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { proxyDispatcher } from '../calls/outbound-proxy.ts';
-import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
-import { sleepUnlessAborted, within } from '../calls/waits.ts';
-import { backoffMs } from '../relay/runtime/outage-waits.ts';
+import { MAX_RETRY_AFTER_MS, sleepUnlessAborted, within } from '../calls/retries-and-waits.ts';
+import { backoffMs } from '../relay/runtime/retry-and-giving-up.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { App, Receiver } from '@slack/bolt';
 import type { Logger } from 'pino';
-import { repeatCall } from '../calls/retry.ts';
+import { repeatCall } from '../calls/retries-and-waits.ts';
 import { Poller } from '../relay/runtime/poller.ts';
 import { StoreError } from '../store/errors.ts';
 import { SOCKET_LEASE_MS, type SocketLeases } from '../store/slack/socket-leases.ts';

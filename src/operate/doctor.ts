@@ -19,7 +19,7 @@ import {
 import { checkDatabase, checkDisk } from './checks/database-checks.ts';
 import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
 import { commandLine, parseOptions, runCommand } from './command-runner.ts';
-import { Redactor } from './redaction.ts';
+import { Redactor } from './logger.ts';
 
 const CHECKS: readonly (readonly [string, Check])[] = [
   ['disk', checkDisk],

@@ -5,7 +5,7 @@ import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/tasks.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
-import { encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
+import { encryptionContext, Keyring } from '../store/workspaces/encryption.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
 const USAGE =

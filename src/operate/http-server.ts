@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { ResultLinkDestination } from '../relay/replies/lasting-links.ts';
 import { ownServicePage } from '../render/strings/index.ts';
-import { escapeHtml, htmlPage } from '../render/text/escape.ts';
+import { escapeHtml, htmlPage } from '../render/text-format.ts';
 
 export interface HealthServerDeps {
   /** Why the database is of no use now; undefined if it works. Must not hang. */

@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { CallAttempt } from '../agent/client-options.ts';
-import { within } from '../calls/waits.ts';
+import { within } from '../calls/retries-and-waits.ts';
 import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
 import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
+import { JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Turn } from '../store/schema.ts';
 import type { Stats } from '../store/stats.ts';
-import type { TurnStep } from '../store/threads/turn-steps.ts';
-import { TURN_STATES } from '../store/threads/turn-steps.ts';
-import { metricHelp } from './metric-help.ts';
+import { TURN_STATES, type TurnStep } from '../store/threads/turn-steps.ts';
 
 type MetricName = keyof typeof metricHelp;
 
@@ -239,3 +238,59 @@ function statusLabel(status: number | undefined): string {
   if (status === undefined) return 'none';
   return REPORTED_STATUSES.has(status) ? String(status) : `${Math.floor(status / 100)}xx`;
 }
+
+const EVENT_KIND =
+  'kind: message, edit, deletion, renaming, move, channel_deletion, joining, ' +
+  "stop (a stop reaction or Slack's stop), step (of a workflow), other";
+const EVENT_OUTCOME =
+  'outcome: admitted, known (seen before), orphan (between people), unsent (between people), ' +
+  'closed (where the bot does not answer), stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, ' +
+  'settings_deleted (of a deleted channel), joined, ignored (not for the bot), recorded (a step), not_installed, ' +
+  'uninstalled, failed (not recorded); of a stop: done, stopping, over, running, refused, unknown, nothing';
+const TURN_OUTCOME =
+  'outcome: completed, length (cut off by the service), cancelled (stopped), failed, refused (by the service), ' +
+  'withdrawn (deleted), helped (only help was asked for), kept (files without words), abandoned (tried too often)';
+const METHOD = "method: Slack's name";
+const CALL = 'endpoint: method and path; account: settings, own (that of a workspace)';
+
+/** What each metric says, and what the values of its labels are. */
+const metricHelp = {
+  build_info: 'Always 1; version: the release that runs',
+  events_total: `Events from Slack; ${EVENT_KIND}; ${EVENT_OUTCOME}`,
+  event_seconds: `Time from the arrival of an event until it may be acknowledged; ${EVENT_KIND}`,
+  turns_ended_total: `Finished turns; ${TURN_OUTCOME}`,
+  turn_seconds: `Time from a message in Slack to the end of its turn; ${TURN_OUTCOME}`,
+  first_visible_seconds: 'Time from a message in Slack to the first reply that people see',
+  unseen_text_seconds: 'Age of the oldest text that an edit first shows',
+  slack_permits_total:
+    "Requests for a rate limit permit; limit: Slack's method, or its limit in each channel; " +
+    'outcome: granted, refused (requested again later)',
+  slack_calls_total:
+    `Calls to Slack; ${METHOD}; outcome: ok, throttled, unavailable, unauthorized, channel_gone, message_gone, ` +
+    'payload_refused, refused (for another reason), lease_ended (another process does it)',
+  slack_call_seconds: `Duration of calls to Slack; ${METHOD}`,
+  slack_throttled_total: `Slack's rate limit responses (429); ${METHOD}`,
+  degraded_sends_total:
+    'Messages sent again without a block that Slack refused; the workspace gets none for 6 hours; ' +
+    'block: plan, data_table, context_actions (thumbs)',
+  jobs_total:
+    `Runs of jobs that are done later; kind: ${Object.values(JOB_KIND).join(', ')}; ` +
+    'outcome: done, again (it made progress), failed (tried again later), given_up (tried for too long)',
+  retention_failures_total:
+    'Failed steps of the deletion of expired rows, each tried again after a minute; step: what it deletes',
+  service_calls_total: `Attempts of calls to the agent service; status: of HTTP, 4xx for a rare one, or none; ${CALL}`,
+  service_call_seconds: `Duration of calls to the agent service; ${CALL}`,
+  service_retries_total: `Attempts after the first; ${CALL}`,
+  threads_held: 'Threads that this process works on',
+  credential_refused: '1 for each setting whose token or key is rejected; setting: its name',
+  own_credentials_refused:
+    'Rejected credentials of workspaces, and tokens that cannot be decrypted; kind: token, key',
+  deaf_workspaces: 'Workspaces whose posts do not come back as events',
+  slack_connections: 'Open Socket Mode connections of this process; 0 with events by HTTP',
+  slack_connections_allowed: 'Socket Mode connections that this process is to open; 0 with events by HTTP',
+  database_up: '1 if the figures from the database could be read, else 0',
+  messages_waiting: 'Messages waiting for their turn, over all processes',
+  oldest_waiting_seconds: 'Age of the oldest waiting message',
+  feedback: 'Thumbs of the last 24 hours; thumb: good, bad',
+  turns: `Unfinished turns, over all processes; state: ${TURN_STATES.join(', ')}`,
+};

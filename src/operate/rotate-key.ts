@@ -1,7 +1,11 @@
 import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
-import type { EncryptedRow } from '../store/workspaces/encrypted-texts.ts';
-import { DecryptionError, encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
+import {
+  DecryptionError,
+  type EncryptedRow,
+  encryptionContext,
+  Keyring,
+} from '../store/workspaces/encryption.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
 const USAGE = `${commandLine('rotate-key')}, with SECRET_KEY=<new>,<old>`;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
+import { unlessAborted } from '../calls/retries-and-waits.ts';
 import { ttlCache } from '../calls/shared-calls.ts';
-import { unlessAborted } from '../calls/waits.ts';
 import {
   ChannelGoneError,
   isPermanentRefusal,

@@ -1,7 +1,7 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRequestError } from '@slack/web-api';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
-import type { LeaseGuard } from '../calls/waits.ts';
+import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import {
   ChannelGoneError,
   MessageGoneError,

@@ -1,5 +1,4 @@
-import { MAX_RETRY_AFTER_MS, repeatCall } from '../calls/retry.ts';
-import type { LeaseGuard } from '../calls/waits.ts';
+import { type LeaseGuard, MAX_RETRY_AFTER_MS, repeatCall } from '../calls/retries-and-waits.ts';
 
 /**
  * The effect of a failed call: with `none` it certainly had no effect; with `unknown` it may have taken effect, so look

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { doubledMs } from '../calls/retry.ts';
+import { doubledMs } from '../calls/retries-and-waits.ts';
 import {
   decideOnFile,
   type FileDecision,

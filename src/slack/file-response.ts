@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import { parseRetryAfter } from '../calls/retry.ts';
+import { parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { FileRefusedError, FileUnavailableError, isHtmlFile, type SlackFile } from './downloadable-files.ts';
 import { SlackRateLimitError } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { LeaseGuard } from '../calls/waits.ts';
+import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { anyResponseSchema } from './slack-client.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
-import type { LeaseGuard } from '../calls/waits.ts';
+import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { unreadableResponse } from './error-mapping.ts';
 import { nextPageSchema, optional, pagesOf, slackId, slackTs } from './field-schemas.ts';
 import type { Priority } from './permit-queue.ts';
@@ -52,6 +52,10 @@ export interface HistoryRequest {
   signal?: AbortSignal | undefined;
   /** The priority under the rate limit, if it is not the usual one. */
   priority?: (() => Priority) | undefined;
+}
+
+interface MessageRequest extends Omit<HistoryRequest, 'oldest' | 'latest'> {
+  ts: string;
 }
 
 export interface HistoryPage {
@@ -139,6 +143,13 @@ export class MessageHistory {
       if (page === undefined) throw unreadableResponse(methodFor(request), 'the pages do not end');
       yield* page.messages;
     }
+  }
+
+  /** One message, of a thread or of a channel's top level; undefined if it is not there. Throws a SlackError. */
+  async message({ ts, ...at }: MessageRequest): Promise<ThreadMessage | undefined> {
+    for await (const message of this.messages({ ...at, oldest: ts, latest: ts }))
+      if (message.ts === ts) return message;
+    return undefined;
   }
 
   /**

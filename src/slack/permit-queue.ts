@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LeaseGuard } from '../calls/waits.ts';
+import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { SlackLeaseError } from './errors.ts';
 
 /** The rate limits that all processes share. */

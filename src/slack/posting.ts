@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { LeaseGuard } from '../calls/waits.ts';
+import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import {
   ChannelGoneError,
   isPermanentRefusal,

@@ -5,9 +5,8 @@ import { fetch } from 'undici';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
 import { countLeftOut } from '../calls/json.ts';
-import { parseRetryAfter } from '../calls/retry.ts';
+import { type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { SharedQuestion } from '../calls/shared-calls.ts';
-import type { LeaseGuard } from '../calls/waits.ts';
 import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
 

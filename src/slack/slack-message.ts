@@ -18,30 +18,44 @@ const innerFields = {
   blocks,
   fallback: text,
 };
+/** What tells another message, and Slack's preview of one, from all else. */
+const messageFields = {
+  /** Another message: forwarded, or Slack's preview of a link to it. */
+  is_share: optional(z.boolean()),
+  is_msg_unfurl: optional(z.boolean()),
+  channel_id: optional(slackId),
+  /** The address that a preview is of. */
+  from_url: text,
+  original_url: text,
+};
+
+const innerSchema = z.object({
+  ...messageFields,
+  /** Nothing is read that deep. */
+  message_blocks: optional(z.array(z.unknown()).transform((): [] => [])),
+  ...innerFields,
+});
+type InnerAttachment = z.output<typeof innerSchema>;
 /** What is attached to a message that is forwarded: a table, an app's alert. */
-const innerAttachments = optional(listOf(z.object(innerFields)));
+const innerAttachments = optional(
+  listOf(innerSchema.transform((inner): InnerAttachment => withoutPreview(inner))),
+);
 
 /**
  * The fields that are read of an attachment: a forwarded message, a table that a person pasted, Slack's preview of a link, or
  * what an app posts. Slack documents only those of apps (https://docs.slack.dev/messaging/formatting-message-text#attachments).
  */
 const fieldsSchema = z.object({
-  /** Another message: forwarded, or Slack's preview of a link to it. */
-  is_share: optional(z.boolean()),
-  is_msg_unfurl: optional(z.boolean()),
+  ...messageFields,
   ts: optional(slackTs),
   author_id: optional(slackId),
   author_name: text,
-  channel_id: optional(slackId),
   channel_name: text,
   message_blocks: optional(
     listOf(z.object({ message: optional(z.object({ blocks, attachments: innerAttachments })) })),
   ),
   attachments: innerAttachments,
   files: optional(listOf(z.object(slackFileSchema.shape))),
-  /** The address that a preview is of. */
-  from_url: text,
-  original_url: text,
   ...innerFields,
   /** Ours: its contents were too large to keep. */
   is_left_out: optional(z.boolean()),
@@ -52,15 +66,19 @@ export type MessageAttachment = z.output<typeof fieldsSchema>;
  * Of Slack's preview of a message only the address is kept: Slack shows it to those who may see the message, and the bot
  * cannot ask who they are.
  */
-const attachmentSchema = fieldsSchema.transform((attachment): MessageAttachment => {
+function withoutPreview<A extends Pick<MessageAttachment, keyof InnerAttachment>>(
+  attachment: A,
+): A | Pick<MessageAttachment, 'is_msg_unfurl' | 'from_url'> {
   const { is_share, is_msg_unfurl, message_blocks, channel_id, from_url, original_url } = attachment;
   const isMessage = is_msg_unfurl === true || message_blocks !== undefined || channel_id !== undefined;
   if (is_share === true || !isMessage) return attachment;
   return { is_msg_unfurl: true, from_url: from_url ?? original_url };
-});
+}
 
 /** The attachments of a message; those of another form are left out. */
-export const attachmentsSchema = listOf(attachmentSchema);
+export const attachmentsSchema = listOf(
+  fieldsSchema.transform((attachment): MessageAttachment => withoutPreview(attachment)),
+);
 
 /** What is kept of all attachments of a message (bytes of JSON), without the rows of tables. */
 const MAX_KEPT_BYTES = 64 * 1024;

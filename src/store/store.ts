@@ -1,14 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
 import { AuditTrail } from './audit-trail.ts';
-import { Channels } from './channels.ts';
+import { Channels, Projects } from './channels-and-projects.ts';
 import { PersonErasure } from './erasure/person-erasure.ts';
 import { Retention } from './erasure/retention.ts';
 import { WorkspaceErasure } from './erasure/workspace-erasure.ts';
 import { FeedbackRatings } from './feedback-ratings.ts';
 import { PostedResults, SlackFiles } from './files/posted-results.ts';
-import { ServiceUploads } from './files/service-uploads.ts';
+import { KeptFiles, ServiceUploads } from './files/uploads.ts';
 import { Jobs } from './jobs/jobs.ts';
-import { Projects } from './projects.ts';
 import { Queries } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { Backfills } from './slack/backfills.ts';
@@ -17,7 +16,6 @@ import { Usage } from './stats.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
 import { TaskDeletions, TaskRecords } from './tasks/tasks.ts';
 import { EarlyEdits, InboxWriter, OrphanReplyIds } from './threads/inbox.ts';
-import { KeptFiles } from './threads/kept-files.ts';
 import { Messages } from './threads/messages.ts';
 import { PersonWaits } from './threads/person-waits.ts';
 import { Posts } from './threads/posts.ts';
@@ -27,11 +25,9 @@ import type { OnStep } from './threads/turn-steps.ts';
 import { TurnUsage } from './threads/turn-usage.ts';
 import { Turns } from './threads/turns.ts';
 import { Accounts } from './workspaces/accounts.ts';
-import { EncryptedTexts } from './workspaces/encrypted-texts.ts';
-import { Installations } from './workspaces/installations.ts';
-import type { Keyring } from './workspaces/keyring.ts';
+import { EncryptedTexts, type Keyring } from './workspaces/encryption.ts';
+import { Installations, Workspaces } from './workspaces/installations.ts';
 import { SettingsStore } from './workspaces/settings-store.ts';
-import { Workspaces } from './workspaces/workspaces.ts';
 
 /** All queries, on one connection pool or inside one transaction. */
 export class Store extends Queries {

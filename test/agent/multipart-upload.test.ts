@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { partSize, planParts } from '../../src/agent/multipart-upload.ts';
-import { PartReader } from '../../src/agent/part-reader.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
+import { PartReader } from '../../src/agent/upload-parts.ts';
 
 const mebibyte = 1024 * 1024;
 const running = new AbortController().signal;

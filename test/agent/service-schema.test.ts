@@ -316,6 +316,13 @@ describe('a tool', () => {
     }
   });
 
+  test('may say whether it failed', () => {
+    const parsed = (is_error: unknown) => contentBlockSchema.parse({ type: 'tool_result', is_error });
+    expect(parsed(true)).toMatchObject({ type: 'tool_result', isError: true });
+    expect(parsed(false)).toMatchObject({ type: 'tool_result', isError: false });
+    expect(parsed('no')).not.toHaveProperty('isError');
+  });
+
   test('stays one whatever its block holds, and of whatever kind it is', () => {
     const fields = fc.dictionary(
       fc.constantFrom('id', 'tool_use_id', 'name', 'input', 'content', 'text'),

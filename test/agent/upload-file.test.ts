@@ -4,7 +4,7 @@ import type { AgentClient } from '../../src/agent/agent-client.ts';
 import type { ResumableUpload, UploadedPart } from '../../src/agent/request-bodies.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 import { uploadFile } from '../../src/agent/upload-file.ts';
-import { UploadMemory } from '../../src/agent/upload-memory.ts';
+import { UploadMemory } from '../../src/agent/upload-parts.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from '../support/local-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 

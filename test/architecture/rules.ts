@@ -77,11 +77,10 @@ const PACKAGES: readonly { name: RegExp; rooms: readonly string[] }[] = [
 const PARSERS: Readonly<Record<string, readonly string[]>> = {
   'src/render/markdown/parse-markdown.ts': [
     'src/render/splitting/answer-splitter.ts',
-    'src/render/splitting/break-point.ts',
+    'src/render/splitting/cut-point.ts',
     'src/render/splitting/incomplete-markdown.ts',
     'src/render/splitting/open-part.ts',
-    'src/render/messages/data-table.ts',
-    'src/render/messages/shown-tables.ts',
+    'src/render/messages/tables.ts',
     'src/render/markdown/markdown-to-html.ts',
   ],
   'src/render/markdown/markdown-to-html.ts': ['src/render/record/record-page.ts'],
@@ -93,11 +92,17 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/relay/replies/reply-state.ts',
     'src/relay/replies/review-posts.ts',
   ],
-  'src/render/splitting/break-point.ts': ['src/relay/replies/reply-state.ts'],
+  'src/render/splitting/cut-point.ts': [
+    'src/render/splitting/answer-splitter.ts',
+    'src/render/splitting/open-part.ts',
+    'src/relay/replies/reply-state.ts',
+  ],
   'src/render/messages/reply-message.ts': ['src/relay/replies/reply-state.ts'],
   'src/render/messages/review-message.ts': ['src/relay/replies/review-posts.ts'],
-  'src/render/messages/data-table.ts': ['src/render/messages/reply-message.ts'],
-  'src/render/messages/shown-tables.ts': ['src/relay/replies/result-posts.ts'],
+  'src/render/messages/tables.ts': [
+    'src/render/messages/reply-message.ts',
+    'src/relay/replies/result-posts.ts',
+  ],
   'src/render/messages/source-ids.ts': ['src/render/messages/sources.ts'],
   'src/render/messages/sources.ts': [
     'src/render/messages/reply-message.ts',

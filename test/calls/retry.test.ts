@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentError, AgentRejectedError } from '../../src/agent/errors.ts';
 import { DEFAULT_RETRY_POLICY, retryCall, retryDelay } from '../../src/agent/http-request.ts';
-import { parseRetryAfter } from '../../src/calls/retry.ts';
+import { parseRetryAfter } from '../../src/calls/retries-and-waits.ts';
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempts = fc.integer({ min: 1, max: 2000 });

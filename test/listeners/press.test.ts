@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseActor, parsePress } from '../../src/listeners/press.ts';
+import { parseActor, parsePress } from '../../src/listeners/envelope.ts';
 
 const by = { team: { id: 'T1' }, user: { id: 'U1', team_id: 'T2' } };
 const press = { ...by, trigger_id: '1.2.3', actions: [{ action_ts: '9.000000' }] };

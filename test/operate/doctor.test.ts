@@ -10,7 +10,7 @@ import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-works
 import type { CheckTools } from '../../src/operate/checks/check-result.ts';
 import { formatResult, runChecks } from '../../src/operate/doctor.ts';
 import { REQUIRED_SCOPES } from '../../src/slack/app-manifest.ts';
-import { Keyring } from '../../src/store/workspaces/keyring.ts';
+import { Keyring } from '../../src/store/workspaces/encryption.ts';
 import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
 

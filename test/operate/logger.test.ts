@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLogger } from '../../src/operate/logger.ts';
-import { Redactor } from '../../src/operate/redaction.ts';
+import { createLogger, Redactor } from '../../src/operate/logger.ts';
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const joined = (...parts: string[]) => parts.join('');

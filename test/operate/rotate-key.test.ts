@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { rotateKey } from '../../src/operate/rotate-key.ts';
 import { Store } from '../../src/store/store.ts';
-import { encryptionContext, Keyring } from '../../src/store/workspaces/keyring.ts';
+import { encryptionContext, Keyring } from '../../src/store/workspaces/encryption.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();

@@ -60,7 +60,7 @@ describe('the demo', () => {
     const folder = await temporaryFolder();
     const { postgres } = await unpackBinaries(folder);
     await chmod(postgres, 0o644);
-    const { code, errors } = await start(['sandbox/demo.ts'], { folder }).ended;
+    const { code, errors } = await start([DEMO], { folder }).ended;
     expect(errors).toMatch(/^The command failed: No program may run from .*: set TMPDIR to a folder .*\.\n$/);
     expect(code).toBe(1);
     expect(await leftIn(folder)).toEqual([]);

@@ -2,9 +2,14 @@ import fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { countLeftOut } from '../../src/calls/json.ts';
-import { envelopeSchema, uninstallEventSchema } from '../../src/listeners/envelope.ts';
+import {
+  actorSchema,
+  envelopeSchema,
+  locationSchema,
+  pressSchema,
+  uninstallEventSchema,
+} from '../../src/listeners/envelope.ts';
 import { eventSchema } from '../../src/listeners/event-parser.ts';
-import { actorSchema, locationSchema, pressSchema } from '../../src/listeners/press.ts';
 import { ChannelMembership } from '../../src/slack/channel-membership.ts';
 import { SlackDirectory } from '../../src/slack/directory.ts';
 import { slackFileSchema } from '../../src/slack/downloadable-files.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clientMsgId } from '../../src/slack/slack-message.ts';
+import { clientMsgId, keptParts, MAX_KEPT_TABLE_BYTES } from '../../src/slack/slack-message.ts';
 
 test('the client_msg_id is a UUID of version 5, the same for the same key', () => {
   fc.assert(
@@ -23,4 +23,16 @@ test('different keys have different ids', () => {
       expect(clientMsgId(a)).not.toBe(clientMsgId(b));
     }),
   );
+});
+
+test('a table beyond the limit of a message is named only, in its blocks as in its attachments', () => {
+  const table = (bytes: number) => ({
+    type: 'table',
+    rows: [[{ type: 'raw_text', text: 'A'.repeat(bytes) }]],
+  });
+  const [small, large] = [table(100), table(MAX_KEPT_TABLE_BYTES - 100)];
+  const left = { title: 'pasted table', is_left_out: true };
+  expect(keptParts({ blocks: [small, large] })).toEqual({ blocks: [small], attachments: [left] });
+  const attachments = [small, large].map((block) => ({ blocks: [block] }));
+  expect(keptParts({ attachments })).toEqual({ attachments: [attachments[0], left] });
 });

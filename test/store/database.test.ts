@@ -1,11 +1,10 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, test } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { checkSchema, openDatabase } from '../../src/store/database.ts';
 import { StoreError, toStoreError } from '../../src/store/errors.ts';
 import { fingerprintOf } from '../../src/store/migrations/0001-baseline.ts';
 import { BASELINE, migrations } from '../../src/store/migrations.ts';
-import { checkSchema } from '../../src/store/schema-check.ts';
 import { Store } from '../../src/store/store.ts';
 import {
   copyTemplateDatabase,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Projects } from '../../src/store/projects.ts';
+import { Projects } from '../../src/store/channels-and-projects.ts';
 import { Threads } from '../../src/store/threads/threads.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 

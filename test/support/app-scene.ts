@@ -14,6 +14,8 @@ import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
 /** Far more than it takes, for machines that are busy. */
 const TIMEOUT_MS = 100_000;
 const POLL_INTERVAL_MS = 40;
+/** What takes long is looked at less often: up to this interval, and a tenth of the time that has passed. */
+const MAX_POLL_INTERVAL_MS = 250;
 /** A simple question is answered in this time. */
 const QUIET_MS = 1_000;
 /** How long the end of a turn is waited for before a look, which is a query: other processes end turns, too. */
@@ -151,11 +153,11 @@ export class AppScene {
     look: () => T | undefined | false | Promise<T | undefined | false>,
     withinMs = TIMEOUT_MS,
   ): Promise<T> {
-    const deadline = performance.now() + withinMs;
-    while (performance.now() < deadline) {
+    const began = performance.now();
+    for (let passed = 0; passed < withinMs; passed = performance.now() - began) {
       const seen = await look();
       if (seen !== undefined && seen !== false) return seen;
-      await pause(POLL_INTERVAL_MS);
+      await pause(Math.min(Math.max(POLL_INTERVAL_MS, passed / 10), MAX_POLL_INTERVAL_MS));
     }
     throw new Error(`This did not happen: ${what}`);
   }

@@ -2,7 +2,7 @@ import { TokenRotation } from '../../src/relay/installations/token-rotation.ts';
 import type { SlackTokens } from '../../src/slack/tokens.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { Store } from '../../src/store/store.ts';
-import { Keyring } from '../../src/store/workspaces/keyring.ts';
+import { Keyring } from '../../src/store/workspaces/encryption.ts';
 import { silentLog } from './silent-log.ts';
 
 // A process to which Slack never answers when it renews a token, for a test that kills it. Prints the refresh token.

@@ -1,4 +1,4 @@
-import type { LeaseGuard } from '../../src/calls/waits.ts';
+import type { LeaseGuard } from '../../src/calls/retries-and-waits.ts';
 import type { Installation } from '../../src/slack/slack-client.ts';
 
 export const installation: Installation = {

@@ -1,3 +1,4 @@
+import './own-imports.ts';
 import fc from 'fast-check';
 
 // The same cases in every run, so that a failure can be had again; FC_SEED=<number> tries others.

@@ -6,6 +6,8 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
@@ -13,10 +15,10 @@ import type { Store } from '../../store/store.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { SETTING_KEYS, SETTINGS } from './settings.ts';
 
-/** The settings that were turned on or off. */
+/** The settings that were turned on or off, or `every_reply` of the job's thread. */
 const noticeSchema = z.record(z.string(), z.boolean());
 
-/** Jobs that tell a channel of settings that were turned on or off there: whose messages go to the agent from now on. */
+/** Jobs that tell a channel or thread of what was turned on or off there: whose messages go to the agent from now on. */
 export function channelNoticeJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.channelNotice,
@@ -24,27 +26,30 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
     timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
-      const text = await noticeText(job);
-      const orPrivately = strings.noticeNotPosted(job.channel, text);
-      const notice = { key: `settings/${job.key}`, text, orPrivately };
+      const said = await noticeOf(job);
+      const orPrivately = strings.noticeNotPosted(job.channel, said.text);
+      const notice = { key: `settings/${job.key}`, ...said, orPrivately };
       return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
     },
     onGivenUp: async (job, lease) => {
       const { channel, person, key } = job;
       if (person === '') return;
-      const text = strings.noticeNotPosted(channel, await noticeText(job));
+      const text = strings.noticeNotPosted(channel, (await noticeOf(job)).text);
       await postJobNotice(deps, job, lease, { key: `settings/${key}/lost`, text, person });
     },
   };
 
-  async function noticeText(job: Job): Promise<string> {
+  async function noticeOf(job: Job): Promise<RenderedMessage> {
     const turned = noticeSchema.parse(job.payload);
     const who = await actorName(deps, job);
+    if (turned.every_reply === true)
+      return noteWithButtons(strings.listening(who), ['stop_listening'], job.thread_ts);
+    if (turned.every_reply === false) return { text: strings.listeningEnded(who), blocks: [] };
     const lines = SETTING_KEYS.map((key) => {
       const isOn = turned[key];
       return isOn === undefined ? undefined : SETTINGS[key].notice?.text(who, isOn);
     });
-    return lines.filter((line) => line !== undefined).join('\n');
+    return { text: lines.filter((line) => line !== undefined).join('\n'), blocks: [] };
   }
 }
 

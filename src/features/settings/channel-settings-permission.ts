@@ -1,8 +1,7 @@
-import { recordRefusal } from '../../relay/access/access-policy.ts';
-import { closingAt } from '../../relay/access/where-it-answers.ts';
+import { closingAt, recordRefusal } from '../../relay/access/access-policy.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { membershipIn } from '../../relay/tasks/task-access.ts';
+import { membershipIn } from '../../relay/tasks/task-list-and-access.ts';
 import type * as strings from '../../render/strings/index.ts';
 
 /** Why a person may not change a channel's settings: a key of the sentences for it. */

@@ -1,14 +1,14 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
-import { closingAt } from '../../relay/access/where-it-answers.ts';
+import { closingAt } from '../../relay/access/access-policy.ts';
 import type { ChannelActor, FormHandlers, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { formModal, textInput, type ViewBlock } from '../../render/blocks/modal.ts';
 import { sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/shorten.ts';
+import { shorten } from '../../render/text-format.ts';
 import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import {
   type FormErrors,

@@ -1,4 +1,4 @@
-import type { ClosedBy } from '../../relay/access/where-it-answers.ts';
+import type { ClosedBy } from '../../relay/access/access-policy.ts';
 import type { RelaySettings } from '../../relay/runtime/deps.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';

@@ -37,10 +37,9 @@ export async function readQuestion(
   const { turn, fileIds } = await writtenTurn(store, asked);
   const { channel, thread_ts: threadTs, message_ts: ts } = turn;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-  const request = { channel, threadTs, oldest: ts, latest: ts, signal };
   let read: ThreadMessage | undefined;
   try {
-    for await (const one of workspace.readBack.messages(request)) if (one.ts === ts) read = one;
+    read = await workspace.readBack.message({ channel, threadTs, ts, signal });
   } catch (error) {
     if (!(error instanceof MessageGoneError)) throw error;
   }

@@ -7,16 +7,21 @@ import {
 } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
 import { tablesAmong, withoutTables, withTableFiles } from '../../relay/reading/pasted-tables.ts';
+import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
-import { isOverdue } from '../../relay/runtime/outage-waits.ts';
+import { isOverdue } from '../../relay/runtime/retry-and-giving-up.ts';
 import { MOVE_TOLD_WITHIN_MS } from '../../relay/runtime/turn-interruptions.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
-import { textOfCells } from '../../relay/sending/shared-items.ts';
+import { textOfCells } from '../../relay/sending/attachments.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
+import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-blocks.ts';
 import { MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../../render/markdown/markdown-node.ts';
+import { neutralizePings, truncateBytes } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text-format.ts';
 import {
   ChannelGoneError,
   PayloadRefusedError,
@@ -25,10 +30,9 @@ import {
   SlackRefusedError,
 } from '../../slack/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Job, TaskStart } from '../../store/schema.ts';
+import type { Job, MessageContent, TaskStart } from '../../store/schema.ts';
 import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { firstTurn, linkTo, wantLinkBack } from './ask-again.ts';
-import { questionPost } from './question-post.ts';
 
 export type PostOutcome =
   | 'posted'
@@ -202,4 +206,85 @@ function postRefusalReason(error: unknown): Exclude<PostOutcome, 'posted'> | und
     return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'unreachable';
   if (error instanceof PayloadRefusedError || error instanceof SlackRefusedError) return 'refused';
   return error instanceof SlackAuthError && !error.isInstallationDead ? 'unreachable' : undefined;
+}
+
+const MAX_QUESTION_CHARACTERS = 6_000;
+const MAX_QUOTE_CHARACTERS = 1_500;
+const MAX_LABEL_CHARACTERS = 150;
+/** Characters of a table and the quotations before it: about 12,000 are the limit of all blocks. */
+const MAX_TABLE_TEXT = 8_000;
+
+type TextTable = readonly (readonly string[])[];
+
+export interface QuestionPostContent {
+  /** Slack's id of who asks; undefined for a step of a workflow that names nobody. */
+  person: string | undefined;
+  /** Untrusted: what a step of a workflow calls itself. */
+  label?: string | undefined;
+  /** Untrusted; '' if the person only passes a message on. */
+  question: string;
+  /** The message that the question is about. */
+  quote: string | undefined;
+  choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
+  files: readonly string[];
+  /** Untrusted: the tables of the question and of the quote, as rows of cells. */
+  tables?: readonly TextTable[];
+  /** Where the same question was asked first. */
+  firstLink?: string | undefined;
+}
+
+/** The post whose thread a task starts in: a question from a form or a workflow, verbatim, for everyone to see. */
+export function questionPost(content: QuestionPostContent) {
+  const { person, label, question, quote = '', choices, files, tables = [], firstLink } = content;
+  const asks = question === '' ? strings.asksAbout : strings.asks;
+  const name = label === undefined ? '' : shorten(neutralizePings(label), MAX_LABEL_CHARACTERS);
+  const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
+  const asker = [
+    ...(prefix === '' ? [] : [{ type: 'text', text: prefix } as const]),
+    ...(person === undefined ? [] : [{ type: 'user', user_id: person } as const]),
+    { type: 'text', text: ` ${asks}` } as const,
+  ];
+  const quotations = [
+    { text: question, most: MAX_QUESTION_CHARACTERS },
+    { text: quote, most: MAX_QUOTE_CHARACTERS },
+  ]
+    .filter(({ text }) => /\S/.test(text))
+    .map(({ text, most }) => shorten(neutralizePings(text.trim()), most));
+  const elements = [{ type: 'rich_text_section' as const, elements: asker }, ...quotations.map(quotation)];
+  const blocks: ViewBlock[] = [{ type: 'rich_text', elements }];
+  const room = MAX_TABLE_TEXT - quotations.join('').length;
+  // Whether Slack takes several is not known.
+  const table = tables.find((rows) => fits(rows, room));
+  if (table !== undefined) blocks.push(tableBlock(table));
+  if (firstLink !== undefined) blocks.push(mrkdwnContextBlock(strings.askedFirst(firstLink)));
+  const chosen = strings.chosenOptions(choices, files);
+  if (chosen !== '') blocks.push(contextLineBlock(shorten(chosen, 900)));
+  const who = label === undefined ? `<@${person}> ` : '';
+  return { text: who + truncateBytes(`${name} ${asks} ${question || quote}`.trim(), 3_500), blocks };
+}
+
+function quotation(text: string) {
+  return { type: 'rich_text_quote' as const, elements: [{ type: 'text' as const, text }] };
+}
+
+/** Slack refuses an empty text. */
+function tableBlock(table: TextTable) {
+  const cell = (text: string) => ({ type: 'raw_text' as const, text: neutralizePings(text) || ' ' });
+  return { type: 'table' as const, rows: table.map((row) => row.map(cell)) };
+}
+
+function fits(table: TextTable, room: number): boolean {
+  const isNarrow = table.every(({ length }) => length <= MAX_TABLE_COLUMNS);
+  return isNarrow && table.length <= MAX_TABLE_ROWS && table.flat().join(' ').length <= room;
+}
+
+/** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */
+export function verbatimContent(text: string): Pick<MessageContent, 'text' | 'blocks'> {
+  if (text === '') return { text };
+  return { text: escapeMrkdwnText(text), blocks: [verbatimBlock(text)] };
+}
+
+/** https://docs.slack.dev/messaging/formatting-message-text#escaping */
+function escapeMrkdwnText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

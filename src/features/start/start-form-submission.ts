@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
-import { within } from '../../calls/waits.ts';
+import { within } from '../../calls/retries-and-waits.ts';
 import { showButtonUse } from '../../relay/controls/continue-and-retry.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
@@ -16,14 +16,13 @@ import type {
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
-import { inviteMe } from '../../relay/tasks/task-access.ts';
+import { inviteMe } from '../../relay/tasks/task-list-and-access.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/shorten.ts';
+import { shorten } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
-import type { PostOutcome, QuestionPoster } from './question-delivery.ts';
-import { verbatimContent } from './question-post.ts';
+import { type PostOutcome, type QuestionPoster, verbatimContent } from './question-delivery.ts';
 import {
   parseStartFormMetadata,
   START_CALLBACK,
@@ -38,7 +37,8 @@ const ANSWER_TIMEOUT_MS = 1_800;
 const MAX_RETURNED = 3_000;
 
 export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
-  viewId: string;
+  /** Undefined for a question that was asked by a command. */
+  viewId: string | undefined;
   values: StartFormValues;
 }
 
@@ -100,7 +100,7 @@ export class StartFormSubmissions {
     content: MessageContent,
     leftMs: number,
   ): Promise<StartFormAnswer> {
-    const { id, person } = submission;
+    const { id, person, viewId } = submission;
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
     const outcome = Promise.withResolvers<PostOutcome | 'later'>();
     const isFormOpen = Promise.withResolvers<boolean>();
@@ -112,13 +112,13 @@ export class StartFormSubmissions {
     sending.catch(outcome.reject);
     const posted = await within(leftMs, outcome.promise, 'slow' as const);
     isFormOpen.resolve(posted !== 'slow');
-    if (posted === 'slow') {
+    if (posted === 'slow' && viewId !== undefined) {
       const showOutcome = async () => {
         await sending;
         const late = await outcome.promise;
         if (late === 'later') return;
         const sentence = late === 'posted' ? strings.startForm.posted : strings.startForm.returned;
-        await workspace.views.update(submission.viewId, startNoticeView(sentence));
+        await workspace.views.update(viewId, startNoticeView(sentence));
       };
       inBackground(showOutcome(), this.#deps.log, 'could not update a start form');
     }
@@ -242,7 +242,7 @@ export async function askByCommand(
   question: string,
 ): Promise<RenderedMessage> {
   const values = { channel, question, choices: {}, files: [] };
-  const form = { id: randomUUID(), channel, from: channel, viewId: '' };
+  const form = { id: randomUUID(), channel, from: channel, viewId: undefined };
   const answer = await submissions.submit({ workspace, person, ...form, values });
   if (typeof answer === 'string')
     return { text: answer, blocks: [sectionBlock(answer), sectionBlock(shorten(question, MAX_RETURNED))] };

@@ -14,7 +14,7 @@ import {
 import { contextLineBlock, mrkdwnContextBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/shorten.ts';
+import { shorten } from '../../render/text-format.ts';
 import type { TaskChoices } from '../../store/schema.ts';
 import type { SignedText } from '../../store/workspaces/settings-store.ts';
 

@@ -11,7 +11,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/shorten.ts';
+import { shorten } from '../../render/text-format.ts';
 import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import type { TaskStartDraft } from '../../store/tasks/task-starts.ts';

@@ -1,11 +1,10 @@
-import { within } from '../../calls/waits.ts';
-import { accessDenialFor, recordRefusal } from '../../relay/access/access-policy.ts';
+import { within } from '../../calls/retries-and-waits.ts';
+import { accessDenialFor, certainClosingAt, recordRefusal } from '../../relay/access/access-policy.ts';
 import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
-import { certainClosingAt } from '../../relay/access/where-it-answers.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import { transientFailure } from '../../relay/runtime/outage-waits.ts';
-import { membershipIn } from '../../relay/tasks/task-access.ts';
+import { transientFailure } from '../../relay/runtime/retry-and-giving-up.ts';
+import { membershipIn } from '../../relay/tasks/task-list-and-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/schema.ts';
 

@@ -20,8 +20,15 @@ import { MessageGoneError, SlackError } from '../../slack/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, ThreadKey } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
-import { type RecordWork, readReviews, readTask, readTurns } from './record-reader.ts';
-import { type Archive, ArchiveTooLarge, withArchive } from './record-zip.ts';
+import {
+  type Archive,
+  ArchiveTooLarge,
+  type RecordWork,
+  readReviews,
+  readTask,
+  readTurns,
+  withArchive,
+} from './record-contents.ts';
 
 /** When a record is begun (ms): the modal shows first that it was asked for. */
 const BEGIN_MS = 1_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { controlRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
-import { AccountGone } from '../../relay/installations/changed-account.ts';
+import { AccountGone } from '../../relay/installations/service-accounts.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
@@ -11,7 +11,12 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, ThreadKey } from '../../store/schema.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 
-const deletionSchema = z.object({ account_id: z.string(), is_deleted: z.boolean().default(false) });
+const deletionSchema = z.object({
+  account_id: z.string(),
+  /** The tasks that this one took the place of. */
+  former: z.array(z.string()).default([]),
+  is_deleted: z.boolean().default(false),
+});
 
 /** Deletes tasks at the service, and announces it once in the thread. */
 export class TaskDeleter {
@@ -75,11 +80,11 @@ export class TaskDeleter {
 
   /** Deletes at the service, and tells the thread once the outcome is final. */
   async #deleteAndTell(job: Job, lease: Lease): Promise<JobOutcome> {
-    const { account_id, is_deleted } = deletionSchema.parse(job.payload);
+    const { account_id, former, is_deleted } = deletionSchema.parse(job.payload);
     const key = { workspace: job.workspace, account_id };
     try {
       if (!is_deleted) {
-        await this.#deleteAtService(account_id, job.key, lease.signal);
+        for (const id of [...former, job.key]) await this.#deleteAtService(account_id, id, lease.signal);
         await this.#deps.store.taskDeletions.markDeleted(job);
         this.#deps.log.info({ task: job.key }, 'task deleted');
       }

@@ -1,8 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
+import { closingAt } from '../../relay/access/access-policy.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
-import { closingAt } from '../../relay/access/where-it-answers.ts';
 import { toListedResult } from '../../relay/replies/result-posts.ts';
 import type {
   ButtonHandlers,
@@ -12,7 +12,7 @@ import type {
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
+import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-list-and-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';

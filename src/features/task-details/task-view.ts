@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Review } from '../../agent/service-schema.ts';
 import { parseJson } from '../../calls/json.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
-import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/task-list.ts';
+import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/task-list-and-access.ts';
 import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,
@@ -30,8 +30,7 @@ import {
   worksUntil,
 } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten, shortenMiddle } from '../../render/text/shorten.ts';
-import { formatAge, formatSize } from '../../render/text/units.ts';
+import { formatAge, formatSize, shorten, shortenMiddle } from '../../render/text-format.ts';
 import { pagerBlocks } from '../modals.ts';
 
 export const FILES_PER_PAGE = 15;

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
-import { checkSchema, type SchemaCheck } from '../../store/schema-check.ts';
-import { Keyring } from '../../store/workspaces/keyring.ts';
+import { checkSchema, type SchemaCheck } from '../../store/database.ts';
+import { Keyring } from '../../store/workspaces/encryption.ts';
 import { embeddedServer } from '../command-runner.ts';
 import { type Check, CheckFailed, type CheckResult, errorMessage } from './check-result.ts';
 

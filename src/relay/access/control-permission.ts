@@ -6,9 +6,15 @@ import { type ChannelActor, type ControlRequest, turnOf } from '../runtime/contr
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { taskRefusal } from '../tasks/task-access.ts';
-import { accessPolicyFor, isKindAllowed, recordRefusal } from './access-policy.ts';
-import { closingAt, isClosing, LOOKUP_TIMEOUT_MS } from './where-it-answers.ts';
+import { taskRefusal } from '../tasks/task-list-and-access.ts';
+import {
+  accessPolicyFor,
+  closingAt,
+  isClosing,
+  isKindAllowed,
+  LOOKUP_TIMEOUT_MS,
+  recordRefusal,
+} from './access-policy.ts';
 
 /** A person's use of a control. The caller knows that they are in the channel: a press there proves it (`turnOf`). */
 export interface ControlUse extends ChannelActor {
@@ -18,7 +24,7 @@ export interface ControlUse extends ChannelActor {
   thread_ts?: string | undefined;
   /** The turn that it is about. Its asker may do what the thread's starter may. */
   turn?: { id?: string | undefined; asked_by: string } | undefined;
-  /** It does not change the agent's work: everyone in the channel may use it, whatever the settings. */
+  /** It does not change the agent's work: whoever may use the agent in the channel may use it, whoever may stop it. */
   isReadOnly?: boolean;
 }
 
@@ -64,7 +70,8 @@ export async function taskUseRefusal(
   const ofPerson = closing ?? (await taskRefusal(workspace, row, person, isNow));
   if (ofPerson === undefined) return undefined;
   const { closedPlaces, tasks } = strings;
-  const why = closing ?? (ofPerson === tasks.membershipUnknown ? 'unknown' : 'outsider');
+  const reasons: Record<string, string> = { [tasks.membershipUnknown]: 'unknown', [tasks.hidden]: 'hidden' };
+  const why = closing ?? reasons[ofPerson] ?? 'outsider';
   await recordRefusal(deps, { ...row, person }, { control, why });
   return closing === undefined ? ofPerson : closedPlaces[closing];
 }

@@ -5,9 +5,9 @@ import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { withPatience } from '../runtime/giving-up.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
-import { sleepWithLease } from '../runtime/outage-waits.ts';
+import { sleepWithLease } from '../runtime/lease.ts';
+import { withPatience } from '../runtime/retry-and-giving-up.ts';
 import { type AccessDenial, accessDenialUnder } from './access-policy.ts';
 import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from './refusals.ts';
 
@@ -95,11 +95,9 @@ async function refuseUntilAllowed(
 async function readBack(work: ThreadWork, message: Message, patiently: typeof withPatience) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;
-  const request = { channel, threadTs, oldest: ts, latest: ts, signal: work.lease.signal };
   const find = async () => {
-    for await (const read of work.workspace.readBack.messages(request))
-      if (read.ts === ts && read.user === user_id) return read;
-    return undefined;
+    const found = await work.workspace.readBack.message({ channel, threadTs, ts, signal: work.lease.signal });
+    return found?.user === user_id ? found : undefined;
   };
   const orElse = (error: SlackError) => (error instanceof MessageGoneError ? undefined : 'unread');
   const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, {

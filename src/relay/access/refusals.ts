@@ -2,15 +2,14 @@ import * as strings from '../../render/strings/index.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
-import { addresseeOf } from '../reading/addressing.ts';
+import { addresseeOf } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { type InboxOutcome, isBotId, isDirectChannel, WAITING_EMOJI } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
-import type { AccessDenial } from './access-policy.ts';
-import { isClosing } from './where-it-answers.ts';
+import { type AccessDenial, isClosing } from './access-policy.ts';
 
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */
 export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceeded: QuotaExceeded };

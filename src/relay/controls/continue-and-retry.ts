@@ -17,12 +17,17 @@ import { refreshPausedNotice } from './paused-messages.ts';
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
 
+/** Why a button no longer sends anything: the sentence that takes its place. */
+interface Late {
+  late: string;
+}
+
 /** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. Each works once. */
 export function messageButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here'> {
   const unlessWrittenSince = (text: string) => async (turn: Turn, store: Store) =>
-    (await store.messages.hasLater(turn)) ? 'over' : { content: { text } };
+    (await store.messages.hasLater(turn)) ? { late: strings.answeredInThread } : { content: { text } };
   const answerPlan = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
     const record = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
@@ -36,7 +41,9 @@ export function messageButtons(
     /** Sends the message of a failed or stopped turn again, with the same text and files: it stands by itself, whatever was written since. */
     retry: (press) =>
       addFollowUp(deps, press, 'retry', async (turn, store) => {
-        const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;
+        const message = await store.messages.get(messageKeyOf(turn));
+        if (message?.state === 'withdrawn') return { late: strings.questionDeleted };
+        const content = message?.content ?? undefined;
         return content && { content, resends_turn_id: turn.id };
       }),
     /** These answer a plan that waits for approval, unless somebody has answered it. */
@@ -49,7 +56,7 @@ async function addFollowUp(
   deps: RelayDeps,
   press: TurnPress,
   control: string,
-  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | 'over' | undefined>,
+  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | Late | undefined>,
   record?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const known = await permittedTurn(deps, press, control);
@@ -59,21 +66,21 @@ async function addFollowUp(
     await store.threads.lock(known);
     const turn = await store.turns.get(press.workspace, press.turnId);
     if (turn === undefined || turn.button_message_ts !== null) return 'over';
-    // A press that comes too late must not use the button up: another one below the same answer may still serve.
     const message = await messageFor(turn, store);
-    if (message === undefined || message === 'over') return message ?? 'unknown';
+    if (message === undefined || 'late' in message) return message ?? 'unknown';
     if (!(await store.turns.claimButton(turn, press.ts))) return 'over';
     await record?.(turn, store);
     await addPressedMessage(deps, { store, trx }, turn, press, message);
     return 'done';
   });
-  if (outcome !== 'done' && outcome !== 'over') return outcome;
+  if (outcome === 'unknown') return outcome;
+  const late = typeof outcome === 'string' ? undefined : outcome.late;
   // Whoever was first may not have shown it.
   const { messageTs, message } = press;
   if (messageTs !== undefined)
     inBackground(
       // Until the turn is finished, its reply may change after the press.
-      showButtonUse(deps, known, messageTs, known.finished_at === null ? undefined : message),
+      showButtonUse(deps, known, messageTs, known.finished_at === null ? undefined : message, late),
       deps.log,
       'could not take away a used button',
     );
@@ -81,9 +88,8 @@ async function addFollowUp(
     refreshPausedNotice(deps, { ...known, ts: press.ts });
     return outcome;
   }
-  // Somebody used a button of the turn, or wrote in its thread.
-  const told = strings.pressedTooLate((await buttonUse(deps, known)) ?? strings.answeredInThread);
-  return { outcome, told };
+  const why = late ?? (await buttonUse(deps, known)) ?? strings.answeredInThread;
+  return { outcome: 'over', told: strings.pressedTooLate(why) };
 }
 
 /** Adds a message of the person who pressed to the turn's thread. */
@@ -110,38 +116,30 @@ export const shownMessageSchema = z.looseObject({
 });
 
 /**
- * The buttons of which one can be used, once, leave our message `ts`, which says who used one; what it shows is read from
- * Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
+ * The buttons of which one can be used, once, leave our message `ts`, which says who used one, or why they are `late`; what
+ * it shows is read from Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   turn: Turn,
   ts: string,
   message?: ShownMessage,
+  late?: string,
 ): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused(deps, turn)); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
   const now = await deps.store.turns.get(turn.workspace, turn.id);
   if (now === undefined || (now.settled_at === null && now.finished_at === null)) return;
-  const shown = message ?? (await readMessage(deps, turn, ts));
+  const { channel, thread_ts: threadTs } = turn;
+  const read = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
+  const shown = message ?? shownMessageSchema.safeParse(await read()).data;
   if (shown === undefined) return;
   // A message that was refused meanwhile has given the button back.
   const render = async () => {
-    const use = await buttonUse(deps, turn);
+    const use = (await buttonUse(deps, turn)) ?? late;
     return use === undefined ? undefined : withButtonUsed(shown, use);
   };
-  await deps.workspace(turn.workspace)?.posting.editComplete({ channel: turn.channel, ts, render });
-}
-
-async function readMessage(
-  deps: Pick<RelayDeps, 'workspace'>,
-  { workspace, channel, thread_ts: threadTs }: Turn,
-  ts: string,
-): Promise<ShownMessage | undefined> {
-  const request = { channel, threadTs, oldest: ts, latest: ts };
-  for await (const read of deps.workspace(workspace)?.readBack.messages(request) ?? [])
-    if (read.ts === ts) return shownMessageSchema.safeParse(read).data;
-  return undefined;
+  await deps.workspace(turn.workspace)?.posting.editComplete({ channel, ts, render });
 }
 
 /** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */

@@ -1,6 +1,7 @@
 import { v7 as nextTurnId } from 'uuid';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey, Turn } from '../../store/schema.ts';
+import { LOOKUP_TIMEOUT_MS } from '../access/access-policy.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor, StopOutcome } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -15,6 +16,9 @@ import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
+
+/** Most threads of a channel in which a post that is not recorded yet is looked for. */
+const MAX_TURNS_POSTING = 3;
 
 /** A person adds an emoji to a message. */
 interface ReactionTrigger extends ChannelActor {
@@ -122,17 +126,29 @@ export class StopTriggers {
     if (name !== this.#deps.settings.stopReaction) return 'ignored';
     const { store } = this.#deps;
     const key = { workspace, channel, ts: target };
-    const turn = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
+    const message = await store.messages.get(key);
+    const known = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
+    const turn = known ?? (message === undefined ? await this.#turnPosting(key) : undefined);
     const control = 'stop_reaction';
     if (turn !== undefined)
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
-    const message = await store.messages.get(key);
     if (message?.state !== 'waiting') return 'ignored';
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     if (!(await store.messages.withdraw(key))) return 'over';
     this.#waitingReactions.cleanUp();
     return 'withdrawn';
+  }
+
+  /** The turn whose post this is, before that is recorded: Slack says whose it is. Throws a SlackError: the event comes again. */
+  async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
+    const slack = this.#deps.workspace(workspace);
+    const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    for (const turn of await this.#deps.store.posts.turnsPosting(workspace, channel, MAX_TURNS_POSTING)) {
+      const post = await slack?.readBack.message({ channel, threadTs: turn.thread_ts, ts, signal });
+      if (post !== undefined) return post.user === slack?.bot.userId ? turn : undefined;
+    }
+    return undefined;
   }
 
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {

@@ -1,6 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { anySignal } from '../../calls/waits.ts';
+import { anySignal } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Turn } from '../../store/schema.ts';
 import { BACKGROUND_PART } from '../../store/threads/posts.ts';
@@ -8,12 +8,12 @@ import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import { isReplySettled } from '../replies/reply-blocks.ts';
-import { isTaskSettled } from '../replies/reply-finder.ts';
+import { isTaskSettled } from '../replies/reply-reader.ts';
 import { type ControlOutcome, type ControlRequest, turnOf } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
-import { transientFailure } from '../runtime/outage-waits.ts';
 import { Poller } from '../runtime/poller.ts';
+import { transientFailure } from '../runtime/retry-and-giving-up.ts';
 
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { type AccessDenial, certainDenialFor, recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';
-import { actorName } from '../reading/display-names.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -15,7 +15,6 @@ import type {
 } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
 
@@ -86,7 +85,7 @@ async function denialOf(deps: RelayDeps, actor: ChannelActor): Promise<AccessDen
 
 async function setListening(deps: RelayDeps, press: MessagePress, listensToAll: boolean) {
   const { store, log } = deps;
-  const { workspace, person } = press;
+  const { person } = press;
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
   const control = listensToAll ? 'keep_listening' : 'stop_listening';
@@ -94,20 +93,13 @@ async function setListening(deps: RelayDeps, press: MessagePress, listensToAll: 
   const isChanged = await store.transaction(async (within) => {
     if (!(await within.threads.setListensToAll(thread, listensToAll))) return false;
     await within.audit.add({ ...thread, kind: 'setting', user_id: person, details: { control } });
+    const payload = { every_reply: listensToAll };
+    const notice = { ...thread, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload };
+    await within.jobs.add(notice);
     return true;
   });
   if (!isChanged) return 'over';
   log.info({ ...thread, person, control }, 'what a thread is read for has changed');
-  const tell = async () => {
-    const who = await actorName(deps, press);
-    const message = listensToAll
-      ? noteWithButtons(strings.listening(who), ['stop_listening'], thread.thread_ts)
-      : { text: strings.listeningEnded(who) };
-    const { channel, thread_ts: threadTs } = thread;
-    const notice = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
-    await deps.workspace(workspace)?.posting.post(notice);
-  };
-  inBackground(tell(), log, 'could not say what a thread is read for');
   return 'done';
 }
 

@@ -5,8 +5,8 @@ import type { Posting, ReactionOutcome } from '../../slack/posting.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { type InboxOutcome, WAITING_EMOJI } from '../runtime/incoming-message.ts';
-import { isOverdue } from '../runtime/outage-waits.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
+import { isOverdue } from '../runtime/retry-and-giving-up.ts';
 
 /** Most reactions per workspace at a time. Slack allows removing about 17 a minute, so all go within half a minute. */
 const MAX_WAITING_REACTIONS = 5;

@@ -1,7 +1,7 @@
 import type { MessageContent } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { certainClosingAt, type PlaceDeps } from '../access/where-it-answers.ts';
-import { addresseeOf } from '../reading/addressing.ts';
+import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
+import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isSameAsWritten } from '../reading/message-to-markdown.ts';
 import {
@@ -10,12 +10,14 @@ import {
   type IncomingMessage,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
-import { listenTo } from './listening.ts';
 
 type EditDeps = Parameters<typeof listenTo>[0] & PlaceDeps & { rowsKeptDays: number };
 
 /** Nobody is told, and nothing is kept. */
 export const NOT_ANSWERED = { kind: 'ignored', why: 'the bot does not answer there' } as const;
+
+/** How long a person surely still sees a note that only they see (s): it is gone once they reload Slack. */
+const NOTE_SEEN_S = 600;
 
 /**
  * Takes in an edit: a message that waits takes its new text; of one that was sent, the text is kept for the button that sends
@@ -62,9 +64,11 @@ export async function acceptEdit(
     const isSame = known.content !== null && isSameAsWritten(parseMessage(known.content), edited);
     const isUnchanged = kept === undefined && isSame;
     if (isOld || isKept || isUnchanged) return { kind: 'known' };
-    // Kept for the button that sends the correction.
+    // Kept for the button that sends the correction: that of the note on an edit just before sends this one.
     await store.earlyEdits.record(key, edit, message.person);
-    return { kind: 'too_late', change: 'edit' };
+    const isOffered = kept?.content != null && kept.sent_as_ts === null && kept.edited_ts !== null;
+    const isNoteSeen = isOffered && Number(editedTs) - Number(kept.edited_ts) < NOTE_SEEN_S;
+    return isNoteSeen ? { kind: 'reworded' } : { kind: 'too_late', change: 'edit' };
   });
 }
 

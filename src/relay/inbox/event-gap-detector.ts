@@ -17,8 +17,10 @@ const REDELIVERY_MARGIN_MS = 10 * 60_000;
 /** How often the connections are rebuilt for a workspace that stays deaf (ms): all workspaces share them. */
 const REBUILD_INTERVAL_MS = 60 * 60_000;
 const NEVER = Number.NEGATIVE_INFINITY;
+/** After such a gap, the top level of this many channels and direct messages is read, though used only this long before (ms). */
+const QUIET_CHANNELS = { usedMs: 30 * 24 * 60 * 60_000, most: 100 };
 const NOT_RECEIVED =
-  'no events were received for a while; reading the threads and channels that were active in the 24 hours before, but a first mention in another channel stays unseen';
+  'no events were received for a while; reading the threads that were active in the 24 hours before, and channels, but a first mention in a channel unused for 30 days stays unseen';
 const DEAF =
   "none of the app's posts comes back as an event: reading back what may be missing; if this stays, check the event subscriptions and scopes, and whether another program uses the tokens";
 
@@ -177,6 +179,7 @@ export class EventGapDetector {
         since,
         threadsUsedMs: isShort ? SHORT_GAP_WINDOW_MS : BACKFILL_WINDOW_MS,
         channelsUsedMs: BACKFILL_WINDOW_MS,
+        quietChannels: isShort ? { usedMs: 0, most: 0 } : QUIET_CHANNELS,
         marginMs: REDELIVERY_MARGIN_MS,
         looksForWaiting: !isShort,
       });

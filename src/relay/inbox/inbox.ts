@@ -1,15 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
-import { certainClosingAt, type PlaceDeps } from '../access/where-it-answers.ts';
-import { addresseeOf } from '../reading/addressing.ts';
+import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
+import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
 import type { RelaySettings } from '../runtime/deps.ts';
 import type { InboxEvent, InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
 import { acceptDeletion, acceptEdit, NOT_ANSWERED, setAside } from './edits-and-deletions.ts';
-import { listenTo } from './listening.ts';
 import { acceptStopWord, isStopWord } from './stop-word.ts';
 
 /** How soon the other copy of a mention follows the first one (ms). */

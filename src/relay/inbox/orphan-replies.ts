@@ -2,14 +2,13 @@ import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { certainClosingAt } from '../access/where-it-answers.ts';
-import { addresseeOf } from '../reading/addressing.ts';
+import { certainClosingAt } from '../access/access-policy.ts';
+import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { withPatience } from '../runtime/giving-up.ts';
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { listenTo } from './listening.ts';
+import { withPatience } from '../runtime/retry-and-giving-up.ts';
 import { isStopWord } from './stop-word.ts';
 
 /**

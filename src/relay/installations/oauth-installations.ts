@@ -1,9 +1,8 @@
 import type { CredentialGate } from '../../calls/credential-gate.ts';
 import { slackTokens, type TokenIdentity } from '../../slack/tokens.ts';
 import type { Store } from '../../store/store.ts';
-import type { Keyring } from '../../store/workspaces/keyring.ts';
-import type { WorkspaceClient } from '../runtime/deps.ts';
-import { createWorkspaceClient, type WorkspaceClientOptions } from '../runtime/workspace-client.ts';
+import type { Keyring } from '../../store/workspaces/encryption.ts';
+import { createWorkspaceClient, type WorkspaceClient, type WorkspaceClientOptions } from '../runtime/deps.ts';
 import { InstalledWorkspaces, type WorkspaceRegistry } from './installed-workspaces.ts';
 import { encryptTokens, type GrantedInstallation, TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';

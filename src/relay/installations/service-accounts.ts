@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
 import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
+import { AgentNotFoundError } from '../../agent/errors.ts';
 import {
   ResponseMemory,
   ResponseMemoryShare,
@@ -11,16 +12,17 @@ import {
   OPERATOR_UPLOAD_MEMORY_BYTES,
   UploadMemory,
   WORKSPACES_UPLOAD_MEMORY_BYTES,
-} from '../../agent/upload-memory.ts';
+} from '../../agent/upload-parts.ts';
 import type { CredentialGate } from '../../calls/credential-gate.ts';
-import type { AccountRow } from '../../store/schema.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { AccountRow, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
-import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
+import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/encryption.ts';
 import { ReadRate } from '../runtime/agent-read-budget.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { AccountGone } from './changed-account.ts';
-import { RefreshedRows } from './installation-refresh.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { RefreshedRows } from './installed-workspaces.ts';
 
 export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
@@ -237,4 +239,34 @@ export function createServiceClient(
     onRateLimited: (pauseMs) => readRate.pauseFor(pauseMs),
   });
   return { agent, readRate, gate };
+}
+
+/** The account of a thread is gone: its tasks and files cannot be reached. */
+export class AccountGone extends AgentNotFoundError {
+  constructor() {
+    super({
+      sentence: 'The workspace now uses another account at the agent service; start a new thread.',
+      outcome: 'not_sent',
+    });
+  }
+}
+
+/** The thread under its workspace's current account. Throws TurnEnded if its task is another's, or there is none. */
+export async function ensureCurrentAccount(
+  store: Store,
+  currentAccountOf: (workspace: string) => string,
+  thread: Thread,
+  turn: Turn,
+): Promise<Thread> {
+  const account = currentAccountOf(thread.workspace);
+  if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
+  // A message that may have been sent is followed to its end under the account that it was sent with.
+  if (turn.send_intended_at !== null) return thread;
+  if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
+  if (thread.task_id !== null || thread.task_intended_at !== null)
+    throw new TurnEnded('refused', strings.accountChanged);
+  return store.transaction(async ({ threads, keptFiles }) => {
+    if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
+    return threads.getOrThrow(thread);
+  });
 }

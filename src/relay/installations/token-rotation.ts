@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { doubledMs, repeatCall } from '../../calls/retry.ts';
-import { sleepUnlessAborted } from '../../calls/waits.ts';
+import { doubledMs, repeatCall, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { SlackTokens } from '../../slack/tokens.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/encryption.ts';
 import type { ClaimedRenewal, NewInstallation } from '../../store/workspaces/installations.ts';
-import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
 
 /** A token lasts twelve hours. It is renewed when this much is left (ms). */

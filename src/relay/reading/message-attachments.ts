@@ -1,7 +1,6 @@
-import { shorten, toOneLine } from '../../render/text/shorten.ts';
+import { shorten, toOneLine } from '../../render/text-format.ts';
 import type { MessageAttachment } from '../../slack/slack-message.ts';
-import { parseEveryBlock } from './block-parser.ts';
-import { parseMrkdwn } from './mrkdwn-parser.ts';
+import { parseEveryBlock, parseMrkdwn } from './block-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
 import { timeOfTs } from './rich-text-parser.ts';
 

@@ -1,5 +1,5 @@
-import { withoutLeadingMention } from './addressing.ts';
 import type { DisplayNames } from './display-names.ts';
+import { withoutLeadingMention } from './listening.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import type {
   ParsedBlock,

@@ -1,4 +1,4 @@
-import { graphemeStart } from '../../render/text/shorten.ts';
+import { graphemeStart } from '../../render/text-format.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
 import type { DisplayNames } from './display-names.ts';
 import { fileNamesOf, type ParsedMessage } from './message-parser.ts';

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
-import { shorten } from '../../render/text/shorten.ts';
+import { shorten } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 import { NO_NAMES } from './display-names.ts';
 import { parseMessage } from './message-parser.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { onlyPlainText, withPlainText } from '../../render/messages/plain-text-message.ts';
+import { onlyPlainText, withPlainText } from '../../render/messages/answer-text.ts';
 import { isSlackFault, PayloadRefusedError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 

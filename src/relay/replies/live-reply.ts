@@ -1,12 +1,11 @@
-import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/waits.ts';
+import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { withPatience } from '../runtime/giving-up.ts';
-import { backoffMs, transientFailure } from '../runtime/outage-waits.ts';
 import { Poller } from '../runtime/poller.ts';
+import { backoffMs, transientFailure, withPatience } from '../runtime/retry-and-giving-up.ts';
 import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruptions.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';

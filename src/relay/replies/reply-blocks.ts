@@ -57,8 +57,10 @@ export function toReplyBlock(block: ContentBlock): ReplyBlock {
       const input = truncateInput(block.input, { left: MAX_INPUT_CHARACTERS });
       return { kind: 'tool_use', id: block.id, name: block.name, input };
     }
-    case 'tool_result':
-      return { kind: 'tool_result', toolUseId: block.toolUseId, content: truncateText(block.content) };
+    case 'tool_result': {
+      const { type: kind, ...result } = block;
+      return { kind, ...result, content: truncateText(result.content) };
+    }
     case 'other':
       return { kind: 'other', type: truncatedCopy(block.kind, MAX_KIND_LENGTH), raw: textField(block.raw) };
   }

@@ -16,12 +16,12 @@ import {
   wideTables,
 } from '../../render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
-import { breakPoint } from '../../render/splitting/break-point.ts';
+import { breakPoint } from '../../render/splitting/cut-point.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import type { FileLimits } from '../../render/strings/file-transfer.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
-import type { WaitCause } from '../runtime/outage-waits.ts';
+import type { WaitCause } from '../runtime/retry-and-giving-up.ts';
 import type { ReadReply } from './reply-blocks.ts';
 import { endsWithQuestion, SilenceDetector, type SilenceLimits } from './silence-and-questions.ts';
 

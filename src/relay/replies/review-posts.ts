@@ -1,7 +1,6 @@
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
-import { answerText } from '../../render/messages/answer-text.ts';
-import { withPlainText } from '../../render/messages/plain-text-message.ts';
+import { answerText, withPlainText } from '../../render/messages/answer-text.ts';
 import { type DisplayedReview, lineMessage, reviewMessages } from '../../render/messages/review-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import * as strings from '../../render/strings/index.ts';

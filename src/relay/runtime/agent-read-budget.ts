@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../calls/waits.ts';
+import { unlessAborted } from '../../calls/retries-and-waits.ts';
 
 /** The shortest pause between two reads of a live reply (ms), whatever the rate allows. */
 const MIN_READ_INTERVAL_MS = 1_000;

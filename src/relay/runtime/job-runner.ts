@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { unlessAborted } from '../../calls/waits.ts';
+import { unlessAborted } from '../../calls/retries-and-waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { type ClockReading, type Lease, RenewableLease, readClocks, SYSTEM_CLOCKS } from './lease.ts';
-import { isOverdue, transientFailure } from './outage-waits.ts';
 import { Poller } from './poller.ts';
+import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
 /** Most jobs of a kind that a process runs at a time. */
 const MAX_CONCURRENT = 100;

@@ -1,4 +1,5 @@
-import { anySignal, type LeaseGuard } from '../../calls/waits.ts';
+import { anySignal, type LeaseGuard } from '../../calls/retries-and-waits.ts';
+import { HandOver } from './turn-interruptions.ts';
 
 /** Two clocks in milliseconds; the wall clock also counts while the process is stopped or the machine sleeps. */
 export interface Clocks {
@@ -72,4 +73,27 @@ export class RenewableLease implements Lease {
   drain(): void {
     this.#drainController.abort();
   }
+}
+
+/** Throws if the turn must not continue here: HandOver while draining, the lease's reason once it is lost. */
+export function throwIfInterrupted(lease: Lease): void {
+  lease.signal.throwIfAborted();
+  if (lease.draining.aborted) throw new HandOver();
+}
+
+/** Sleeps, unless `wake` ends the wait. Wakes and throws like `throwIfInterrupted` if the lease is lost or drains. */
+export async function sleepWithLease(ms: number, lease: Lease, wake?: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, ms);
+  const signals = [lease.signal, lease.draining];
+  if (wake?.aborted === false) signals.push(wake);
+  for (const signal of signals) {
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+  }
+  await promise;
+  clearTimeout(timer);
+  for (const signal of signals) signal.removeEventListener('abort', end);
+  throwIfInterrupted(lease);
 }

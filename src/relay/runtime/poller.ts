@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { NO_LONGER_NEEDED } from '../../calls/waits.ts';
+import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 
 export interface PollerOptions {
   /** The time between polls (ms), skipped while one runs. Left out: polls only when it is asked to, without a start. */

@@ -1,4 +1,4 @@
-import { sleepUnlessAborted } from '../../calls/waits.ts';
+import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 
 /** A workspace's share of the process's time, and how much it may use at once (ms). */
 const WORKSPACE_SHARE = 0.1;

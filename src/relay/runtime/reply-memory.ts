@@ -1,6 +1,6 @@
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { Lease } from './lease.ts';
-import { sleepWithLease } from './outage-waits.ts';
+import { sleepWithLease } from './lease.ts';
 
 /** Bytes that the replies of all workspaces' own accounts share. */
 const SHARED_BYTES = 32 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
-import { sleepWithLease } from './outage-waits.ts';
+import { sleepWithLease } from './lease.ts';
 import { outcomeIfUnreachable, TakenOverElsewhere } from './turn-interruptions.ts';
 
 /** How long (ms) a request may travel. */
@@ -89,6 +89,12 @@ export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): Po
   return { at: job.intended_at, record };
 }
 
+interface JobNotice extends SlackMessage {
+  key: string;
+  person?: string;
+  orPrivately?: string;
+}
+
 /**
  * Posts what a job has to say in its thread or channel, or to `person` alone, once. Where nobody can post there, the job's
  * person gets `orPrivately`, if that is given. False if the app is removed, or the channel may have another id. Throws
@@ -98,7 +104,7 @@ export async function postJobNotice(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   job: Job,
   lease: Lease,
-  { key, text, person, orPrivately }: { key: string; text: string; person?: string; orPrivately?: string },
+  { key, person, orPrivately, ...message }: JobNotice,
 ): Promise<boolean> {
   const workspace = deps.workspace(job.workspace);
   if (workspace === undefined) return false;
@@ -107,7 +113,7 @@ export async function postJobNotice(
       person === undefined
         ? { channel: job.channel, threadTs: job.thread_ts === CHANNEL_LEVEL ? undefined : job.thread_ts }
         : { channel: await workspace.posting.openDm(person, lease) };
-    const post = { ...place, key, kind: 'notice', message: async () => ({ text }) } as const;
+    const post = { ...place, key, kind: 'notice', message: async () => message } as const;
     await postOnce(workspace, post, jobPostIntent(deps, job), lease);
   } catch (error) {
     if (outcomeIfUnreachable(error, job) === 'later') return false;

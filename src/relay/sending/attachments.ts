@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { anySignal } from '../../calls/waits.ts';
+import { anySignal } from '../../calls/retries-and-waits.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
+import { capitalise, plainCsvLine } from '../../render/text-format.ts';
 import {
   externalLink,
   FileRefusedError,
@@ -10,8 +12,14 @@ import {
 } from '../../slack/downloadable-files.ts';
 import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { maySeeFile } from '../access/linked-content-access.ts';
-import { allSettledOrThrow, throwIfInterrupted } from '../runtime/outage-waits.ts';
+import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
+import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
+import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
+import { inlinesToText } from '../reading/message-to-markdown.ts';
+import type { ParsedTable } from '../reading/parsed-blocks.ts';
+import { cellsOf, isTooLarge, tablesAmong } from '../reading/pasted-tables.ts';
+import { throwIfInterrupted } from '../runtime/lease.ts';
+import { allSettledOrThrow } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 import {
@@ -23,7 +31,7 @@ import {
   throwIfTooMany,
   UNNAMED_FILE,
 } from './left-out-files.ts';
-import type { SharedItem } from './shared-items.ts';
+import { maySeeFile } from './linked-messages.ts';
 
 /** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;
@@ -234,4 +242,53 @@ function nameAndSize(shared: SharedItem): { name: string; sizeBytes?: number } {
   const { size: sizeBytes } = shared.file;
   const name = slackFileName(shared.file) ?? UNNAMED_FILE;
   return sizeBytes === undefined ? { name } : { name, sizeBytes };
+}
+
+/** What people shared with a message, beside its text. */
+export type SharedItem =
+  /** `isForwarded`: with a message of another place, so the asker may not be allowed to see it. */
+  | { kind: 'file'; file: SlackFile; isForwarded: boolean }
+  /** `csv` is undefined for a table that is too large. */
+  | { kind: 'table'; id: string; name: string; csv: Buffer | undefined }
+  /** An attachment that was too long to keep, or in which nothing can be read. */
+  | { kind: 'left_out'; id: string; name: string; reason: 'too_long' | 'unreadable' };
+
+/** The files and tables of messages, each file once, and what was too long to keep. */
+export async function sharedItemsOf(
+  scope: NameScope,
+  messages: readonly ParsedMessage[],
+): Promise<SharedItem[]> {
+  const attachments = messages.flatMap((message) => message.attachments);
+  const forwarded = attachments.flatMap(({ is_share, files = [] }) => (is_share === true ? files : []));
+  const own = filesOf({ files: messages.flatMap(({ files }) => files) });
+  const ownIds = new Set(own.map(({ id }) => id));
+  const others = filesOf({ files: forwarded }).filter(({ id }) => !ownIds.has(id));
+  const items: SharedItem[] = [
+    ...own.map((file) => ({ kind: 'file' as const, file, isForwarded: false })),
+    ...others.map((file) => ({ kind: 'file' as const, file, isForwarded: true })),
+  ];
+  for (const table of tablesAmong(messages.flatMap(blocksOf))) items.push(await tableItem(scope, table));
+  for (const attachment of attachments) {
+    const isTooLong = attachment.is_left_out === true;
+    if (!isTooLong && !isUnreadableQuote(attachment)) continue;
+    const name = capitalise(attachmentName(attachment));
+    items.push({ kind: 'left_out', id: name, name, reason: isTooLong ? 'too_long' : 'unreadable' });
+  }
+  return items;
+}
+
+async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedItem> {
+  const name = table.file ?? '';
+  if (isTooLarge(table)) return { kind: 'table', id: name, name, csv: undefined };
+  const lines = (await textOfCells(scope, table)).map(plainCsvLine);
+  const csv = Buffer.from(`${lines.join('\n')}\n`);
+  // The same table is uploaded once. After an edit it is another one.
+  return { kind: 'table', id: `${name}/${createHash('sha256').update(csv).digest('hex')}`, name, csv };
+}
+
+/** What the cells of a table say, by rows. */
+export async function textOfCells(scope: NameScope, table: ParsedTable): Promise<string[][]> {
+  const cells = await cellsOf(table);
+  const names = await lookUpReferences(scope, cells.flat(2));
+  return cells.map((row) => row.map((cell) => inlinesToText(cell, names)));
 }

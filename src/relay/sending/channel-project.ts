@@ -8,12 +8,11 @@ import {
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, Thread } from '../../store/schema.ts';
-import { AccountGone } from '../installations/changed-account.ts';
+import { AccountGone } from '../installations/service-accounts.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { sleepWithLease, throwIfInterrupted } from '../runtime/outage-waits.ts';
+import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take (two minutes). */

@@ -1,7 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Message, MessageContent, Turn } from '../../store/schema.ts';
-import { readMentions } from '../reading/addressing.ts';
 import { NO_NAMES } from '../reading/display-names.ts';
+import { readMentions } from '../reading/listening.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';

@@ -1,11 +1,11 @@
 import type { ResumableUpload } from '../../agent/request-bodies.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
-import { anySignal } from '../../calls/waits.ts';
-import { toOneLine } from '../../render/text/shorten.ts';
+import { anySignal } from '../../calls/retries-and-waits.ts';
+import { toOneLine } from '../../render/text-format.ts';
 import { withDigest } from '../../slack/file-response.ts';
 import type { Thread, Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { sleepWithLease } from '../runtime/outage-waits.ts';
+import { sleepWithLease } from '../runtime/lease.ts';
 
 /** How long a turn's claim to upload a file lasts (ms), and how often the turn renews it. */
 const CLAIM_MS = 15_000;

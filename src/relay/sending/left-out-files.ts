@@ -5,7 +5,7 @@ import * as strings from '../../render/strings/index.ts';
 import { FileRefusedError, FileUnavailableError } from '../../slack/downloadable-files.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
 import type { RelayLimits, WorkspaceClient } from '../runtime/deps.ts';
-import { FailingTime, RefusalDoubt } from '../runtime/giving-up.ts';
+import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 
 /** The service's answers to an upload that may be about the file, or about all its calls. */

@@ -25,10 +25,10 @@ import {
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { type SharedItem, sharedItemsOf } from './attachments.ts';
 import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';
 import { isNoteResent } from './left-out-files.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
-import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 import { taskTitle } from './thread-task.ts';
 
 /** Most files from before the first message that go along with it. */

@@ -5,19 +5,23 @@ import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
-import { closingAt } from '../access/where-it-answers.ts';
-import { AccountGone, ensureCurrentAccount } from '../installations/changed-account.ts';
+import { closingAt } from '../access/access-policy.ts';
+import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
+import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
+import {
+  type Attachments,
+  type SharedItem,
+  type UploadProgressListener,
+  uploadAttachments,
+} from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, TaskClosed } from './delivery.ts';
 import type { FilePatience } from './left-out-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
-import type { SharedItem } from './shared-items.ts';
 import { ensureThreadTask, newTaskOptions } from './thread-task.ts';
 
 /** What the thread shows while a message is sent, and how steps are retried. */

@@ -1,11 +1,11 @@
 import * as strings from '../../render/strings/index.ts';
-import type { SlackTs, Thread, Turn } from '../../store/schema.ts';
+import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
-import { withWriterName } from '../reading/message-to-markdown.ts';
+import { toSingleLine, withWriterName } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { sleepWithLease } from '../runtime/outage-waits.ts';
+import { sleepWithLease } from '../runtime/lease.ts';
 import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
@@ -45,7 +45,7 @@ export async function recordSentContent(
   const { message } = outgoing;
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   if (message.state !== 'waiting') return frozenBefore(store, turn);
-  const own = await contentToSend(work, thread, turn, outgoing, attachments);
+  const own = await contentToSend(work, thread, turn, { outgoing, attachments, taskId });
   const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
   const content = {
     ...quoting,
@@ -87,17 +87,20 @@ async function frozenBefore(store: Store, turn: Turn): Promise<Turn> {
 
 /** What is sent: the content of the message that it repeats, or its own with the files that earlier messages left for it. */
 async function contentToSend(
-  { deps: { store }, workspace }: ThreadWork,
-  { participant_ids }: Thread,
+  work: ThreadWork,
+  thread: Thread,
   turn: Turn,
-  { message, resent, ...outgoing }: OutgoingMessage,
-  attachments: Attachments,
+  {
+    outgoing: { message, resent, ...outgoing },
+    attachments,
+    taskId,
+  }: Pick<Freeze, 'outgoing' | 'attachments' | 'taskId'>,
 ): Promise<TurnUpdate & Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string }> {
   if (resent !== undefined) {
     const { content: prompt, attached_file_ids, skill, quoted_ids, notes } = resent;
     return { prompt, attached_file_ids, skill, quoted_ids, ...(notes.length > 0 && { file_notes: notes }) };
   }
-  const keptTurns = await store.keptFiles.take(turn);
+  const keptTurns = await work.deps.store.keptFiles.take(turn);
   const keptFiles = keptTurns.flatMap((kept) => kept.attached_file_ids ?? []);
   const attached = [...new Set([...keptFiles, ...attachments.attached_file_ids])];
   const keptNotes = keptTurns.flatMap(keptFileNotes);
@@ -108,14 +111,34 @@ async function contentToSend(
   if (outgoing.text === '') parts.unshift(strings.filesOnly(attached.length));
   const text = parts.join('\n\n');
   const notes = [...keptNotes.filter(isNoteResent), ...attachments.notes];
-  const isOnlyWriter = participant_ids.every((writer) => writer === message.user_id);
+  const named = await withWriters(work, thread, { message, text, taskId });
   return {
-    prompt: isOnlyWriter ? text : withWriterName(text, await workspace.people.personName(message.user_id)),
+    prompt: named.text,
     attached_file_ids: attached,
     skill: outgoing.choices.skill ?? null,
-    quoted_ids: [...outgoing.quotedIds],
+    quoted_ids: [...new Set([...outgoing.quotedIds, ...named.ids])],
     ...(notes.length > 0 && { file_notes: notes }),
   };
+}
+
+/**
+ * A message's text with its writer's name, if several people write in the thread. The first to the task of a second person
+ * also says whose the messages without a name are; `ids` is who that is.
+ */
+async function withWriters(
+  { deps, workspace: { people } }: ThreadWork,
+  thread: Thread,
+  { message, text, taskId }: { message: Message; text: string; taskId: string },
+): Promise<{ text: string; ids: readonly string[] }> {
+  const others = thread.participant_ids.filter((writer) => writer !== message.user_id);
+  if (others.length === 0) return { text, ids: [] };
+  const named = withWriterName(text, await people.personName(message.user_id));
+  const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
+  if (first === undefined || first === message.user_id || more.length > 0) return { text: named, ids: [] };
+  const { name, kind } = await people.person(first);
+  // Without a name that people know, such as a workflow's.
+  if (kind === 'unknown') return { text: named, ids: [] };
+  return { text: `${strings.unnamedWriter(toSingleLine(name))}\n\n${named}`, ids: [first] };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
-import { anySignal, sleepUnlessAborted } from '../../calls/waits.ts';
+import { anySignal, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { Tables, ThreadKey } from '../../store/schema.ts';
 import {
@@ -12,8 +12,8 @@ import {
   readClocks,
   SYSTEM_CLOCKS,
 } from '../runtime/lease.ts';
-import { transientFailure } from '../runtime/outage-waits.ts';
 import { Poller } from '../runtime/poller.ts';
+import { transientFailure } from '../runtime/retry-and-giving-up.ts';
 
 /** What the dispatcher needs of the queue. */
 export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;

@@ -1,19 +1,23 @@
 import { z } from 'zod';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import type { BackgroundState } from '../../render/messages/button-notes.ts';
+import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Job } from '../../store/schema.ts';
+import type { Job, TurnLocation } from '../../store/schema.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
-import { closingAt } from '../access/where-it-answers.ts';
+import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
+import { closingAt } from '../access/access-policy.ts';
 import { sendStop } from '../controls/stop-control.ts';
-import { isTaskSettled } from '../replies/reply-finder.ts';
+import { asRendered } from '../replies/fallback-forms.ts';
+import { IdempotentPosts, type PostWork } from '../replies/idempotent-posts.ts';
+import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
-import type { Lease } from '../runtime/lease.ts';
+import { type Lease, sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
-import { isOpen, type OpenState, updateBackgroundNotice } from './background-work.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** Each pause between two checks is so much longer, up to this multiple of the first: by default twelve checks in an hour. */
 const BACKOFF_FACTOR = 1.6;
@@ -169,4 +173,71 @@ async function stopWatching({ deps }: FollowUpWork, job: Job, lease: Lease): Pro
   } catch (error) {
     if (!isThreadUnreachable(error)) throw error;
   }
+}
+
+/** How often a task that still works in the background is checked (ms). */
+const POLL_INTERVAL_MS = 2_000;
+
+/**
+ * Waits until the task of a settled reply has settled too, for a limited time: results and the next message wait for it.
+ * `isCompleted`: the reply is complete. `hasWorkedOn`: the task was seen at work after its reply.
+ */
+export async function waitForBackgroundWork(
+  context: TurnContext,
+  isCompleted: boolean,
+): Promise<{ taskState: 'working' | 'cancelled' | 'failed' | 'finished'; hasWorkedOn: boolean }> {
+  const { deps, lease, state } = context;
+  const { agent, taskId } = await context.task();
+  let hasWorkedOn = false;
+  const until = performance.now() + deps.settings.maxBackgroundWaitMs;
+  for (let wasFailed = false; ; ) {
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    if (status === 'failed' && isCompleted) {
+      if (wasFailed) return { taskState: 'failed', hasWorkedOn };
+      // The status may lag behind the reply, and be that of the turn before.
+      wasFailed = true;
+      await sleepWithLease(SETTLED_TASK_SHORT_MS, lease);
+      continue;
+    }
+    if (isTaskSettled(status))
+      return { taskState: status === 'cancelled' ? 'cancelled' : 'finished', hasWorkedOn };
+    wasFailed = false;
+    hasWorkedOn = true;
+    state.update({ phase: 'working', sentence: strings.backgroundWork });
+    if (performance.now() >= until) return { taskState: 'working', hasWorkedOn };
+    await sleepWithLease(POLL_INTERVAL_MS, lease);
+  }
+}
+
+/** Says below a turn's answer that its task still works; `isWatched`: the notice will say how that ended. */
+export async function postBackgroundNotice(
+  work: PostWork,
+  turn: TurnLocation,
+  isWatched: boolean,
+): Promise<void> {
+  const [part, state] = isWatched
+    ? ([BACKGROUND_PART, 'working'] as const)
+    : ([ENDED_BACKGROUND_PART, 'unwatched'] as const);
+  await new IdempotentPosts(work, turn).post(part, backgroundNotice(turn.id, state), 'notice');
+}
+
+/** The states of work that goes on. */
+type OpenState = 'working' | 'stopping';
+
+/** Whether the work may still change its state. */
+export function isOpen(state: BackgroundState): state is OpenState {
+  return state === 'working' || state === 'stopping';
+}
+
+/** Brings a turn's notice to this state; one that has ended is not changed again. Throws a SlackError. */
+async function updateBackgroundNotice(
+  work: PostWork,
+  turn: TurnLocation,
+  state: BackgroundState,
+): Promise<void> {
+  const posts = new IdempotentPosts(work, turn);
+  await posts.load();
+  await posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);
+  await posts.record();
+  if (!isOpen(state)) await posts.rename(BACKGROUND_PART, ENDED_BACKGROUND_PART);
 }

@@ -3,7 +3,7 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { type PersonWait, PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { REMINDER_PART } from '../../store/threads/posts.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { closingAt } from '../access/where-it-answers.ts';
+import { closingAt } from '../access/access-policy.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';

@@ -3,16 +3,14 @@ import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
 import { buttonUse } from '../controls/continue-and-retry.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
-import { findReply } from '../replies/reply-finder.ts';
-import type { ReplyReader, SettledReply } from '../replies/reply-reader.ts';
+import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/left-out-files.ts';
-import { waitForBackgroundWork } from './background-work.ts';
+import { waitForBackgroundWork } from './later-results.ts';
 import { isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';
-import { countTools } from './turn-end.ts';
-import { outcomeOfReply } from './why-it-ended.ts';
+import { countTools, outcomeOfReply } from './turn-end.ts';
 
 /** What is known of a reply before it is followed. */
 export interface FollowedReply {

@@ -4,20 +4,18 @@ import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import type { AllowedMessage } from '../access/next-message.ts';
+import { ASKED_FOR, type ForwardingOptions, MidRunForwarding } from '../controls/messages-during-a-run.ts';
 import { stopRequesterName } from '../controls/stop-control.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
-import type { AnsweredMessage } from '../replies/reply-finder.ts';
-import { ReplyReader } from '../replies/reply-reader.ts';
+import { type AnsweredMessage, ReplyReader } from '../replies/reply-reader.ts';
 import { ReplyState } from '../replies/reply-state.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { RefusalDoubt, slackPatience } from '../runtime/giving-up.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { type WaitCause, withRetry } from '../runtime/outage-waits.ts';
 import { inBackground } from '../runtime/poller.ts';
+import { RefusalDoubt, slackPatience, type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { ASKED_FOR, type ForwardingOptions, MidRunForwarding } from '../sending/mid-run-forwarding.ts';
 import type { JobCompletion } from './dispatcher.ts';
 
 /** What a turn began with, if it began in this run. */
@@ -65,6 +63,8 @@ export class TurnContext implements ThreadWork {
   /** What waits to be recorded. */
   #unrecorded: TurnUpdate | undefined;
   #recordTimer: NodeJS.Timeout | undefined;
+  /** Recording it, while that is under way: if it fails, the values wait again. */
+  #recording: Promise<void> | undefined;
 
   constructor(
     { deps, workspace, lease }: ThreadWork,
@@ -139,18 +139,31 @@ export class TurnContext implements ThreadWork {
 
   /** Records a step, and what waits to be recorded. */
   async record(values: TurnUpdate, taskIntent?: TaskIntent): Promise<void> {
-    this.#turn = await this.#write({ ...this.takeUnrecorded(), ...values }, taskIntent);
+    const earlier = await this.takeUnrecorded();
+    const { turns } = this.deps.store;
+    try {
+      const recorded = await this.reply.posts.recordWith((posts) =>
+        turns.record(this.#turn, { ...earlier, ...values }, { posts, taskIntent }),
+      );
+      this.#turn = { ...recorded, ...this.#unrecorded };
+    } catch (error) {
+      this.#unrecorded = { ...earlier, ...this.#unrecorded };
+      throw error;
+    }
   }
 
   /** Records a step with the next one, or in a moment. What it is about can be found out again until then. */
   recordSoon(values: TurnUpdate): void {
     this.#turn = { ...this.#turn, ...values };
     this.#unrecorded = { ...this.#unrecorded, ...values };
-    this.#recordTimer ??= setTimeout(() => void this.#recordNow(), RECORD_DELAY_MS);
+    this.#recordTimer ??= setTimeout(() => {
+      this.#recording = this.#recordNow();
+    }, RECORD_DELAY_MS);
   }
 
   /** What waits to be recorded, for a caller that records it. */
-  takeUnrecorded(): TurnUpdate {
+  async takeUnrecorded(): Promise<TurnUpdate> {
+    await this.#recording;
     clearTimeout(this.#recordTimer);
     this.#recordTimer = undefined;
     const values = this.#unrecorded ?? {};
@@ -159,19 +172,10 @@ export class TurnContext implements ThreadWork {
   }
 
   async #recordNow(): Promise<void> {
-    const values = this.takeUnrecorded();
     if (this.lease.remainingMs() <= 0) return;
-    try {
-      await this.#write(values);
-    } catch (error) {
-      this.deps.log.debug({ err: error, turn: this.#turn.id }, 'the next step records this one, too');
-      this.#unrecorded = { ...values, ...this.#unrecorded };
-    }
-  }
-
-  async #write(values: TurnUpdate, taskIntent?: TaskIntent): Promise<Turn> {
-    const { turns } = this.deps.store;
-    return this.reply.posts.recordWith((posts) => turns.record(this.#turn, values, { posts, taskIntent }));
+    await this.record({}).catch((err: unknown) =>
+      this.deps.log.debug({ err, turn: this.#turn.id }, 'the next step records this one, too'),
+    );
   }
 
   /** Posts the first reply, before any call to the service. */

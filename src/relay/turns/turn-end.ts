@@ -1,24 +1,35 @@
 import type { Transaction } from 'kysely';
-import { AgentError } from '../../agent/errors.ts';
+import {
+  AgentBusyError,
+  AgentError,
+  AgentForbiddenError,
+  AgentNotFoundError,
+  AgentRejectedError,
+  AgentResponseSizeError,
+} from '../../agent/errors.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
-import type { Tables, TurnOutcome } from '../../store/schema.ts';
+import type { Tables, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { END_PART } from '../../store/threads/posts.ts';
 import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
+import { AccountGone } from '../installations/service-accounts.ts';
 import { asRendered, textOnly } from '../replies/fallback-forms.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
-import { ThreadGivenUp } from '../runtime/turn-interruptions.ts';
+import { transientFailure, withPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { ThreadGivenUp, TurnEnded } from '../runtime/turn-interruptions.ts';
+import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 import { EmptyMessage } from '../sending/empty-message.ts';
-import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/message-requeue.ts';
-import { postBackgroundNotice } from './background-work.ts';
+import { postBackgroundNotice } from './later-results.ts';
 import type { TurnContext } from './turn-context.ts';
-import { outcomeOfError } from './why-it-ended.ts';
 
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
@@ -43,6 +54,8 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'cancelled') end.sentence = strings.stopped(await context.stopRequester());
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
+  // Before anybody can press Try again: the next process must not send the message, too.
+  if (!(error instanceof EmptyMessage)) await closeMessage(deps, turn);
   if (end.sentence === null) {
     await context.withRetry(() => reply.remove());
   } else {
@@ -59,7 +72,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
       await context.withRetry(() => reply.remove());
       return closeTurn(context, read);
     }
-  } else await closeMessage(deps, turn);
+  }
   await closeTurn(context, end.outcome);
 }
 
@@ -72,7 +85,7 @@ export async function closeTurn(
   const { deps, turn, reply, run } = context;
   const { completion } = run;
   const posts = new IdempotentPosts(context, turn);
-  const values = context.takeUnrecorded();
+  const values = await context.takeUnrecorded();
   let isCompleted = false;
   const onFinished = async (store: Store, trx: Transaction<Tables>) => {
     // Under the thread's lock: a message that comes later queues the thread again.
@@ -107,10 +120,14 @@ async function postResultsAndEndLine(context: TurnContext): Promise<void> {
     });
   const durationMs = Date.now() - turn.started_at.getTime();
   if (durationMs <= LONG_TURN_MS) return;
+  const { outcome: end, workspace, id, asked_by } = turn;
+  const requester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
+  // Who stopped it knows.
+  if (end === 'cancelled' && (await context.withRetry(requester)) === asked_by) return;
   // A bot is not mentioned: it has no user.
-  const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
+  const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
   const answered = context.state.endsWithQuestion ? 'asks' : 'done';
-  const outcome = turn.outcome === 'length' || turn.outcome === 'failed' ? turn.outcome : answered;
+  const outcome = end === 'length' || end === 'failed' || end === 'cancelled' ? end : answered;
   const line = strings.endMention(asker, outcome, durationMs);
   await context.withRetry(() => posts.postNotice(END_PART, line));
 }
@@ -132,4 +149,91 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
     tools.set(name, (tools.get(name) ?? 0) + 1);
   }
   return Object.fromEntries(tools);
+}
+
+/** What the service has of a turn. */
+interface StateAtService {
+  task: boolean;
+  message: boolean;
+}
+
+/** How a permanent error ends a turn; the thread shows `sentence`, or nothing if it is null. */
+export function outcomeOfError(
+  error: unknown,
+  atService: StateAtService,
+): { outcome: TurnOutcome; sentence: string | null; offer?: 'choose' | undefined } {
+  if (error instanceof TurnEnded)
+    return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
+  if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
+  if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
+  if (error instanceof PayloadRefusedError) return { outcome: 'abandoned', sentence: strings.answerRefused };
+  return { outcome: 'abandoned', sentence: strings.retriesExhausted };
+}
+
+/** The error's own sentence is for operators, who find it in the log. */
+function failureSentence(error: AgentError, atService: StateAtService): string {
+  if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
+  if (error instanceof AgentForbiddenError && atService.task) return strings.taskForbidden;
+  const isUnknown = error.code === 'not_understood' || error.code === 'unavailable';
+  if (isUnknown && atService.task && !atService.message) return strings.retriesExhausted;
+  const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
+  if (atService.message)
+    return error instanceof AgentResponseSizeError
+      ? strings.answerTooLarge
+      : strings.answerUnreadable(serviceMessage ?? '');
+  return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
+}
+
+/** The outcome of a settled reply; `wasStoppedAfterReply`: its task was stopped while it worked in the background. */
+export function outcomeOfReply(
+  message: Pick<ReadReply, 'status' | 'stopReason' | 'error'>,
+  wasStoppedAfterReply = false,
+): 'completed' | 'cancelled' | 'failed' | 'length' {
+  if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
+  if (message.status === 'failed' || message.stopReason === 'error' || message.error !== null)
+    return 'failed';
+  if (message.stopReason === 'length') return 'length';
+  return wasStoppedAfterReply ? 'cancelled' : 'completed';
+}
+
+/** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
+export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
+  const { deps, workspace, lease } = work;
+  const { account_id, task_id } = await deps.store.threads.getOrThrow(turn);
+  if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
+    const cancel = () => cancelTask(deps, account_id, task_id);
+    // Nobody can see a wait.
+    await withRetry(lease, cancel, () => undefined);
+  }
+  // An earlier process may have told them; its calls have ended with its lease.
+  const intent = {
+    at: new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),
+    record: async () => {
+      intent.at = new Date();
+    },
+  };
+  const tellAsker = async () => {
+    // The turn may have been reassigned to another person's earlier message since it was read.
+    const now = (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn;
+    if (isBotId(now.asked_by)) return;
+    const channel = await workspace.posting.openDm(now.asked_by, lease);
+    // Whoever deleted the question expects no reply.
+    if ((await deps.store.messages.get(messageKeyOf(now)))?.state === 'withdrawn') return;
+    const message = async () => ({ text: strings.replyUnreachable(turn.channel) });
+    await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
+  };
+  const step = 'telling the asker that the thread is unreachable';
+  const about = { workspace: workspace.id, turn: turn.id, step };
+  await withPatience(work, tellAsker, { about, orElse: () => undefined });
+}
+
+async function cancelTask(deps: RelayDeps, account: string, taskId: string): Promise<void> {
+  try {
+    await deps.agent(account).cancelTask(taskId);
+  } catch (error) {
+    const mayPass = transientFailure(error) !== undefined && !(error instanceof AgentBusyError);
+    if (!(error instanceof AgentError) || mayPass) throw error;
+    // The task is gone, has nothing to stop, or cannot be stopped: the asker is told anyway.
+    deps.log.info({ err: error, taskId }, 'could not stop a task whose thread is unreachable');
+  }
 }

@@ -2,20 +2,19 @@ import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
+import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { actorName } from '../reading/display-names.ts';
-import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/reply-finder.ts';
-import { sleepWithLease } from '../runtime/outage-waits.ts';
+import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/reply-reader.ts';
+import { sleepWithLease } from '../runtime/lease.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-message.ts';
-import { closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
-import { postNewTaskNotice, postSharedChannelNotice } from './one-time-notices.ts';
+import { postNewTaskNotice, postSharedChannelNotice } from './notes-below-answer.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
-import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
-import { handleUnreachableThread } from './unreachable-thread.ts';
+import { closeTurn, endEarly, endSettledTurn, handleUnreachableThread } from './turn-end.ts';
 
 /** How long (ms) a refused channel may turn out to have another id. */
 const CHANNEL_MOVE_GRACE_MS = 3_000;
@@ -84,7 +83,7 @@ async function takeSteps(context: TurnContext): Promise<void> {
 
 /** Shows the reply and sends the turn's message; undefined if the reply to another message answers it. */
 async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | undefined> {
-  const { deps, state, begun } = context;
+  const { deps, state, begun, stopSignal } = context;
   const { workspace, channel } = context.turn;
   const channelSettings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
   state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
@@ -99,6 +98,10 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   await context.withRetry(() => postNewTaskNotice(context));
   const sender = createSender(context, channelSettings);
   await endTurnIfFilesOnly(context, context.turn, message, sender);
+  stopSignal.throwIfAborted();
+  // An earlier process was ending the turn, and may have offered to try again; its writer may have deleted the message since.
+  if (message.state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
+  if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   return sendMessage(context, sender, known);
 }
 

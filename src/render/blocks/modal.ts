@@ -1,6 +1,6 @@
 import type { InputBlock, InputBlockElement, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import * as strings from '../strings/index.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text-format.ts';
 import { type PlainText, plainText, sectionBlock } from './slack-blocks.ts';
 
 /** A block of a modal or of App Home; a heading has at most 150 characters. */

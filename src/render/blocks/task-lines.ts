@@ -1,7 +1,6 @@
 import { escapeMrkdwn } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
-import { shorten, toOneLine } from '../text/shorten.ts';
-import { formatAge } from '../text/units.ts';
+import { formatAge, shorten, toOneLine } from '../text-format.ts';
 
 /** A task in a list. */
 export interface TaskSummary {

@@ -1,8 +1,7 @@
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
-import { limitNesting, parseLimits } from './parse-limits.ts';
-import { UNSUPPORTED_SYNTAX } from './parse-markdown.ts';
-import { withoutSignedLinks } from './signed-links.ts';
+import { limitNesting, parseLimits, UNSUPPORTED_SYNTAX } from './parse-markdown.ts';
+import { withoutSignedLinks } from './unsafe-links.ts';
 
 const SYNTAX = [gfm(), parseLimits, UNSUPPORTED_SYNTAX];
 const HTML = [gfmHtml()];

@@ -3,11 +3,111 @@ import type { Nodes, Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
+import type { Code, Construct, Extension, State, Tokenizer } from 'micromark-util-types';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
 import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax } from './math.ts';
-import { limitNesting, parseLimits } from './parse-limits.ts';
 import { WORD_JOINER } from './pings.ts';
+
+/*
+ * For some marks and words the parser walks through the whole paragraph, which takes quadratic time. Ordinary answers
+ * are too short for that to matter, but an answer may be crafted to exploit it. What is parsed is never longer than some
+ * thousand characters.
+ */
+
+/** Most runs of marks that are paired in one paragraph, cell or heading; further ones are letters. */
+const MAX_RUNS = 400;
+
+/** Runs so far, by tokenizer. */
+const runCounts = new WeakMap<object, number>();
+
+/** Reads a run of marks as letters once there were too many; otherwise the next construct decides. */
+const tokenizeRun: Tokenizer = function (effects, ok, nok) {
+  const runs = (runCounts.get(this) ?? 0) + 1;
+  runCounts.set(this, runs);
+  return (code) => {
+    if (runs <= MAX_RUNS) return nok(code);
+    effects.enter('data');
+    effects.consume(code);
+    return rest;
+
+    function rest(next: Code): State | undefined {
+      if (next === code) {
+        effects.consume(next);
+        return rest;
+      }
+      effects.exit('data');
+      return ok(next);
+    }
+  };
+};
+
+/** Reads a bare address after an open bracket as text, from the parser's list of brackets instead of its walk. */
+const tokenizeWord: Tokenizer = function (effects, ok, nok) {
+  const inLabel = this._labelStarts?.some(({ _balanced }) => _balanced !== true) === true;
+  return (code) => {
+    if (!inLabel) return nok(code);
+    effects.enter('data');
+    effects.consume(code);
+    effects.exit('data');
+    return ok;
+  };
+};
+
+/** Where a bare address may start: with a scheme also after characters of an e-mail address. */
+function startsWord(previous: Code): boolean {
+  return previous === null || previous < 0 || !/[a-z]/i.test(String.fromCharCode(previous));
+}
+
+const runConstruct: Construct = { name: 'run', tokenize: tokenizeRun };
+const wordConstruct: Construct = { name: 'word', tokenize: tokenizeWord, previous: startsWord };
+/** The codes of characters that may start a bare address. */
+const WORD_START_CODES = Array.from({ length: 128 }, (_, code) => code).filter((code) =>
+  /[-+.\da-z]/i.test(String.fromCharCode(code)),
+);
+
+/** Keeps the parser's time proportional to the length of the text. */
+export const parseLimits: Extension = {
+  text: {
+    ...Object.fromEntries(WORD_START_CODES.map((code) => [code, wordConstruct])),
+    42: runConstruct,
+    95: runConstruct,
+    126: runConstruct,
+  },
+};
+
+/*
+ * Program output sometimes looks like constructs nested hundreds deep, and the parser takes seconds for them. Marks
+ * beyond a depth are read as letters.
+ */
+
+/** Deepest nesting of lists and quotes. */
+const MAX_CONTAINERS = 40;
+const MAX_IMAGES = 20;
+
+const RULE = '(?![ \\t]*([-*_])(?:[ \\t]*\\1)*[ \\t]*$)';
+const MARKER = '[ \\t]*(?:>|[-+*](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))';
+const TOO_DEEP = new RegExp(`^${RULE}(?:${MARKER}){${MAX_CONTAINERS}}`, 'gm');
+/** Beside a letter; a run between spaces is no emphasis. */
+const LONG_RUN = /(?<=[^\s*_])[*_]{13,}|[*_]{13,}(?=[^\s*_])/g;
+const BLOCK_START = '\\n[ \\t>]*(?=\\n|[-+*][ \\t]|\\d{1,9}[.)][ \\t]|[#`~|])';
+const IMAGE_MARKS = new RegExp(`${BLOCK_START}|!\\[|\\]`, 'g');
+const REPLACEMENT = 'x';
+
+/** The text for the parser: of the same length, without lists, quotes and images that are nested too deep. */
+export function limitNesting(text: string): string {
+  const shallow = text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + REPLACEMENT);
+  return limitImages(shallow.replace(LONG_RUN, (run) => REPLACEMENT.repeat(run.length)));
+}
+
+function limitImages(text: string): string {
+  let images = 0;
+  return text.replace(IMAGE_MARKS, (found) => {
+    if (found === '![') images += 1;
+    else images = found === ']' ? Math.max(0, images - 1) : 0;
+    return found === '![' && images > MAX_IMAGES ? '!"' : found;
+  });
+}
 
 // Slack reads HTML, footnotes and link definitions as text. Definitions would also let the end of an answer change how
 // its beginning reads.

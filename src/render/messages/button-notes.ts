@@ -8,7 +8,7 @@ import {
   type RenderedMessage,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
-import { truncateBytes } from '../markdown/fallback-text.ts';
+import { truncateBytes } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 
 /** UTF-8 bytes of a text that Slack gave back: chat.update refuses 4,000. */

@@ -1,7 +1,6 @@
 import type { FileLimits } from '../strings/file-transfer.ts';
 import * as strings from '../strings/index.ts';
-import { quotedName } from '../text/shorten.ts';
-import { formatSize } from '../text/units.ts';
+import { formatSize, quotedName } from '../text-format.ts';
 
 export interface FileOutcome {
   /** Untrusted; any characters. */

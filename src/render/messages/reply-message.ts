@@ -10,18 +10,17 @@ import {
   type SlackBlock,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
-import { truncateBytes } from '../markdown/fallback-text.ts';
 import type { ParseCounter } from '../markdown/parse-markdown.ts';
-import { neutralizePings } from '../markdown/pings.ts';
+import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text-format.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
 import { feedbackButtons } from './button-notes.ts';
-import { blocksWithDataTable, searchTable, wideTableOf } from './data-table.ts';
-import { doneLine, planBlock, progressLine } from './progress.ts';
 import { furtherSourceBlocks, searchSources, showsSources, sourceBlocks } from './sources.ts';
+import { blocksWithDataTable, searchTable, wideTableOf } from './tables.ts';
+import { doneLine, planBlock, progressLine } from './tool-steps.ts';
 
 export interface DisplayedReply {
   turnId: string;

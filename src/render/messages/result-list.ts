@@ -11,11 +11,9 @@ import {
   type SlackBlock,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
-import { truncateBytes } from '../markdown/fallback-text.ts';
-import { neutralizePings } from '../markdown/pings.ts';
+import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
-import { shortenMiddle, toOneLine } from '../text/shorten.ts';
-import { formatSize } from '../text/units.ts';
+import { formatSize, shortenMiddle, toOneLine } from '../text-format.ts';
 
 export interface ListedResult {
   /** Untrusted; any characters. */

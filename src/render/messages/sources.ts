@@ -1,7 +1,7 @@
 import type { RichTextBlock, RichTextElement } from '@slack/types';
-import { isSignedLink } from '../markdown/signed-links.ts';
+import { isSignedLink } from '../markdown/unsafe-links.ts';
 import * as strings from '../strings/index.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text-format.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
 import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './source-ids.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-steps.ts';

@@ -1,6 +1,10 @@
+import type { TaskCardBlock, URLSourceElement } from '@slack/types';
+import { blockTextLength, type PlanBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import { capitalise, shorten, toOneLine } from '../text/shorten.ts';
+import { earlierSteps, stepsDone } from '../strings/index.ts';
+import { capitalise, counted, formatRunningTime, shorten, toOneLine } from '../text-format.ts';
 import type { ReplyBlock } from './answer-text.ts';
+import { inputText, parseJson, readableValue } from './tool-values.ts';
 
 /** A tool call of the agent, as people see it. */
 export interface ToolStep {
@@ -45,21 +49,28 @@ export interface ToolCall {
   name: string;
   input: unknown;
   output: string | undefined;
+  /** Whether it failed, if the service says so. */
+  isError?: boolean | undefined;
 }
 
 export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
-  const outputs = new Map<string, string>();
+  const outcomes = new Map<string, Pick<ToolCall, 'output' | 'isError'>>();
   const called = new Set<string>();
   for (const block of blocks) {
-    if (block.kind === 'tool_result' && block.toolUseId !== '') outputs.set(block.toolUseId, block.content);
+    if (block.kind === 'tool_result' && block.toolUseId !== '')
+      outcomes.set(block.toolUseId, outcomeIn(block));
     if (block.kind === 'tool_use' && block.id !== '') called.add(block.id);
   }
   return blocks.flatMap((block) => {
     if (block.kind === 'tool_use')
-      return [{ name: block.name, input: block.input, output: outputs.get(block.id) }];
+      return [{ name: block.name, input: block.input, output: undefined, ...outcomes.get(block.id) }];
     if (block.kind !== 'tool_result' || called.has(block.toolUseId)) return [];
-    return [{ name: '', input: undefined, output: block.content }];
+    return [{ name: '', input: undefined, ...outcomeIn(block) }];
   });
+}
+
+function outcomeIn({ content, isError }: ReplyBlock & { kind: 'tool_result' }) {
+  return { output: content, isError };
 }
 
 /** A call in one line of at most `most` characters: "Search web: BRCA1". */
@@ -115,80 +126,158 @@ function firstLine(text: string): string {
   return more && first.length < MAX_SUMMARY_LENGTH ? `${first} …` : shorten(first, MAX_SUMMARY_LENGTH);
 }
 
-/** An input in readable form: a single text verbatim. */
-export function inputText(input: unknown, readable = readableValue): string {
-  const [only, ...more] = typeof input === 'object' && input !== null ? Object.values(input) : [];
-  return more.length === 0 && typeof only === 'string' && !Array.isArray(input) ? only : readable(input);
+const MAX_LINE_LENGTH = 180;
+
+/** The line below a growing reply: what the agent is doing, for how long, and how many steps are done. */
+export function progressLine(
+  blocks: readonly ReplyBlock[],
+  options: { elapsedMs: number; status: string },
+): string {
+  const tail = progressTail(blocks, options.elapsedMs);
+  const most = MAX_LINE_LENGTH - tail.length - 3;
+  const last = blocks.findLast((block) => block.kind !== 'tool_result');
+  const doing = last?.kind === 'tool_use' ? callTitle(last, most) : shorten(options.status, most);
+  return `${doing} · ${tail}`;
 }
 
-const MAX_ROWS = 20;
-const MAX_CELL_LENGTH = 30;
-/** Levels of a value that is shown whole, and columns of its tables. */
-const MAX_LEVELS = 20;
-const MAX_COLUMNS = 20;
-
-/** A value of a tool call as text, without leaving anything out: as it is if it is nested deeper than anyone reads. */
-export function wholeValue(value: unknown): string {
-  try {
-    return readableValue(value, MAX_LEVELS);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return typeof value === 'string' ? value : JSON.stringify(value);
-  }
+/** For how long the agent works, and how many steps are done: "1 min · 2 steps done". */
+export function progressTail(blocks: readonly ReplyBlock[], elapsedMs: number): string {
+  const done = toolCalls(blocks).filter((call) => call.output !== undefined).length;
+  const count = done === 0 ? '' : `${counted(done, 'step')} done`;
+  return [formatRunningTime(elapsedMs), count].filter((part) => part !== '').join(' · ');
 }
 
+/** The line below a finished reply: "14 steps in 6 min". */
+export function doneLine(blocks: readonly ReplyBlock[], elapsedMs: number): string {
+  return stepsDone(toolCalls(blocks).length, elapsedMs);
+}
+
+/** A plan of one step would only repeat the progress line. */
+const MIN_STEPS = 2;
+/** Rows of a plan; Slack publishes no limit, and more than these are hard to follow. */
+const MAX_ROWS = 8;
+/** Characters of a plan: the answer has the rest of its message. */
+const MAX_PLAN_LENGTH = 1_500;
+/** Characters of a row (longer ones are cut off in Slack's apps). */
+const MAX_TITLE_LENGTH = 120;
+const MAX_SOURCES = 3;
+const MAX_SOURCE_LABEL_LENGTH = 40;
+const MAX_URL_LENGTH = 500;
+const ADDRESS = /https?:\/\/[^\s<>()[\]{}|"'`*\\\u2060]+/g;
 /**
- * A value of a tool call as text: fields one below the other, and lists of records as a table; long ones are cut unless
- * `levels` are given, below which it throws a RangeError.
+ * The steps of a run as a plan, the latest last, with the older ones in one row; undefined for fewer than two. Its ids
+ * stay the same as the run goes on, so that Slack keeps open what people opened.
  */
-function readableValue(value: unknown, levels?: number): string {
-  if (levels === 0) throw new RangeError('nested too deeply');
-  if (typeof value === 'string') return readableText(value, levels);
-  if (value === undefined || value === null) return '';
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const inner = levels === undefined ? undefined : levels - 1;
-  if (Array.isArray(value)) return readableList(value, inner);
-  const fields = Object.entries(value).map(([key, one]) => [key, readableValue(one, inner)] as const);
-  return fields.map(([key, text]) => `${key}:${text.includes('\n') ? `\n${text}` : ` ${text}`}`).join('\n');
+export function planBlock(
+  blocks: readonly ReplyBlock[],
+  options: { elapsedMs: number; status: string },
+): PlanBlock | undefined {
+  const calls = toolCalls(blocks);
+  if (calls.length < MIN_STEPS) return undefined;
+  const older = calls.length > MAX_ROWS ? calls.length - MAX_ROWS + 1 : 0;
+  const rows = calls.slice(older).map((call, at) => stepRow(call, older + at + 1));
+  const title = `${options.status} · ${progressTail(blocks, options.elapsedMs)}`;
+  const tasks = older === 0 ? rows : [olderRow(calls.slice(0, older)), ...rows];
+  const plan = { type: 'plan' as const, block_id: 'plan', title: shorten(title, MAX_TITLE_LENGTH), tasks };
+  addSources(plan, calls.slice(older), rows);
+  return plan;
 }
 
-/** A text as it is; one that holds JSON like the value that it stands for. Of records that were cut, those before the cut. */
-function readableText(text: string, levels?: number): string {
-  if (!/^\s*[[{]/.test(text)) return text;
-  const whole = parseJson(text);
-  if (whole !== undefined) return readableValue(whole, levels);
-  const records = text.slice(0, text.lastIndexOf('},') + 1);
-  const cut = levels === undefined ? (parseJson(`${records}]`) ?? parseJson(`${records}]}`)) : undefined;
-  return cut === undefined ? text : `${readableValue(cut)}\n…`;
+function stepRow(call: ToolCall, number: number): TaskCardBlock {
+  const title = neutralizePings(callTitle(call, MAX_TITLE_LENGTH));
+  return { type: 'task_card', task_id: `step-${number}`, title, status: stateOf(call) };
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+/** Has the sign of a failure if one of its steps failed: it is all that people see of them. */
+function olderRow(calls: readonly ToolCall[]): TaskCardBlock {
+  const states = calls.map(stateOf);
+  const failed = states.filter((state) => state === 'error').length;
+  const ended = failed === 0 ? 'complete' : 'error';
+  const status = states.includes('in_progress') ? 'in_progress' : ended;
+  return { type: 'task_card', task_id: 'earlier', title: earlierSteps(calls.length, failed), status };
+}
+
+function stateOf(call: ToolCall): 'in_progress' | 'complete' | 'error' {
+  if (call.output === undefined) return 'in_progress';
+  return hasFailed(call.output, call.isError) ? 'error' : 'complete';
+}
+
+/** First words of outputs that tell of a failure. Rather too few: no result is to look like a failure. */
+const FAILURES = [
+  /^(?:(?:fatal|server|syntax|runtime) )?(?:[a-z\d.]*(?:error|exception)|fatal|failed|failure)\W{0,2}[:\]]/i,
+  /^(?:error|exception|failed)\W*$/i,
+  /^(?:error|exception) (?:(?:while|when|during|from|calling|executing|loading|opening|parsing|reading|running)\b|in [\w.:]+\()/i,
+  /^failed (?:with|to (?!reject))\b/i,
+  /^(?:the )?(?:call|command|connection|download|execution|operation|query|request|tool|upload) (?:failed|timed out)\b/i,
+  /^(?:timed out\b|traceback \(most recent)/i,
+  /^http(?:\/[\d.]+)?(?: status| error)?(?: code)?:? [45]\d\d\b/i,
+  /^[45]\d\d (?:bad (?:gateway|request)|(?:client|server|internal server) error|forbidden|gateway time|not found|service unavailable|too many requests|unauthorized)/i,
+  /^(?:could not|couldn't|cannot|can't|unable to) (?:access|connect|create|download|execute|fetch|import|load|open|parse|process|reach|read|resolve|retrieve|run|save|start|upload|write)\b/i,
+];
+/** What follows a colon and is no reason: a measured error, or none. */
+const NO_REASON =
+  /^[^:\]]*[:\]]\W*(?:(?![45]\d\d\b(?!\.\d))\d|(?:none|null|nil|n\/a)\b|no errors?\b|(?:no|ok)\W*(?:$|\n))/i;
+/** The first field of an object in JSON, which may have been cut off in its text. */
+const FIRST_FIELD = /^\s*\{\s*"\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*"?|\w+)/;
+const HEAD_LENGTH = 200;
+
+/** Whether a step failed: as the service says, or else by how tools report it in their outputs. */
+function hasFailed(output: string, isError: boolean | undefined): boolean {
+  if (isError !== undefined) return isError;
+  if (!/^\s*\{/.test(output)) {
+    // After any marks, but not the border of a table, nor in a list of records.
+    const words = output.slice(0, HEAD_LENGTH).replace(/^[^\p{L}\p{N}|{]+/u, '');
+    return !NO_REASON.test(words) && FAILURES.some((failure) => failure.test(words));
+  }
+  const text = output.slice(0, MAX_TOOL_TEXT_LENGTH);
+  const [first] = FIRST_FIELD.exec(text) ?? [];
+  const value = parseJson(text) ?? parseJson(`${first}}`) ?? parseJson(`${first}"}`);
+  const fields = new Map(Object.entries(value ?? {}));
+  return (
+    ['error', 'errors', 'isError', 'is_error'].some((name) => isReason(fields.get(name))) ||
+    ['error', 'failed'].includes(fields.get('status')) ||
+    ['success', 'ok'].some((name) => fields.get(name) === false)
+  );
+}
+
+/** Whether the value of a field `error` tells of a failure: a number may be a measured one, or a count. */
+function isReason(value: unknown): boolean {
+  if (typeof value === 'string')
+    return /\p{L}{2}/u.test(value) && !/^\W*(?:none|null|nil|nan|false|no|ok|no errors?)\W*$/i.test(value);
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(isReason);
+  return value === true;
+}
+
+/** Adds the addresses that the outputs name, those of the latest steps first, as far as the plan has room. */
+function addSources(plan: PlanBlock, calls: readonly ToolCall[], rows: readonly TaskCardBlock[]): void {
+  let room = MAX_PLAN_LENGTH - blockTextLength([plan]);
+  for (const [at, { output = '' }] of [...calls.entries()].reverse()) {
+    const sources = sourcesIn(output);
+    room -= sources.reduce((sum, { text }) => sum + text.length, 0);
+    if (room < 0) return;
+    const row = rows[at];
+    if (row !== undefined && sources.length > 0) row.sources = sources;
   }
 }
 
-function readableList(list: readonly unknown[], levels?: number): string {
-  const records = list.flatMap((one) => (typeof one === 'object' && one && !Array.isArray(one) ? [one] : []));
-  const isTable = records.length > 0 && records.length === list.length;
-  const table = isTable ? tableOf(records, levels) : undefined;
-  return table ?? list.map((one) => `- ${readableValue(one, levels).replaceAll('\n', '\n  ')}`).join('\n');
+/** The label is the address itself, with its whole host: an agent cannot hide where a link leads. */
+function sourcesIn(output: string): URLSourceElement[] {
+  // An output that was cut off may end in the middle of an address.
+  const end = output.length < MAX_TOOL_TEXT_LENGTH ? output.length : output.length - 1;
+  const whole = [...output.matchAll(ADDRESS)].filter(({ index, 0: url }) => index + url.length <= end);
+  const found = whole.map(([url]) => url.replace(/[.,;:!?]+$/, ''));
+  const urls = [...new Set(found)].filter((url) => url.length <= MAX_URL_LENGTH && hasPlainHost(url));
+  return urls.slice(0, MAX_SOURCES).map((url) => ({ type: 'url', url, text: sourceLabel(url) }));
 }
 
-/** Undefined for a table that would have to be cut and is to be whole. */
-function tableOf(records: readonly object[], levels?: number): string | undefined {
-  const isWhole = levels !== undefined;
-  const shown = records.slice(0, isWhole ? undefined : MAX_ROWS).map((one) => new Map(Object.entries(one)));
-  const keys = [...new Set(shown.flatMap((record) => [...record.keys()]))];
-  if (isWhole && keys.length > MAX_COLUMNS) return undefined;
-  const texts = shown.map((record) => keys.map((key) => readableValue(record.get(key), levels)));
-  if (isWhole && [keys, ...texts].flat().some((text) => text.length > MAX_CELL_LENGTH || text.includes('\n')))
-    return undefined;
-  const cell = (text: string) => shorten(text.replace(/\s+/g, ' '), MAX_CELL_LENGTH);
-  const rows = [keys, ...texts.map((row) => row.map(cell))];
-  const widths = keys.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
-  return [...lines.map((line) => line.trimEnd()), ...(records.length > shown.length ? ['…'] : [])].join('\n');
+function hasPlainHost(url: string): boolean {
+  const { username, password } = URL.parse(url) ?? { username: url };
+  return username === '' && password === '';
+}
+
+function sourceLabel(url: string): string {
+  const host = new URL(url).host.replace(/^www\./, '');
+  const most = MAX_SOURCE_LABEL_LENGTH;
+  if (host.length >= most) return `…${host.slice(1 - most)}`;
+  return shorten(host + url.replace(/^https?:\/\/[^/?#]*|\/$/g, ''), most);
 }

@@ -1,6 +1,6 @@
-import { withoutSignedLinks } from '../markdown/signed-links.ts';
+import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
 import { recordNotes } from '../strings/index.ts';
-import { shorten } from '../text/shorten.ts';
+import { shorten } from '../text-format.ts';
 import type { RecordedFile, RecordedPerson, RecordedTask, RecordedTurn } from './record-page.ts';
 
 /** https://www.researchobject.org/ro-crate/specification/1.2/ */

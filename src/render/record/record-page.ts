@@ -1,11 +1,11 @@
 import { markdownToHtml } from '../markdown/markdown-to-html.ts';
-import { withoutSignedLinks } from '../markdown/signed-links.ts';
+import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
 import { answerText, type ReplyBlock } from '../messages/answer-text.ts';
 import { sourcesOf } from '../messages/sources.ts';
-import { callTitle, inputText, type ToolCall, toolCalls, wholeValue } from '../messages/tool-steps.ts';
+import { callTitle, type ToolCall, toolCalls } from '../messages/tool-steps.ts';
+import { inputText, wholeValue } from '../messages/tool-values.ts';
 import { modelName, recordNotes } from '../strings/index.ts';
-import { escapeHtml } from '../text/escape.ts';
-import { formatSize } from '../text/units.ts';
+import { escapeHtml, formatSize } from '../text-format.ts';
 
 /** A task, as its record names it. All texts and names here are untrusted. */
 export interface RecordedTask {

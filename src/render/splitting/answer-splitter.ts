@@ -1,9 +1,8 @@
 import type { MarkdownBlock } from '@slack/types';
-import { fallbackText } from '../markdown/fallback-text.ts';
 import { fenceAround, lineStart } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
-import { neutralizePings } from '../markdown/pings.ts';
-import { graphemeStart } from '../text/shorten.ts';
+import { fallbackText, neutralizePings } from '../markdown/pings.ts';
+import { graphemeStart } from '../text-format.ts';
 import { cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
 import { incompleteEndOf } from './incomplete-markdown.ts';
 import { OpenPart } from './open-part.ts';

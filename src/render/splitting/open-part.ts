@@ -1,9 +1,9 @@
 import { wordJoinerCost } from '../markdown/cjk-emphasis.ts';
-import { hostNoteCost } from '../markdown/disguised-link.ts';
 import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { formulaCost } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
+import { hostNoteCost } from '../markdown/unsafe-links.ts';
 import { cutAtBlockLimit, SlackBlockCount } from './cut-point.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';

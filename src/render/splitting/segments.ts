@@ -1,7 +1,7 @@
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
-import { hostNote } from '../markdown/disguised-link.ts';
 import { fenceAround, isTableTooWide, linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
+import { hostNote } from '../markdown/unsafe-links.ts';
 
 /** A segment of a part's Markdown: from the answer, or added by the renderer. */
 export interface Segment {

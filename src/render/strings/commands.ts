@@ -1,5 +1,4 @@
-import { capitalise, quotedName, shorten, toOneLine } from '../text/shorten.ts';
-import { formatDuration } from '../text/units.ts';
+import { capitalise, formatDuration, quotedName, shorten, toOneLine } from '../text-format.ts';
 
 /** What a mention without a question gets. */
 export const help = [
@@ -62,7 +61,7 @@ export const command = {
 /** Sent once to a person who writes below a finished thread of direct messages; `url` leads to that thread. */
 export function newTaskInDm(url: string | undefined): string {
   const there = url === undefined ? 'reply in its thread' : `reply <${url}|in its thread>`;
-  return `This starts a new task, which knows nothing of the previous one. To continue that one, ${there} instead (I say this only once).`;
+  return `This starts a new task, in which the agent doesn't know what was said in the previous one. To continue that one, ${there} instead (I say this only once).`;
 }
 
 /** Suggestions at the top of direct messages (Slack: 4 prompts). */

@@ -1,4 +1,4 @@
-import { counted } from '../text/units.ts';
+import { counted } from '../text-format.ts';
 import { buttons } from './buttons.ts';
 /** Why a press on a button had no effect. */
 export const controlFailed = {
@@ -25,6 +25,7 @@ export function buttonUsed(who: string, use: keyof typeof buttonUses): string {
 }
 
 export const answeredInThread = 'Someone has written to the agent here meanwhile.';
+export const questionDeleted = 'The question was deleted.';
 
 /** A press came second; `what` says what happened before. */
 export function pressedTooLate(what: string): string {

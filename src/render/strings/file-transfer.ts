@@ -1,5 +1,4 @@
-import { quotedName, shorten } from '../text/shorten.ts';
-import { formatSize } from '../text/units.ts';
+import { formatSize, quotedName, shorten } from '../text-format.ts';
 import { withReason } from './turn-errors.ts';
 
 /** Which files the app sends to the agent. */
@@ -39,9 +38,11 @@ const FILE_REASONS = {
   changed: 'it changed while I was reading it. Share it again.',
   other_host: "it isn't stored at Slack. Share the file itself.",
   type_refused: "I don't send files of this type here.",
-  too_many: 'there are too many files in one message.',
+  too_many:
+    'there are too many files in one message (quoted ones count, too): share it again in another message to me.',
   earlier: 'only the five newest files from before your question go along. Share it again.',
-  message_full: 'the files in this message are too large together.',
+  message_full:
+    'the files in this message (quoted ones count, too) are too large together: share it again in another message to me.',
   download_failed: "I couldn't download it. Share it again.",
   service_refused: 'the agent service rejected it.',
   service_failed: "the agent service couldn't take it in.",
@@ -135,7 +136,7 @@ export function sentWithoutFiles(count: number): string {
 /** Files without text were uploaded and wait for the next message. */
 export function filesReceived(names: readonly string[]): string {
   const list = shorten(names.map((name) => quotedName(name, 80)).join(', '), 600);
-  return `I have ${list}. Write what the agent should do, and I'll send ${names.length === 1 ? 'it' : 'them'} along with your next message in this thread.`;
+  return `I have ${list}. Write what the agent should do, and I'll send ${names.length === 1 ? 'it' : 'them'} along with the next message in this thread.`;
 }
 
 /** None of the files that were shared without text can be sent. */

@@ -1,4 +1,4 @@
-import { counted } from '../text/units.ts';
+import { counted } from '../text-format.ts';
 
 export const home = {
   title: 'Taskthread',
@@ -80,6 +80,8 @@ export const tasks = {
   title: 'Task',
   notFound: 'This task is no longer here; it was probably deleted.',
   outsider: "You aren't in this task's channel, so I can't show it to you.",
+  hidden:
+    "I can't see who is in this task's channel, so I can't show it to you. If I'm not in it, invite me and try again.",
   membershipUnknown:
     "Slack can't tell me right now whether you're in this task's channel. Try again in a moment.",
   /** `state` is one of `states` or a word of the service, `reason` what the service said, or ''. */

@@ -1,4 +1,4 @@
-import { counted } from '../text/units.ts';
+import { counted } from '../text-format.ts';
 import { withReason } from './turn-errors.ts';
 
 /** What stands in and below an answer: its rest, its results and their links, its review and its steps. */

@@ -1,4 +1,4 @@
-import { quotedName } from '../text/shorten.ts';
+import { quotedName } from '../text-format.ts';
 import { models } from './commands.ts';
 import { withReason } from './turn-errors.ts';
 

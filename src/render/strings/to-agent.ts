@@ -24,6 +24,11 @@ export function filesOnly(count: number): string {
   return count === 1 ? 'See the attached file.' : 'See the attached files.';
 }
 
+/** Precedes a thread's first message of a second person: what the first one wrote before names nobody. */
+export function unnamedWriter(name: string): string {
+  return `(In this Slack thread, messages without a writer's name are from ${name}.)`;
+}
+
 /** The heading over links to files that are stored outside Slack. */
 export function linkedFiles(count: number): string {
   return count === 1 ? 'A file that was shared as a link:' : 'Files that were shared as links:';

@@ -1,5 +1,4 @@
-import { quotedName, shorten } from '../text/shorten.ts';
-import { formatDuration } from '../text/units.ts';
+import { formatDuration, quotedName, shorten } from '../text-format.ts';
 import { modelName, models } from './commands.ts';
 
 /** Why a turn failed, and what to do about it. */

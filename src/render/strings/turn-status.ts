@@ -1,5 +1,4 @@
-import { capitalise } from '../text/shorten.ts';
-import { counted, formatDuration } from '../text/units.ts';
+import { capitalise, counted, formatDuration } from '../text-format.ts';
 
 /** What a reply says about its turn while the turn runs, and when it ends without an error. */
 
@@ -105,7 +104,7 @@ export function moreNotes(count: number): string {
 /** The post at the end that mentions the asker, in mrkdwn; `userId` is undefined in a DM. */
 export function endMention(
   userId: string | undefined,
-  outcome: 'done' | 'asks' | 'failed' | 'length',
+  outcome: 'done' | 'asks' | 'failed' | 'length' | 'cancelled',
   ms: number,
 ): string {
   const what = {
@@ -113,7 +112,8 @@ export function endMention(
     asks: 'the answer is ready, and asks you something',
     failed: "this didn't work",
     length: 'the first part of the answer is ready',
+    cancelled: 'the agent was stopped',
   }[outcome];
-  const line = `${what} (it took ${formatDuration(ms)}).`;
+  const line = `${what} (${outcome === 'cancelled' ? 'after' : 'it took'} ${formatDuration(ms)}).`;
   return userId === undefined ? capitalise(line) : `<@${userId}> ${line}`;
 }

@@ -3,7 +3,7 @@ import { allowAuditChange } from '../audit-trail.ts';
 import { StoreError } from '../errors.ts';
 import { countChanges, daysAgo, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
-import { lockChangeSequence } from '../workspaces/workspaces.ts';
+import { lockChangeSequence } from '../workspaces/installations.ts';
 
 /** The most rows of one transaction, so that it holds no lock for long. */
 const MAX_ROWS_PER_TRANSACTION = 1_000;

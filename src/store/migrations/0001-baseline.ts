@@ -1,10 +1,75 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { AUDIT_TRIGGERS } from './baseline/audit-triggers.ts';
 import { RECORD_MESSAGE_FUNCTIONS } from './baseline/record-message.ts';
 import { TASK_TABLES } from './baseline/task-tables.ts';
 import { THREAD_TABLES } from './baseline/thread-tables.ts';
 import { WORKSPACE_TABLES } from './baseline/workspace-tables.ts';
+
+/** The triggers that write the audit trail and protect it: no code path can leave an event out, or change one. */
+const AUDIT_TRIGGERS = `
+  -- Audit events are only added. A transaction that changes them must name one of two reasons:
+  -- select set_config('taskthread.audit_change', 'expire' | 'forget', true)
+  create function forbid_audit_change() returns trigger language plpgsql as $$
+  declare reason text := coalesce(current_setting('taskthread.audit_change', true), '');
+  begin
+    if tg_op = 'DELETE' and reason in ('expire', 'forget') then return old; end if;
+    if tg_op = 'UPDATE' and reason = 'forget'
+      and (to_jsonb(new) - 'user_id' - 'details') = (to_jsonb(old) - 'user_id' - 'details')
+      and (new.details - 'stoppedBy') = (old.details - 'stoppedBy')
+      and new.user_id is null then return new; end if;
+    raise exception 'the audit trail is only added to';
+  end $$;
+  create trigger forbid_audit_change before update or delete on audit_events
+    for each row execute function forbid_audit_change();
+  create trigger forbid_audit_truncate before truncate on audit_events
+    for each statement execute function forbid_audit_change();
+
+  -- The model and the skill are recorded only once the service has accepted them: until then they are text that a person typed.
+  create function audit_turn() returns trigger language plpgsql as $$
+  declare its threads%rowtype;
+  begin
+    select * into its from threads
+      where threads.workspace = new.workspace and threads.channel = new.channel and threads.thread_ts = new.thread_ts;
+    if old.stop_requested_at is null and new.stop_requested_at is not null then
+      insert into audit_events (workspace, kind, user_id, channel, thread_ts, turn_id, task_id)
+      values (new.workspace, 'stop', new.stop_requested_by, new.channel, new.thread_ts, new.id, its.task_id);
+    end if;
+    if old.finished_at is null and new.finished_at is not null then
+      insert into audit_events (workspace, kind, user_id, channel, thread_ts, turn_id, task_id, details)
+      values (new.workspace, 'turn', new.asked_by, new.channel, new.thread_ts, new.id, its.task_id, jsonb_build_object(
+        'message', new.message_ts::text,
+        'outcome', new.outcome,
+        'sent', new.user_message_id is not null,
+        'model', case when coalesce(new.task_id, its.task_id) is not null then its.task_model end,
+        'skill', case when new.user_message_id is not null then new.skill end,
+        'tools', coalesce(new.tool_counts, '{}'),
+        'filesIn', jsonb_array_length(coalesce(new.attached_file_ids, '[]')),
+        'bytesIn', new.uploaded_bytes,
+        'filesOut', (
+          select count(*) from posted_results
+          where posted_results.workspace = new.workspace and posted_results.channel = new.channel
+            and posted_results.thread_ts = new.thread_ts and posted_results.turn_id = new.id
+            and batch not like 'review:%'),
+        'seconds', round(extract(epoch from new.finished_at - new.started_at)::numeric, 1),
+        'retries', new.takeovers,
+        'stoppedBy', new.stop_requested_by));
+    end if;
+    return null;
+  end $$;
+  create trigger audit_turn after update of stop_requested_at, finished_at on turns
+    for each row execute function audit_turn();
+
+  create function audit_withdrawal() returns trigger language plpgsql as $$
+  begin
+    insert into audit_events (workspace, kind, user_id, channel, thread_ts, details)
+    values (new.workspace, 'withdrawal', new.user_id, new.channel, new.thread_ts,
+      jsonb_build_object('message', new.ts::text));
+    return null;
+  end $$;
+  create trigger audit_withdrawal after update of state on messages
+    for each row when (new.state = 'withdrawn' and old.state <> 'withdrawn')
+    execute function audit_withdrawal();
+`;
 
 const STATEMENTS = [WORKSPACE_TABLES, THREAD_TABLES, TASK_TABLES, RECORD_MESSAGE_FUNCTIONS, AUDIT_TRIGGERS];
 

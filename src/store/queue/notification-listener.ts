@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { sleepUnlessAborted, within } from '../../calls/waits.ts';
+import { sleepUnlessAborted, within } from '../../calls/retries-and-waits.ts';
 
 const HEALTH_CHECK_INTERVAL_MS = 10_000;
 const GOODBYE_TIMEOUT_MS = 1_000;

@@ -25,6 +25,8 @@ export interface Gap {
   threadsUsedMs: number;
   /** The top level of channels that were used so long before it is read. */
   channelsUsedMs: number;
+  /** That of so many channels is read also where they were used only so long before it, the last used ones. */
+  quietChannels: { usedMs: number; most: number };
   /** Messages from so long before it may be missing, too: Slack may have retried a delivery from then during the gap. */
   marginMs: number;
   /** Messages that wait are looked for first, and held meanwhile, in whatever thread: they may have been edited or deleted. */
@@ -35,10 +37,10 @@ export interface Gap {
 export class Backfills extends Queries {
   /** Asks for the threads and channels of a gap, the newest first. Returns how many. */
   async addGap(workspace: string, gap: Gap): Promise<number> {
-    const { since, threadsUsedMs, channelsUsedMs, marginMs, looksForWaiting } = gap;
+    const { since, threadsUsedMs, channelsUsedMs, quietChannels: quiet, marginMs, looksForWaiting } = gap;
     const from = sql`${(since.getTime() - marginMs) / 1_000}::numeric(16,6)`;
-    const wereUsed = (ms: number) =>
-      sql`workspace = ${workspace} and last_used_at > ${since}::timestamptz - ${millis(ms)}`;
+    const isUsed = (ms: number) => sql`last_used_at > ${since}::timestamptz - ${millis(ms)}`;
+    const wereUsed = (ms: number) => sql`workspace = ${workspace} and ${isUsed(ms)}`;
     const heldUntil = sql`extract(epoch from ${fromNow(FIRST_LOOK_MS)})`;
     const queued = sql`
       with waiting as (
@@ -56,13 +58,15 @@ export class Backfills extends Queries {
         -- They are due in this order.
         now() + row_number() over (order by waiting is null, last_used_at desc, thread_ts desc) * interval '1 microsecond'
       from (
-        select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at, waiting
+        select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at, waiting, 0 as place
         from used join threads using (channel, thread_ts) left join waiting using (channel, thread_ts)
         where workspace = ${workspace} and not is_dormant
         union all
-        select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at), null from threads
-        where ${wereUsed(channelsUsedMs)} group by workspace, channel
+        select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at), null,
+          row_number() over (order by max(last_used_at) desc)
+        from threads where ${wereUsed(Math.max(channelsUsedMs, quiet.usedMs))} group by workspace, channel
       ) as places
+      where place <= ${quiet.most} or ${isUsed(channelsUsedMs)}
       on conflict (workspace, kind, channel, thread_ts, key) do update
         set version = jobs.version + 1, due_at = excluded.due_at, tried_since = null,
           payload = jsonb_strip_nulls(jsonb_build_object('waiting', jobs.payload -> 'waiting')) || excluded.payload

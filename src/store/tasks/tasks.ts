@@ -32,7 +32,7 @@ export interface CheckedTurn extends Turn {
 export interface SentTurn extends Omit<Turn, 'prompt'> {
   /** The messages of its reply. */
   reply_ts: SlackTs[];
-  /** A button made its message, which is not in Slack, and repeats no other. */
+  /** A button, or a form about a message in the thread, made its message, which is not in Slack, and repeats no other. */
   is_press: boolean;
   /** It sent words of a person who was erased since. */
   is_erased: boolean;
@@ -118,8 +118,10 @@ export class TaskRecords extends Queries {
       select turns.*, null as prompt, prompt is null and has_text as is_erased,
         array(select ts::text from posts where (posts.workspace, turn_id) = (turns.workspace, turns.id)
           and part like 'reply:%' and state = 'posted' and ts is not null order by ts) as reply_ts,
-        exists (select from turns as pressed where ${sameThread('pressed', 'turns')}
-          and pressed.button_message_ts = turns.message_ts) and not exists (
+        (exists (select from turns as pressed where ${sameThread('pressed', 'turns')}
+          and pressed.button_message_ts = turns.message_ts) or exists (
+            select from task_starts as form where ${sameThread('form', 'turns')}
+              and form.message_ts = turns.message_ts)) and not exists (
             select from messages where ${sameThread('messages', 'turns')} and ts = turns.message_ts
               and coalesce(resends_turn_id, revises_turn_id) is not null) as is_press
       from turns
@@ -208,22 +210,23 @@ export class TaskDeletions extends Queries {
     holdMs: number,
   ): Promise<Job | 'busy' | 'over'> {
     return this.db.transaction().execute(async (trx) => {
-      const { rows } = await sql<{ account_id: string; is_busy: boolean }>`
-        select account_id, exists (select from turns where ${inThread(thread)} and finished_at is null) as is_busy
+      const { rows } = await sql<{ account_id: string; former: string[]; is_busy: boolean }>`
+        select account_id, quotable_task_ids as former, exists (select from turns where ${inThread(thread)} and finished_at is null) as is_busy
         from threads where ${inThread(thread)} and task_id = ${task} for update`.execute(trx);
       const [found] = rows;
       if (found === undefined) return 'over';
-      const { account_id, is_busy } = found;
+      const { account_id, former, is_busy } = found;
       if (is_busy) return 'busy';
       await sql`
         update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
-          task_state_read_at = null, project_id = null, participant_ids = '{}', quotable_task_ids = '{}'
+          task_state_read_at = null, project_id = null, participant_ids = '{}', quotable_task_ids = '{}',
+          former_task_ids = array(select unnest(former_task_ids) except select unnest(quotable_task_ids))
         where ${inThread(thread)}`.execute(trx);
       await sql`delete from jobs where ${inThread(thread)} and kind = ${JOB_KIND.followUp}`.execute(trx);
       await jobWake(thread, [JOB_KIND.reminder]).execute(trx);
       const { workspace, channel, thread_ts } = thread;
       const job = { workspace, kind: JOB_KIND.taskDeletion, channel, thread_ts, key: task, person };
-      return (await new Jobs(trx).add({ ...job, payload: { account_id } }, { holdMs })) ?? 'over';
+      return (await new Jobs(trx).add({ ...job, payload: { account_id, former } }, { holdMs })) ?? 'over';
     });
   }
 

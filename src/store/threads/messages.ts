@@ -82,9 +82,10 @@ export class Messages extends Queries {
     await this.#update(key, sql`has_waiting_reaction = ${marked}`, sql`true`);
   }
 
-  /** Withdraws a waiting message; false if it no longer waits. */
+  /** Withdraws a message that waits, or that was closed and could be sent again; false if it is another. */
   async withdraw(key: MessageKey): Promise<boolean> {
-    return this.#update(key, sql`state = 'withdrawn', content = null`, isWaiting);
+    const isAtRest = sql`state in ('waiting', 'closed')`;
+    return this.#update(key, sql`state = 'withdrawn', content = null`, isAtRest);
   }
 
   /** Refuses a waiting message and erases its content; false if it no longer waits. */
@@ -108,6 +109,14 @@ export class Messages extends Queries {
     const sent = sql`
       select from messages where ${inThread({ workspace, channel, thread_ts })} and state = 'sent' and ts <> ${ts} limit 1`;
     return this.exists(sent);
+  }
+
+  /** Who wrote the messages that a task has, those that repeat others aside; '' for an erased person. */
+  async writersTo(thread: ThreadKey, taskId: string): Promise<string[]> {
+    const rows = await this.rows(sql<{ user_id: string }>`
+      select distinct user_id from messages where ${inThread(thread)} and resends_turn_id is null and ts in (
+        select message_ts from turns where ${inThread(thread)} and task_id = ${taskId} and user_message_id is not null)`);
+    return rows.map(({ user_id }) => user_id);
   }
 
   /** The unsent messages of a thread before a message that no other message has quoted, oldest first. */

@@ -74,6 +74,15 @@ export class Posts extends Queries {
       where posts.workspace = ${workspace} and posts.channel = ${channel} and posts.ts = ${ts}`);
   }
 
+  /** The turns at work in a channel with a post that Slack may have before it is recorded, the latest first. */
+  async turnsPosting(workspace: string, channel: string, most: number): Promise<Turn[]> {
+    return this.rows(sql<Turn>`
+      select * from turns
+      where workspace = ${workspace} and channel = ${channel} and finished_at is null and exists (
+        select from posts where (posts.workspace, posts.turn_id) = (turns.workspace, turns.id) and state = 'intended')
+      order by id desc limit ${most}`);
+  }
+
   /** Records that a part is about to be posted, or posted again. */
   async intend(turn: TurnLocation, part: string, key: string, isStream = false): Promise<Post> {
     const post = { ...intendedPost(turn, part, key), is_stream: isStream };

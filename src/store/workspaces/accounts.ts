@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { JOB_KIND } from '../jobs/jobs.ts';
 import { changesRow, countChanges, Queries } from '../queries.ts';
 import type { AccountKey, AccountRow, Tables } from '../schema.ts';
-import { inChangeSequence, nextChangeSeq } from './workspaces.ts';
+import { inChangeSequence, nextChangeSeq } from './installations.ts';
 
 /** The account of the settings, which any workspace may use. */
 export const SETTINGS_ACCOUNT = 'settings';

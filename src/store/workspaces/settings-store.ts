@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { EncryptedText } from '../column-types.ts';
 import { Queries, reachedWith, toPostgresJson } from '../queries.ts';
 import type { SettingsRow, Tables } from '../schema.ts';
-import { DecryptionError, encryptionContext, type Keyring } from './keyring.ts';
+import { DecryptionError, encryptionContext, type Keyring } from './encryption.ts';
 
 /** A text that a person has set: encrypted in the database, and erased with that person. */
 export interface SignedText {

@@ -71,6 +71,17 @@ describe.concurrent('the agent', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
   });
 
+  test('is stopped by the reaction on a reply whose post is not known to have arrived', async () => {
+    const channel = scene.channel();
+    slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: { kind: 'lost' }, times: 1 });
+    const root = scene.ask(channel, '/slow 1000 not recorded yet');
+    const reply = await scene.until('it is posted', () => scene.replies(channel, root)[0]);
+    slack.react(scene.grace, channel, reply.ts, 'octagonal_sign');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by grace.');
+    expect(scene.sentToAgent('/slow 1000 not recorded yet').texts).toEqual([]);
+  });
+
   test('never receives a waiting message that a reaction withdrew, and a later reaction is told it has ended', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 react to what waits');

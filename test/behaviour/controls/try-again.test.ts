@@ -101,4 +101,46 @@ describe.concurrent('Try again', () => {
     await strict.slack.click({ person: strict.grace, channel, ts: refused?.ts ?? '', actionId: 'retry' });
     await strict.until('the new task has it', () => sentTo(strict, 'is anybody there')[0] === 1);
   });
+
+  test('is the only way on once it is offered, also where the process is killed at that moment', async ({
+    onTestFinished,
+  }) => {
+    const own = await openAppScene({ settings: { DRAIN_SECONDS: '0' } }, onTestFinished);
+    const channel = own.channel();
+    const refusal = { kind: 'status', status: 422 } as const;
+    own.agent.faults.add({ call: /^POST .*\/messages$/, fault: refusal, times: 1 });
+    // Slack shows why, and nobody hears that it does.
+    const answersAgain = own.slack.faults.add({ call: 'chat.update', fault: { kind: 'lost' } });
+    const root = own.ask(channel, 'not twice');
+    const { ts } = await own.messageWithButton(channel, root, 'retry');
+    await own.slack.click({ person: own.ada, channel, ts, actionId: 'retry' });
+    await own.sandbox.bot.stop();
+    answersAgain();
+    await own.sandbox.restartBot();
+    const thread = { workspace: own.slack.team.id, channel: channel.id, thread_ts: root.ts };
+    const { messages, turns } = own.sandbox.bot.store;
+    await own.until('nothing is left to do', async () => {
+      const isOver = (await turns.open(thread)) === undefined;
+      return isOver && (await messages.nextWaiting(thread)) === undefined;
+    });
+    expect(own.sentToAgent('not twice').texts).toEqual(['not twice']);
+    expect(own.shown(channel, root)).toContain('You wrote 2 words');
+  });
+
+  test('says so where its question was deleted, and its button leaves', async ({ onTestFinished }) => {
+    const own = await openAppScene({}, onTestFinished);
+    const channel = own.channel();
+    const refusal = { kind: 'status', status: 422 } as const;
+    own.agent.faults.add({ call: /^POST .*\/messages$/, fault: refusal, times: 1 });
+    const root = own.ask(channel, 'not this one');
+    await own.finished(channel, root);
+    const reply = await own.messageWithButton(channel, root, 'retry');
+    own.slack.remove(channel.id, root.ts);
+    await own.slack.settled();
+    await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'retry' });
+    const told = await own.until('it is told', () => own.slack.ephemerals(own.ada, channel)[0]);
+    expect(told.text).toBe(strings.pressedTooLate(strings.questionDeleted));
+    await own.until('the button has left', () => !JSON.stringify(reply.blocks).includes('"retry"'));
+    expect(own.sentToAgent('not this one').texts).toEqual([]);
+  });
 });

@@ -247,10 +247,27 @@ describe.concurrent('an attachment', () => {
     await scene.finished(channel, root);
     const shown = scene.shown(channel, root);
     expect(shown).toContain("“bomb.zip” was left out: I don't send files of this type here.");
-    expect(shown).toContain('“two.bin” was left out: the files in this message are too large together.');
+    expect(shown).toContain('“two.bin” was left out: the files in this message (quoted');
     expect(shown).toContain('“fourth.csv” was left out: there are too many files');
     expect(shown).toContain('I sent your message without them.');
     expect(scene.sentToAgent('over all limits').fileIds[0]).toHaveLength(1);
+  });
+
+  test('of a quoted message that is one too many is named with a way to send it, which works', async () => {
+    const channel = scene.channel();
+    const file = (n: number) => ({ name: `gel-${n}.csv`, mime: 'text/csv', bytes: `gel\n${n}\n` });
+    const root = scene.slack.say({ person: scene.ada, channel, text: 'Two gels.', files: [1, 2].map(file) });
+    scene.reply(channel, root, 'One more.', { person: scene.grace, files: [file(3)] });
+    const more = { thread: root.ts, files: [file(4)] };
+    await scene.finished(channel, scene.ask(channel, 'compare all gels', more));
+    expect(scene.shown(channel, root)).toContain(
+      '“gel-3.csv” was left out: there are too many files in one message (quoted ones count, too): share it again in another message to me. The limit is 3.',
+    );
+    const again = { thread: root.ts, files: [file(3)] };
+    await scene.finished(channel, scene.ask(channel, 'with this one', again));
+    const sent = scene.sentToAgent('compare all gels').fileIds;
+    const names = sent.map((ids) => ids.map((id) => agent.files.find((one) => one.id === id)?.name));
+    expect(names).toEqual([['gel-4.csv', 'gel-1.csv', 'gel-2.csv'], ['gel-3.csv']]);
   });
 
   test('that is a zip bomb is passed on as plain bytes', async () => {

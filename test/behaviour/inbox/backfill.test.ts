@@ -43,6 +43,13 @@ describe.concurrent('a gap in receiving events', () => {
       await scene.finished(lab, root);
       await scene.finished(lost, gone);
       await scene.finished(dm, direct);
+      // Nobody has written to the bot there for days.
+      const days = { last_used_at: sql<Date>`last_used_at - interval '3 days'` };
+      await scene.sandbox.bot.store.db
+        .updateTable('threads')
+        .set(days)
+        .where('channel', '=', dm.id)
+        .execute();
       const said: [typeof lab, ReturnType<AppScene['reply']>][] = [];
       await stopBotFor(scene, 6, () => {
         scene.slack.kick(lost);

@@ -118,9 +118,11 @@ describe.concurrent('a changed message', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'the mean of colum a');
     await scene.finished(channel, root);
-    slack.edit(channel.id, root.ts, `${scene.mention} the mean of column b`);
+    slack.edit(channel.id, root.ts, `${scene.mention} the mean of column a`);
     const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
     expect(note.text).toBe(strings.editedAfterAnswer);
+    slack.edit(channel.id, root.ts, `${scene.mention} the mean of column b`);
+    await slack.settled();
     const press = { person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' };
     await Promise.all([slack.click(press), slack.click(press)]);
     const told = await scene.until('the correction is sent', () => {
@@ -133,6 +135,7 @@ describe.concurrent('a changed message', () => {
     expect(states()).toContain(strings.correctionStates.next);
     await slack.click(press);
     await scene.until('a later press is told', () => states().includes(strings.correctionStates.sent));
+    expect(states().filter((text) => text === note.text)).toHaveLength(1);
   });
 
   test('is corrected without repeating the conversation, and the correction is erased with its writer', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const files = [{ name: 'late.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
@@ -55,7 +56,11 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     scene.reply(channel, root, 'the last one');
     await scene.until('three are sent', () => scene.sentToAgent('the first').texts.length >= 3);
     const { texts, fileIds } = scene.sentToAgent('the first');
-    expect(texts.slice(0, 3)).toEqual(['the first of four', 'grace: the earlier one', 'ada: the later one']);
+    expect(texts.slice(0, 3)).toEqual([
+      'the first of four',
+      `${strings.unnamedWriter('ada')}\n\ngrace: the earlier one`,
+      'ada: the later one',
+    ]);
     expect((await known(scene, channel, earlier).turn())?.id).toBe(turn.id);
     await scene.finished(channel, message);
     expect(fileIds.slice(0, 3).map((ids) => ids.length)).toEqual([0, 0, 1]);
@@ -123,7 +128,7 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     await scene.finished(channel, message);
     expect(scene.sentToAgent('/silent').texts).toEqual([
       '/silent 600',
-      'grace: the earlier one',
+      `${strings.unnamedWriter('ada')}\n\ngrace: the earlier one`,
       'ada: the later one',
     ]);
     expect(await known(scene, channel, earlier).state()).toBe('sent');

@@ -74,7 +74,7 @@ describe.concurrent('a process', () => {
       }
     };
     const rolling = roll();
-    for (let i = 0; i < 12; i += 1) {
+    for (let i = 0; i < 8; i += 1) {
       const root = crew.ask(`question ${i}`, i % 4);
       await pause(150);
       if (i % 2 === 0) crew.reply(root, 'go on');

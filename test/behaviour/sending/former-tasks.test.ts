@@ -130,6 +130,21 @@ describe.concurrent('a task that begins in place of one that the service has clo
   });
 });
 
+test('a task that took the place of a closed one is deleted with that one', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'what of spelt');
+  await scene.finished(channel, root);
+  await say(channel, root, 'and that breaks');
+  await tryAgain(channel, root, 'what of spelt', 2);
+  const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
+  const { task_id } = await store.threads.getOrThrow(thread);
+  await scene.until('the deletion is asked for', async () => {
+    return (await store.taskDeletions.request(thread, task_id ?? '', scene.ada.id, 0)) !== 'busy';
+  });
+  await scene.until('both are gone', () => firstMessages('what of spelt').length === 0);
+  expect((await store.threads.getOrThrow(thread)).former_task_ids).toEqual([]);
+});
+
 test('the next message has it where the one that left the task was not sent', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, 'what of millet');

@@ -204,6 +204,7 @@ describe.concurrent('a link to a message', () => {
     const [shown, pointedAt] = [show(), show()];
     const above = scene.reply(lab, shown, `${scene.mention} sum up what she shows`, { person: mary });
     const linked = scene.ask(lab, `sum up what is linked ${slack.permalink(pointedAt)}`);
+    const forwarded = scene.ask(lab, 'sum up what is forwarded', { forwards: pointedAt });
     await slack.shortcut({ person: ada, callbackId: 'ask_about', channel: lab.id, ts: pointedAt.ts });
     await scene.until('the form is open', () => slack.modal(ada)?.callbackId === 'start');
     expect(JSON.stringify(slack.modal(ada))).not.toContain('the kappa plates');
@@ -224,6 +225,9 @@ describe.concurrent('a link to a message', () => {
       expect(fileIds.flat()).toEqual([]);
     }
     expect(own.prompt).not.toContain('the kappa plates');
+    const { prompt } = await outcome(lab, forwarded, 'sum up what is forwarded');
+    expect(prompt).toContain('> see https');
+    expect(prompt).not.toContain('the kappa plates');
   });
 
   test('counts only in the own words of the asker', async () => {

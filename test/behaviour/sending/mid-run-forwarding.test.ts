@@ -11,10 +11,13 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.finished(channel, answer);
     const replies = scene.replies(channel, root);
     expect(replies).toHaveLength(1);
-    expect(scene.shown(channel, root)).toContain('You answered "grace: the treated group"');
+    expect(scene.shown(channel, root)).toContain('grace: the treated group". Thank you');
     expect(scene.shown(channel, root)).not.toMatch(/No news|Passed on/);
     expect(scene.shown(channel, root)).toContain(strings.inAnswerTo(['ada', 'grace']));
-    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'grace: the treated group']);
+    expect(scene.sentToAgent('/ask').texts).toEqual([
+      '/ask Which one?',
+      `${strings.unnamedWriter('ada')}\n\ngrace: the treated group`,
+    ]);
     await scene.until('the waiting reaction is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
   });
 

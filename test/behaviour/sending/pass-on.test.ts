@@ -68,6 +68,26 @@ test.concurrent('a message after an answered question gets no note that the agen
   expect(channel.ephemerals.map(({ text }) => text)).not.toContain(strings.messageQueued);
 });
 
+test.concurrent('a message gets no note while a finished turn posts its results', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const posted = Promise.withResolvers<void>();
+  const hold = { kind: 'hold', until: posted.promise } as const;
+  own.agent.faults.add({ call: /^GET .*\/results$/, fault: hold });
+  const channel = own.channel();
+  const root = own.ask(channel, 'one with results');
+  const { turns } = own.sandbox.bot.store;
+  const turnOf = ({ ts }: Message) =>
+    turns.ofMessage({ workspace: own.slack.team.id, channel: channel.id, ts });
+  await own.until('its reply is over', async () => (await turnOf(root))?.settled_at != null);
+  const next = own.reply(channel, root, 'and another one');
+  await own.slack.settled();
+  posted.resolve();
+  await own.finished(channel, next);
+  expect(channel.ephemerals).toEqual([]);
+});
+
 test.concurrent('messages that wait have one note, whose button passes them on once, for who may control the thread', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, '/silent 900', { person: grace });
@@ -93,7 +113,7 @@ test.concurrent('messages that wait have one note, whose button passes them on o
   expect(channel.ephemerals.filter(({ text }) => text === strings.messageQueued)).toEqual([]);
   expect(scene.sentToAgent('/silent 900').texts).toEqual([
     '/silent 900',
-    'ada: and the other one',
+    `${strings.unnamedWriter('grace')}\n\nada: and the other one`,
     'ada: and a third one',
   ]);
 });

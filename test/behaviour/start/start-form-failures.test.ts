@@ -16,7 +16,8 @@ test('the form answers in time when Slack is slow, and then shows the outcome', 
     await starting.form(person);
   }
   const slow = Promise.withResolvers<void>();
-  slack.faults.add({ call: 'chat.postMessage', times: 2, fault: { kind: 'hold', until: slow.promise } });
+  slack.faults.add({ call: 'chat.postMessage', times: 3, fault: { kind: 'hold', until: slow.promise } });
+  await starting.command(fine.person, fine.channel, 'asked by a command');
   const sent = await Promise.all([
     starting.send(fine.person, { question: 'a slow one' }),
     starting.send(outside.person, { question: 'without a place', model: 'max', title: 'Slow' }),
@@ -28,6 +29,10 @@ test('the form answers in time when Slack is slow, and then shows the outcome', 
     starting.modalText(fine.person).includes('Done: your question'),
   );
   await scene.finished(fine.channel, await starting.post(fine.channel, 'a slow one'));
+  // What was asked by a command has no window.
+  await scene.finished(fine.channel, await starting.post(fine.channel, 'asked by a command'));
+  const failed = slack.calls.filter(({ method, error }) => method === 'views.update' && error !== undefined);
+  expect(failed).toEqual([]);
   // What found no place goes back to its writer, whose form has closed.
   const { person, channel } = outside;
   await scene.until('the window says so', () =>

@@ -258,6 +258,21 @@ describe("a task's details", () => {
     expect(text).not.toContain('Ours alone');
   });
 
+  test('are hidden from the starter, too, in a private channel that the bot is no longer in, but not in group messages', async () => {
+    const channel = slack.createChannel({ name: 'closed', private: true, members: [scene.ada, scene.grace] });
+    const group = slack.openGroupDm([scene.ada, scene.grace]);
+    const [root, among] = [scene.ask(channel, 'Ours and hidden'), scene.ask(group, 'Ours in a group')];
+    await scene.finished(channel, root);
+    await scene.finished(group, among);
+    slack.kick(channel, scene.ada);
+    slack.kick(channel);
+    await openDetails(channel, root);
+    const text = await modalShows(strings.tasks.hidden);
+    expect(text).not.toContain('Ours and hidden');
+    await openDetails(group, among);
+    await modalShows('Ours in a group');
+  });
+
   test('are asked for again in the tab where the trigger has expired', async () => {
     const { channel, root } = await asked('Too late for this');
     const body = { ok: false, error: 'expired_trigger_id' };

@@ -205,6 +205,35 @@ describe('the record of a task', () => {
     expect(page.split('A button was pressed.').length - 1).toBe(1);
   });
 
+  test('holds what a form asked in the thread of a message, and its answer once those words are forgotten', async () => {
+    const channel = scene.channel();
+    const said = slack.say({ person: scene.grace, channel, text: 'Said before' });
+    await slack.shortcut({ person: scene.ada, callbackId: 'ask_about', channel, ts: said.ts });
+    await scene.until('the form is open', () => slack.modal(scene.ada)?.callbackId === 'start');
+    await scene.until('it is taken', async () => {
+      await slack.submitView(scene.ada, { question: 'Typed in a form?' });
+      return slack.modal(scene.ada) === undefined;
+    });
+    const { db, retention } = scene.sandbox.bot.store;
+    const turn = db.selectFrom('turns').select('id').where('channel', '=', channel.id);
+    const isAnswered = async () => await turn.where('finished_at', 'is not', null).executeTakeFirst();
+    await scene.until('it is answered', isAnswered);
+    const { page } = await saved(channel, said);
+    expect(page).toContain('<p>Typed in a form?</p>');
+    expect(page).not.toContain(recordNotes.leftOut(1));
+    await db
+      .updateTable('task_starts')
+      .set({ created_at: new Date(Date.now() - 3 * 86_400_000) })
+      .where('channel', '=', channel.id)
+      .execute();
+    await db.updateTable('messages').set({ content: null }).where('channel', '=', channel.id).execute();
+    await retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    const later = await saved(channel, said);
+    expect(later.page).toContain('A button was pressed.');
+    expect(later.page).not.toContain('<p>Typed in a form?</p>');
+    expect(later.page).not.toContain(recordNotes.leftOut(1));
+  });
+
   test('comes late where Slack does not say for a while who may see it', async () => {
     const { channel, root } = await asked('Wait for me');
     await openDetails(channel, root);

@@ -37,7 +37,7 @@ describe.concurrent('a conversation', () => {
     expect(scene.sentToAgent('first question of Ada').texts).toEqual([
       'first question of Ada',
       'second question',
-      'grace: and mine',
+      `${strings.unnamedWriter('ada')}\n\ngrace: and mine`,
       'ada: and mine again',
     ]);
   });

@@ -129,11 +129,11 @@ test('a turn ends where statuses are spelt otherwise or new, and an error needs 
 });
 
 /** How much faster than its own the limits of these bots pass. */
-const SCALE = 1 / 300;
+const SCALE = 1 / 150;
 const SCALED_LIMITS = { refusalMs: 60_000 * SCALE, badThingMs: 600_000 * SCALE };
-const THIRTY_MINUTES_MS = 30 * 60_000 * SCALE;
+const FIFTEEN_MINUTES_MS = 15 * 60_000 * SCALE;
 
-describe.concurrent('half an hour', () => {
+describe.concurrent('a quarter of an hour', () => {
   test.for([
     { what: 'server errors', fault: answer(503) },
     { what: 'server errors behind a gateway', fault: undefined },
@@ -147,7 +147,7 @@ describe.concurrent('half an hour', () => {
     scene.agent.behaviour.refusal = fault === undefined ? () => 503 : null;
     const back = fault && scene.agent.faults.add({ call: /./, fault });
     const asked = scene.ask(channel, '/slow 2 meanwhile');
-    await pause(THIRTY_MINUTES_MS);
+    await pause(FIFTEEN_MINUTES_MS);
     back?.();
     scene.agent.behaviour.refusal = null;
     for (const root of [begun, asked]) await scene.finished(channel, root);

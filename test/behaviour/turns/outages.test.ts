@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import * as strings from '../../../src/render/strings/index.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
@@ -155,7 +156,7 @@ describe.concurrent('a turn', () => {
     await scene.finished(channel, reply);
     expect(scene.sentToAgent('forgot to mention the bot').texts).toEqual([
       'forgot to mention the bot',
-      'grace: and one more thing',
+      `${strings.unnamedWriter('ada')}\n\ngrace: and one more thing`,
     ]);
   });
 });

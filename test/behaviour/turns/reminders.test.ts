@@ -309,6 +309,19 @@ test.concurrent('a turn that took more than two minutes ends with a mention, wit
   expect(texts().join()).toContain('note-1.txt');
   await own.finished(channel, own.reply(channel, root, UNCLEAR));
   expect(texts().at(-1)).toBe(strings.endMention(own.ada.id, 'asks', 5 * 60_000));
+  const stopped = strings.endMention(own.ada.id, 'cancelled', 5 * 60_000);
+  for (const [person, last] of [
+    [own.grace, stopped],
+    // She knows of it.
+    [own.ada, strings.stopped('ada')],
+  ] as const) {
+    const slow = own.ask(channel, '/slow 100000');
+    const { ts } = await own.messageWithButton(channel, slow, 'stop');
+    await own.slack.click({ person, channel, ts, actionId: 'stop' });
+    await own.finished(channel, slow);
+    expect(own.slack.visibleText(own.replies(channel, slow).at(-1) ?? slow)).toContain(last);
+    expect(own.shown(channel, slow)).not.toContain('the answer is ready');
+  }
 });
 
 test.concurrent('what waits in a channel that a person has left is not shown to them', async () => {

@@ -118,6 +118,9 @@ describe.concurrent('a turn', () => {
       slack.ephemerals(scene.ada, channel).some(({ text }) => text.includes(strings.answeredInThread)),
     );
     expect(scene.sentToAgent('/lengthcut and then').texts).toHaveLength(2);
+    const [reply] = scene.replies(channel, root);
+    await scene.until('the button has left', () => !JSON.stringify(reply?.blocks).includes('"continue"'));
+    expect(scene.shown(channel, root)).toContain(strings.answeredInThread);
   });
 
   test('waits for background work and posts its files', async () => {

@@ -91,6 +91,10 @@ test('a step fails where its channel does not let steps in, and where it can ask
 
   const channel = await workflows.channel();
   expect((await workflows.over(workflows.run(channel, '  '))).error).toBe(failed.invalid);
+  // The service takes no such model, as the thread says.
+  const odd = workflows.run(channel, 'Which model?', { model: 'gigantic' });
+  expect((await workflows.over(odd)).error).toBe(failed.refused);
+  expect(scene.shown(channel, await workflows.post(channel, 'Which model?'))).toContain('gigantic');
   slack.archive(channel);
   expect((await workflows.over(workflows.run(channel, 'Into the archive?'))).error).toBe(failed.not_posted);
 
@@ -100,7 +104,7 @@ test('a step fails where its channel does not let steps in, and where it can ask
   const execution = workflows.run(wary, 'Too late?');
   await slack.settled();
   await workflows.allow(wary, false);
-  expect((await workflows.over(execution)).error).toBe(failed.refused);
+  expect((await workflows.over(execution)).error).toBe(failed.not_allowed);
   expect(scene.sentToAgent('Too late?').texts).toEqual([]);
 });
 
@@ -179,6 +183,8 @@ test('a step whose post is deleted while it waits completes without a link', asy
   const channel = await workflows.channel();
   const execution = workflows.run(channel, 'Deleted slowly?', { wait_for_answer: true });
   const root = await workflows.post(channel, 'Deleted slowly?');
+  // A step that is stopped before it has a task fails.
+  await scene.until('the agent has begun', () => scene.shown(channel, root).includes('Begun.'));
   const { ts } = await scene.messageWithButton(channel, root, 'stop');
   await slack.click({ person: scene.ada, channel, ts, actionId: 'stop' });
   for (const one of scene.replies(channel, root)) slack.remove(channel, one.ts);

@@ -13,7 +13,7 @@ import {
   settingInputs,
   workspaceSummary,
 } from '../../../src/features/settings/settings-form.ts';
-import type { ClosedBy } from '../../../src/relay/access/where-it-answers.ts';
+import type { ClosedBy } from '../../../src/relay/access/access-policy.ts';
 import { createModal, noticeModal } from '../../../src/render/blocks/modal.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { withArchive } from '../../../src/features/task-details/record-zip.ts';
+import { withArchive } from '../../../src/features/task-details/record-contents.ts';
 
 /** More than is packed in a few milliseconds. */
 const LONG = randomBytes(1_000_000).toString('hex');

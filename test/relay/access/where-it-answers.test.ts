@@ -5,7 +5,7 @@ import {
   closedBy,
   closingAt,
   type PlaceKind,
-} from '../../../src/relay/access/where-it-answers.ts';
+} from '../../../src/relay/access/access-policy.ts';
 import type { AnswerLimits, RelayDeps } from '../../../src/relay/runtime/deps.ts';
 import { SlackUnavailableError } from '../../../src/slack/errors.ts';
 import {

@@ -311,8 +311,14 @@ describe('the inbox', () => {
     const at = ts();
     expect((await again('<@UBOT> second words', at)).kind).toBe('too_late');
     expect(await again('<@UBOT> second words', at)).toEqual({ kind: 'known' });
-    expect((await again('<@UBOT> first words', ts())).kind).toBe('too_late');
+    // The note on the edit before is still there; later it is gone.
+    expect((await again('<@UBOT> first words', ts())).kind).toBe('reworded');
     expect((await store.earlyEdits.get(keyOf(asked)))?.content?.text).toBe('<@UBOT> first words');
+    const later = (Number(ts()) + 700).toFixed(6);
+    expect((await again('<@UBOT> third words', later)).kind).toBe('too_late');
+    await store.earlyEdits.claim(keyOf(asked), ts());
+    const next = (Number(later) + 1).toFixed(6);
+    expect((await again('<@UBOT> fourth words', next)).kind).toBe('too_late');
   });
 
   test('stops when an edit makes a message the word stop', async () => {

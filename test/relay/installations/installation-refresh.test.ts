@@ -18,7 +18,7 @@ import type { Installation } from '../../../src/slack/slack-client.ts';
 import type { SlackTokens } from '../../../src/slack/tokens.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { Store } from '../../../src/store/store.ts';
-import { DecryptionError, encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';
+import { DecryptionError, encryptionContext, Keyring } from '../../../src/store/workspaces/encryption.ts';
 import { compileCache } from '../../support/compiled-programs.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';

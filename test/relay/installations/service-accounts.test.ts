@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { CredentialGate } from '../../../src/calls/credential-gate.ts';
-import { AccountGone } from '../../../src/relay/installations/changed-account.ts';
-import { ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
+import { AccountGone, ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
 import { Accounts, NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
-import { EncryptedTexts } from '../../../src/store/workspaces/encrypted-texts.ts';
-import { encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';
+import { EncryptedTexts, encryptionContext, Keyring } from '../../../src/store/workspaces/encryption.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { addresseeOf, readMentions } from '../../../src/relay/reading/addressing.ts';
 import { lookUpNames } from '../../../src/relay/reading/display-names.ts';
+import { addresseeOf, readMentions } from '../../../src/relay/reading/listening.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import type { Channel } from '../../../src/slack/directory.ts';
 import { bot, list, richText, section, styled, user } from '../../support/message-builders.ts';

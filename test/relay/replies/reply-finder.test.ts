@@ -5,7 +5,7 @@ import {
   messageSchema,
   taskSchema,
 } from '../../../src/agent/service-schema.ts';
-import { findReply } from '../../../src/relay/replies/reply-finder.ts';
+import { findReply } from '../../../src/relay/replies/reply-reader.ts';
 import { ReadRate } from '../../../src/relay/runtime/agent-read-budget.ts';
 
 const never = new AbortController().signal;

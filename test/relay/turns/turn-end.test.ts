@@ -8,8 +8,7 @@ import {
 import { messageSchema } from '../../../src/agent/service-schema.ts';
 import { toReadReply } from '../../../src/relay/replies/reply-blocks.ts';
 import { TurnEnded } from '../../../src/relay/runtime/turn-interruptions.ts';
-import { countTools } from '../../../src/relay/turns/turn-end.ts';
-import { outcomeOfError } from '../../../src/relay/turns/why-it-ended.ts';
+import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-end.ts';
 
 function replyWith(names: readonly string[]) {
   const content = names.map((name, index) => ({ type: 'tool_use', id: `u${index}`, name, input: {} }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fallbackText, truncateBytes } from '../../../src/render/markdown/fallback-text.ts';
+import { fallbackText, truncateBytes } from '../../../src/render/markdown/pings.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 
 describe('the text for notifications', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { markdownToHtml } from '../../../src/render/markdown/markdown-to-html.ts';
-import { withoutSignedLinks } from '../../../src/render/markdown/signed-links.ts';
+import { withoutSignedLinks } from '../../../src/render/markdown/unsafe-links.ts';
 
 const html = (text: string) => [...markdownToHtml(text)].join('');
 

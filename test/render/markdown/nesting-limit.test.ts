@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { limitNesting } from '../../../src/render/markdown/parse-limits.ts';
+import { limitNesting } from '../../../src/render/markdown/parse-markdown.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 
 const deep: Record<string, string> = {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { sectionBlock } from '../../../src/render/blocks/slack-blocks.ts';
-import { onlyPlainText, withPlainText } from '../../../src/render/messages/plain-text-message.ts';
+import { onlyPlainText, withPlainText } from '../../../src/render/messages/answer-text.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 
 describe('a message without its Markdown', () => {

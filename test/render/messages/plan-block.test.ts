@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { toReplyBlock } from '../../../src/relay/replies/reply-blocks.ts';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 import { type DisplayedReply, renderReply } from '../../../src/render/messages/reply-message.ts';
 
@@ -10,6 +11,13 @@ function call(id: string, query: string): ReplyBlock {
 
 function result(toolUseId: string, content = 'ok'): ReplyBlock {
   return { kind: 'tool_result', toolUseId, content };
+}
+
+/** The states of two steps with this output, as a turn keeps it. */
+function statesOf(content: string, isError?: boolean) {
+  const outcome = { type: 'tool_result' as const, content, ...(isError !== undefined && { isError }) };
+  const blocks = ['1', '2'].flatMap((id) => [call(id, 'BRCA1'), toReplyBlock({ ...outcome, toolUseId: id })]);
+  return shown(blocks).plan?.tasks.map(({ status }) => status);
 }
 
 /** So many finished calls. */
@@ -73,22 +81,95 @@ describe('the plan of a run', () => {
     expect(rows[0]).toMatchObject({
       task_id: 'earlier',
       title: '13 earlier steps, 1 failed',
-      status: 'complete',
+      status: 'error',
     });
+    expect(shown(finishedCalls(20)).plan?.tasks[0]).toMatchObject({ task_id: 'earlier', status: 'complete' });
     expect(rows.at(-1)).toMatchObject({ task_id: 'step-20', title: 'Search web: entry 18' });
   });
 
   test.each([
     'Error: no such table',
     'ValueError: not a number',
+    'java.lang.NullPointerException: at A',
     'Traceback (most recent call last):\n  File "a.py"',
-    '{"error": "quota"}',
+    'Error in read.csv("a.csv") : cannot open the connection',
+    ' \n\n❌ **Error:** quota',
+    '[ERROR] disk full',
+    'Error: 404 Not Found',
+    'error',
     'Failed to connect',
+    'Request failed with status code 500',
+    'HTTP 503 Service Unavailable',
+    'HTTP/1.1 429 Too Many Requests',
+    '404 Not Found',
+    'Request timed out',
+    'Timed out after 30 s',
+    'Could not connect to the database',
+    'Unable to open a.csv',
+    'Cannot read the file',
+    '{"error": "quota"}',
+    '{\n  "error": {"code": 3, "message": "No such gene"}\n}',
+    '{"data": null, "errors": [{"message": "quota"}]}',
+    '{"status": "error", "rows": []}',
+    '{"status": "failed"}',
+    '{"success": false, "message": "quota"}',
+    '{"ok": false}',
+    '{"isError": true, "content": []}',
+    '{"is_error": true}',
   ])('marks a step that failed: %s', (output) => {
-    const rows = shown(finishedCalls(2, output)).plan?.tasks ?? [];
-    expect(rows.map(({ status }) => status)).toEqual(['error', 'error']);
-    const fine = shown(finishedCalls(2, 'The mean error is 0.2; no failures')).plan?.tasks ?? [];
-    expect(fine.map(({ status }) => status)).toEqual(['complete', 'complete']);
+    expect(statesOf(output)).toEqual(['error', 'error']);
+  });
+
+  test.each([
+    'The mean error is 0.2; no failures',
+    'Error rate: 0.2',
+    'Error: 0.02 mm',
+    'Error: none',
+    'MeanError: 0.3',
+    'error,value\n0.1,3',
+    'error\n0.1\n0.2',
+    '| error | n |\n|---|---|\n| timeout | 3 |',
+    'error | n\nquota | 3',
+    '# Error analysis',
+    '0 errors',
+    'No errors found',
+    'No jobs timed out',
+    'Failed: 0, passed: 12',
+    'Failed samples: A, B',
+    'Failed to reject the null hypothesis (p = 0.3)',
+    'Could not reject the null hypothesis',
+    'Fatal cases: 3',
+    '404 genes',
+    '503 variants were not found',
+    'HTTP 200 OK',
+    '{"error": null, "rows": [1]}',
+    '{\n  "error": false\n}',
+    '{"error": "", "errors": []}',
+    '{"error": "none"}',
+    '{"error": 0.03, "errors": 2}',
+    '{"error": {"mean": 0.1, "sd": 0.02}}',
+    '{"status": "completed", "success": true, "ok": true}',
+    '{"rows": [{"error": "quota", "status": "failed"}]}',
+    '[{"error": "quota"}]',
+    '{"error',
+    '',
+  ])('takes no result for a failure: %s', (output) => {
+    expect(statesOf(output)).toEqual(['complete', 'complete']);
+  });
+
+  test.each([
+    ['{"error": "A long trace: ', 'error'],
+    ['{"success": false, "rows": "', 'error'],
+    ['{"error": null, "rows": "', 'complete'],
+    ['{"error": "none", "rows": "', 'complete'],
+    ['{"rows": "', 'complete'],
+  ])('judges an output that was cut off by its first field: %s', (start, state) => {
+    expect(statesOf(`${start}${'x'.repeat(3_000)}"}`)).toEqual([state, state]);
+  });
+
+  test('believes a service that says whether a step failed', () => {
+    expect(statesOf('No rows', true)).toEqual(['error', 'error']);
+    expect(statesOf('Error: this line is in the log', false)).toEqual(['complete', 'complete']);
   });
 
   test("links what a tool's output names, with the address as its label", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contextLineBlock } from '../../../src/render/blocks/slack-blocks.ts';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
-import { doneLine, progressLine } from '../../../src/render/messages/progress.ts';
+import { doneLine, progressLine } from '../../../src/render/messages/tool-steps.ts';
 
 function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
   return { kind: 'tool_use', id, name, input };

@@ -1,10 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  parseDelimitedTable,
-  showWholeTable,
-  TableFinder,
-} from '../../../src/render/messages/shown-tables.ts';
+import { parseDelimitedTable, showWholeTable, TableFinder } from '../../../src/render/messages/tables.ts';
 
 describe('reading a table', () => {
   test.each([

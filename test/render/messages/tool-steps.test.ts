@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
-import { toolSteps, wholeValue } from '../../../src/render/messages/tool-steps.ts';
+import { toolSteps } from '../../../src/render/messages/tool-steps.ts';
+import { wholeValue } from '../../../src/render/messages/tool-values.ts';
 
 function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
   return { kind: 'tool_use', id, name, input };

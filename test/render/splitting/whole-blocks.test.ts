@@ -5,7 +5,7 @@ import { lastNodes } from '../../../src/render/markdown/markdown-node.ts';
 import { parseMarkdown } from '../../../src/render/markdown/parse-markdown.ts';
 import { type DisplayedReply, renderReply } from '../../../src/render/messages/reply-message.ts';
 import { type AnswerPart, AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
-import { breakPoint } from '../../../src/render/splitting/break-point.ts';
+import { breakPoint } from '../../../src/render/splitting/cut-point.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from '../../support/markdown-shape.ts';
 

@@ -26,8 +26,14 @@ describe('the sentence for a file that was left out', () => {
   });
 
   test.each([
-    ['too_many', 'there are too many files in one message. The limit is 3.'],
-    ['message_full', 'the files in this message are too large together. The limit is 4 GB.'],
+    [
+      'too_many',
+      'there are too many files in one message (quoted ones count, too): share it again in another message to me. The limit is 3.',
+    ],
+    [
+      'message_full',
+      'the files in this message (quoted ones count, too) are too large together: share it again in another message to me. The limit is 4 GB.',
+    ],
     ['type_refused', "I don't send files of this type here. I do send these: .csv, image/*."],
   ])('names the limit that was exceeded: %s', (reason, said) => {
     expect(strings.fileMissing({ name: 'a.bam', reason, limits })).toBe(`“a.bam” was left out: ${said}`);
@@ -70,6 +76,7 @@ describe('sentences with numbers', () => {
     [strings.stepsDone(1, 2_000), '1 step in 2 s'],
     [strings.endMention('U1', 'done', 60_000), '<@U1> the answer is ready (it took 1 min).'],
     [strings.endMention(undefined, 'failed', 60_000), "This didn't work (it took 1 min)."],
+    [strings.endMention('U1', 'cancelled', 60_000), '<@U1> the agent was stopped (after 1 min).'],
     [strings.usage.figures.minutes(1), '1 minute of work'],
     [strings.usage.figures.filesIn(2), '2 files in'],
     [strings.stopped(''), 'Stopped.'],

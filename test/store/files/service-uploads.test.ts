@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServiceUploads } from '../../../src/store/files/service-uploads.ts';
+import { ServiceUploads } from '../../../src/store/files/uploads.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
 

@@ -91,7 +91,11 @@ describe('the deletion of a task', () => {
     await store.taskDeletions.markDeleted({ ...job, claim_id: randomUUID() });
     await store.taskDeletions.markDeleted(job);
     await store.taskDeletions.markDeleted(job);
-    expect((await store.jobs.get(job))?.payload).toEqual({ account_id: 'settings', is_deleted: true });
+    expect((await store.jobs.get(job))?.payload).toEqual({
+      account_id: 'settings',
+      former: [],
+      is_deleted: true,
+    });
     const trail = await kysely
       .selectFrom('audit_events')
       .select(['kind', 'user_id'])

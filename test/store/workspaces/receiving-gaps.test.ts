@@ -75,6 +75,7 @@ describe('a gap in receiving', () => {
     since,
     threadsUsedMs: day,
     channelsUsedMs: day,
+    quietChannels: { usedMs: 0, most: 0 },
     marginMs: minute,
     looksForWaiting: true,
   });
@@ -100,6 +101,29 @@ describe('a gap in receiving', () => {
       await store.jobs.done(place, false);
     }
     expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
+  });
+
+  test('queues the last used of quieter channels, too, as many as it may', async () => {
+    await thread('C1', '1700000001.000100', 2 * minute);
+    await thread('C2', '1700000002.000100', minute);
+    await thread('D3', '1700000003.000100', 2 * day);
+    await thread('C4', '1700000004.000100', 3 * day);
+    await thread('C5', '1700000005.000100', 9 * day);
+    const channelsWith = async (most: number) => {
+      await store.backfills.addGap(workspace, {
+        ...gap(new Date()),
+        quietChannels: { usedMs: 8 * day, most },
+      });
+      const read: string[] = [];
+      for (let place = await claim(); place !== undefined; place = await claim()) {
+        if (place.thread_ts === CHANNEL_LEVEL) read.push(place.channel);
+        await store.jobs.done(place, false);
+      }
+      return read;
+    };
+    expect(await channelsWith(9)).toEqual(['C2', 'C1', 'D3', 'C4']);
+    expect(await channelsWith(3)).toEqual(['C2', 'C1', 'D3']);
+    expect(await channelsWith(1)).toEqual(['C2', 'C1']);
   });
 
   test('a gap during the reading of an earlier one is not lost, and reads from the earlier one on', async () => {

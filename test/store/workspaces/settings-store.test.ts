@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
-import { Keyring } from '../../../src/store/workspaces/keyring.ts';
+import { Keyring } from '../../../src/store/workspaces/encryption.ts';
 import {
   DEFAULT_SETTINGS,
   type Settings,

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const sourcesOf = new WeakMap<AbortSignal, readonly AbortSignal[]>();
+
+/**
+ * A signal that is aborted with the first of these. As `AbortSignal.any`, which in Node from 24.16 on misses the abort
+ * of a source that is collected before anybody looks (https://github.com/nodejs/node/issues/65995): here the sources
+ * live as long as the signal.
+ */
+export function anySignal(sources: readonly (AbortSignal | undefined)[]): AbortSignal {
+  const given = sources.filter((source) => source !== undefined);
+  // oxlint-disable-next-line eslint/no-restricted-properties
+  const signal = AbortSignal.any(given);
+  sourcesOf.set(signal, given);
+  return signal;
+}
+
+/** Why a wait ends that is no longer needed: an error of its own for each would take long to make. */
+export const NO_LONGER_NEEDED = new DOMException('This is no longer needed.', 'AbortError');
+
+/** A turn's lease, as the calls that must not happen twice need it. */
+export interface LeaseGuard {
+  /** Aborted when the lease is known to be lost. */
+  readonly signal: AbortSignal;
+  /** Milliseconds until another process may take the thread; at 0 or less nothing is sent. */
+  remainingMs(): number;
+}
+
+/** Sleeps (ms), or returns early once the signal is aborted. */
+export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** The result, or `late` if it takes longer (ms). Keeps no process alive. */
+export async function within<T, Late>(ms: number, result: Promise<T>, late: Late): Promise<T | Late> {
+  const { promise, resolve } = Promise.withResolvers<Late>();
+  const timer = setTimeout(() => resolve(late), ms).unref();
+  return await Promise.race([result, promise]).finally(() => clearTimeout(timer));
+}
+
+/** The result; rejects with the signal's reason once it is aborted. Others may still wait for the same result. */
+export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await result;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return await Promise.race([result, promise]).finally(() => signal.removeEventListener('abort', onAbort));
+}
+
+/** The longest Retry-After that is honoured (ms): a timer of over 24 days would fire at once. */
+export const MAX_RETRY_AFTER_MS = 60 * 60_000;
+
+/** Milliseconds of a Retry-After header (seconds or an HTTP date), an hour at most; undefined if it is neither. */
+export function parseRetryAfter(
+  header: string | null | undefined,
+  now: number = Date.now(),
+): number | undefined {
+  const text = header?.trim() ?? '';
+  const isSeconds = /^\d+(\.\d+)?$/.test(text);
+  const date = !isSeconds && /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = isSeconds ? Math.ceil(Number(text) * 1000) : date - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+}
+
+/** A pause (ms) that doubles with each attempt, counted from 1, up to a limit. */
+export function doubledMs(firstMs: number, attempt: number, maxMs: number): number {
+  return Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 30));
+}
+
+/** Repeats a call until it succeeds or `pauseAfter` an error, of attempt 1 and so on, gives no pause (ms). */
+export async function repeatCall<T>(
+  call: (attempt: number) => Promise<T>,
+  pauseAfter: (error: unknown, attempt: number) => number | undefined,
+  wait: (ms: number, error: unknown) => Promise<unknown> = (ms) => sleep(ms),
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await call(attempt);
+    } catch (error) {
+      const pauseMs = pauseAfter(error, attempt);
+      if (pauseMs === undefined) throw error;
+      await wait(pauseMs, error);
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { AgentNotFoundError, AgentResponseSizeError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { lookUpNames } from '../../relay/reading/display-names.ts';
+import { parseMessage } from '../../relay/reading/message-parser.ts';
+import { readableText } from '../../relay/reading/message-to-markdown.ts';
+import { toWholeBlock } from '../../relay/replies/reply-blocks.ts';
+import { hasFailed } from '../../relay/replies/review-posts.ts';
+import type { TaskWork } from '../../relay/runtime/deps.ts';
+import { compareTs } from '../../relay/runtime/incoming-message.ts';
+import { savedPermalink } from '../../relay/tasks/task-list-and-access.ts';
+import { withoutSignedLinks } from '../../render/markdown/unsafe-links.ts';
+import { answerText } from '../../render/messages/answer-text.ts';
+import type * as recorded from '../../render/record/record-page.ts';
+import { recordNotes, tasks } from '../../render/strings/index.ts';
+import type { ThreadMessage } from '../../slack/message-history.ts';
+import type { SlackTs, Turn } from '../../store/schema.ts';
+import type { SentTurn, TaskRow } from '../../store/tasks/tasks.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+
+/** Turns whose questions are read from the thread in one go. */
+const TURNS_PER_READ = 25;
+
+/** Reads what a record holds: people's words from Slack as they are now, the agent's from the service. */
+export interface RecordWork extends TaskWork {
+  readonly row: TaskRow;
+}
+
+/** What the record says of the task itself. Its title only while its first message is in the thread. */
+export async function readTask(work: RecordWork, person: string): Promise<recorded.RecordedTask> {
+  const { deps, workspace, row } = work;
+  const [first] = await deps.store.tasks.sentTurns(row);
+  const words = first && (await findWords(work, first, await readMessages(work, [first.message_ts])));
+  const channel = await workspace.people.channel(row.channel);
+  return {
+    id: row.task_id,
+    title: withoutSignedLinks((words && row.task_title) ?? tasks.untitled),
+    channel: channel.name ?? tasks.direct,
+    url: await savedPermalink(deps, row),
+    model: row.task_model ?? recordNotes.defaultModel,
+    begunAt: row.started_at,
+    starter: await toPerson(work, row.started_by),
+    savedAt: new Date(),
+    savedBy: await toPerson(work, person),
+  };
+}
+
+/**
+ * The turns in order, of which only one is in memory; undefined for one whose words are no longer in the thread, or of
+ * somebody who was erased. Throws an AgentError, a SlackError or a StoreError.
+ */
+export async function* readTurns(work: RecordWork): AsyncGenerator<recorded.RecordedTurn | undefined> {
+  const turns = await work.deps.store.tasks.sentTurns(work.row);
+  const results = await readResults(work, turns.at(-1)?.id);
+  let number = 1;
+  for (let from = 0; from < turns.length; from += TURNS_PER_READ) {
+    const page = turns.slice(from, from + TURNS_PER_READ);
+    const wanted = page.flatMap(({ message_ts, reply_ts }) => [message_ts, ...reply_ts]);
+    const thread = await readMessages(work, wanted.sort(compareTs));
+    for (const turn of page) {
+      const words = await findWords(work, turn, thread);
+      // Whoever deleted a part of it wants that nowhere.
+      const isShown = turn.reply_ts.every((ts) => thread.has(ts));
+      yield words && {
+        ...words,
+        number,
+        askedAt: new Date(Number(turn.message_ts) * 1_000),
+        filesIn: await readInputs(work, turn.attached_file_ids ?? []),
+        answer: isShown ? await readAnswer(work, turn.assistant_message_id) : recordNotes.deleted,
+        filesOut: isShown ? (results.get(turn.id) ?? []) : [],
+        skill: turn.skill,
+        outcome: turn.outcome,
+        endedAt: turn.finished_at,
+      };
+      if (words !== undefined) number += 1;
+    }
+  }
+}
+
+/** The reviews of the task. Throws an AgentError. */
+export async function readReviews(work: RecordWork): Promise<recorded.RecordedReview[]> {
+  const { reviews } = await work.agent.getTask(work.taskId, { signal: work.lease.signal });
+  const found = reviews.map(async (review) => {
+    const findings = await readAnswer(work, review.messageId);
+    const text = typeof findings === 'string' ? findings : answerText(findings);
+    return { status: hasFailed(review) ? 'failed' : review.status, text: review.errorMessage ?? text };
+  });
+  return Promise.all(found);
+}
+
+/** What Slack has now of these messages of the thread, whose ts are in order. */
+async function readMessages({ workspace, row, lease }: RecordWork, wanted: readonly SlackTs[]) {
+  const place = { channel: row.channel, threadTs: row.thread_ts, oldest: wanted[0], latest: wanted.at(-1) };
+  const found = new Map<SlackTs, ThreadMessage>();
+  for await (const message of workspace.readBack.messages({ ...place, signal: lease.signal, guard: lease }))
+    if (wanted.includes(message.ts) && message.subtype !== 'tombstone') found.set(message.ts, message);
+  return found;
+}
+
+/** Who wrote what a turn sent, and their words; a button may have repeated or corrected those. Undefined if they are gone. */
+async function findWords(work: RecordWork, turn: SentTurn, thread: ReadonlyMap<SlackTs, ThreadMessage>) {
+  const { messages, turns } = work.deps.store;
+  let written: Omit<Turn, 'prompt'> = turn;
+  let said = thread.get(turn.message_ts);
+  while (said === undefined && !turn.is_press) {
+    const earlier = await turns.madeBy(written);
+    if (earlier === undefined) return undefined;
+    written = earlier;
+    said = (await readMessages(work, [earlier.message_ts])).get(earlier.message_ts);
+  }
+  const message = await messages.get(messageKeyOf(written));
+  if (turn.is_erased || message === undefined || message.user_id === '') return undefined;
+  // What was typed in a form about a message of the thread is not in Slack.
+  const asked = said ?? (message.content?.about && message.content);
+  return {
+    writer: await toPerson(work, message.user_id),
+    question: asked && (await toText(work, asked)),
+    isEdited: said?.edited !== undefined,
+  };
+}
+
+async function toText({ workspace, row }: RecordWork, said: object): Promise<string> {
+  const parsed = parseMessage(said);
+  const names = await lookUpNames({ people: workspace.people, channel: row.channel }, parsed);
+  return readableText(parsed, names, workspace.bot.userId);
+}
+
+async function toPerson({ workspace }: RecordWork, id: string): Promise<recorded.RecordedPerson> {
+  if (id === '' || id.startsWith('B')) return { id, name: tasks.automatic };
+  return { id, name: await workspace.people.personName(id) };
+}
+
+/** A message at the service, or a sentence why there is none. */
+async function readAnswer({ agent, taskId, lease }: RecordWork, id: string | null) {
+  if (id === null) return recordNotes.none;
+  try {
+    const { content, error } = await agent.getMessage(taskId, id, { signal: lease.signal });
+    const failure =
+      error === null ? [] : [{ kind: 'text', text: `\n\n${recordNotes.failed(error)}` } as const];
+    return [...content.map(toWholeBlock), ...failure];
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return recordNotes.notFound;
+    if (error instanceof AgentResponseSizeError) return recordNotes.tooLarge;
+    throw error;
+  }
+}
+
+async function readInputs({ deps, agent, row, lease }: RecordWork, ids: readonly string[]) {
+  const digests = await deps.store.uploads.digests(row.workspace, ids);
+  const files = ids.map(async (id) => {
+    const file = await undefinedIfNotFound(() => agent.getFile(id, { signal: lease.signal }));
+    return file === undefined ? [] : [{ ...file, name: file.filename, sha256: digests.get(id) ?? null }];
+  });
+  return (await Promise.all(files)).flat();
+}
+
+/** The task's results by the turn that posted each; those that none has posted yet count as the last one's. */
+async function readResults({ deps, agent, taskId, row, lease }: RecordWork, lastTurn = '') {
+  const claimed = await deps.store.results.ofThread(row);
+  const { results } = await agent.allResults(taskId, { withUrls: false, signal: lease.signal });
+  const files = results.map((result) => ({ ...result, sha256: claimed.get(result.id)?.sha256 ?? null }));
+  return Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn);
+}
+
+/** What people may upload to Slack at most (bytes). */
+const MAX_BYTES = 1_000_000_000;
+/** The part of the free disk that one archive may take. */
+const SHARE_OF_FREE_DISK = 0.2;
+const CHUNK_BYTES = 65_536;
+
+/** The archive is longer than the disk, or Slack, has room for. */
+export class ArchiveTooLarge extends Error {}
+
+/** A ZIP archive on the disk. */
+export interface Archive {
+  sizeBytes: number;
+  content: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Packs texts, by their files' names, one after the other, and passes the archive on while it exists. It is never whole in
+ * memory. Throws ArchiveTooLarge, what making the texts throws, and the reason of `signal`.
+ */
+export async function withArchive<T>(
+  texts: Readonly<Record<string, AsyncIterable<string> | Iterable<string>>>,
+  signal: AbortSignal,
+  use: (archive: Archive) => Promise<T>,
+): Promise<T> {
+  const file = await openUnnamed();
+  const zip = new ZipFile();
+  const { outputStream: output } = zip;
+  const sources = Object.entries(texts).map(([name, text]) => {
+    const source = Readable.from(text, { objectMode: false });
+    zip.addReadStream(source, name);
+    return source;
+  });
+  for (const part of [zip, ...sources])
+    part.on('error', (error: Error) => void (output instanceof Readable && output.destroy(error)));
+  zip.end();
+  try {
+    await pipeline(output, (chunks: AsyncIterable<string | Buffer>) => append(file, chunks), { signal });
+    const { size: sizeBytes } = await file.stat();
+    return await use({ sizeBytes, content: bytesOf(file) });
+  } finally {
+    for (const source of sources) source.destroy();
+    await file.close();
+  }
+}
+
+/** A file that nobody else can open. It has no name, so it is gone with the process, however that ends. */
+async function openUnnamed(): Promise<FileHandle> {
+  const name = path.join(tmpdir(), `taskthread-record-${randomUUID()}`);
+  const file = await open(name, 'wx+', 0o600);
+  await unlink(name);
+  return file;
+}
+
+async function append(file: FileHandle, chunks: AsyncIterable<string | Buffer>): Promise<void> {
+  let written = 0;
+  for await (const chunk of chunks) {
+    written += chunk.length;
+    // Other archives are written at the same time.
+    const { bavail, bsize } = await statfs(tmpdir());
+    if (written > Math.min(MAX_BYTES, bavail * bsize * SHARE_OF_FREE_DISK)) throw new ArchiveTooLarge();
+    await file.appendFile(chunk);
+  }
+}
+
+async function* bytesOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let at = 0; ; ) {
+    const { bytesRead, buffer } = await file.read({ buffer: Buffer.allocUnsafe(CHUNK_BYTES), position: at });
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}

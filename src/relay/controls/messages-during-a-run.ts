@@ -1,0 +1,293 @@
+import { v7 as nextTurnId } from 'uuid';
+import { AgentBusyError } from '../../agent/errors.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
+import { missingFileLines } from '../../render/messages/file-lines.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { FileNote, Message, MessageKey, ThreadKey, Turn, TurnLocation } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
+import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
+import { nextAllowedMessage } from '../access/next-message.ts';
+import { notifyWriter } from '../access/refusals.ts';
+import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
+import { seeksOwnReply } from '../replies/reply-reader.ts';
+import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
+import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
+import { EmptyMessage, isEmptyMessage } from '../sending/empty-message.ts';
+import { Sender, type SenderOptions } from '../sending/sender.ts';
+import { noteIfPaused } from './paused-messages.ts';
+
+/** The pause of messages that their writers asked to send now. */
+export const ASKED_FOR = 'asked for';
+
+/** The running turn's stop signal, and what it learns about forwarded messages. */
+export interface ForwardingOptions {
+  /** Aborted when a person stops the running turn. */
+  stopSignal: AbortSignal;
+  /** Called when a message is at the service, with its writer's name and the notes on its files. */
+  onForwarded(writer: string, notes: readonly FileNote[]): void;
+  /** Called when the service takes no message while the agent works: the message waits again. */
+  onRequeued(): void;
+}
+
+/** Forwards waiting messages to a silent run. Each has a turn of its own, which continues when the run's ends. */
+export class MidRunForwarding {
+  readonly #work: ThreadWork;
+  readonly #turn: TurnLocation;
+  readonly #options: ForwardingOptions;
+  /** The pauses in which no further message is forwarded. */
+  readonly #exhaustedPauses = new Set<string>();
+  #forwarding: Promise<void> | undefined;
+  /** Aborted once the run was stopped or has ended: an unsent message waits again. */
+  readonly #over = new AbortController();
+  #hasEnded = false;
+  /** How many messages the run was given. */
+  forwardedCount = 0;
+
+  constructor(work: ThreadWork, turn: TurnLocation, options: ForwardingOptions) {
+    this.#work = work;
+    this.#turn = turn;
+    this.#options = options;
+    options.stopSignal.addEventListener('abort', () => this.#cancel());
+    if (options.stopSignal.aborted) this.#cancel();
+  }
+
+  /** Forwards the next waiting message, at most one in each `pause`, or when a person asks. False if nothing is forwarded now. */
+  offer(pause: string): boolean {
+    const isOver = this.#over.signal.aborted || this.#exhaustedPauses.has(pause);
+    if (isOver || this.#forwarding !== undefined) return false;
+    this.#forwarding = this.#forward()
+      .then((wasOffered) => {
+        if (wasOffered) this.#exhaust(pause);
+      })
+      .catch((error: unknown) => {
+        if (error instanceof HandOver || this.#work.lease.signal.aborted) return;
+        this.#exhaust(pause);
+        this.#work.deps.log.warn(
+          { err: error, turn: this.#turn.id },
+          'forwarding a message to the silent run failed; it gets its own turn next',
+        );
+        return this.#tellAskers().catch(() => undefined);
+      })
+      .finally(() => {
+        this.#forwarding = undefined;
+      });
+    return true;
+  }
+
+  /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */
+  async stop(): Promise<void> {
+    this.#hasEnded = true;
+    this.#cancel();
+    await this.#forwarding;
+  }
+
+  #cancel(): void {
+    this.#over.abort(new RunNotAccepting('The run is over, or is being stopped.'));
+  }
+
+  /** Forwards one message; true if it was sent or waits again: the agent gets no other in the same pause. */
+  async #forward(): Promise<boolean> {
+    const turn = await this.#nextTurn();
+    if (turn === undefined) return false;
+    const { store, log } = this.#work.deps;
+    try {
+      const sent = await new Sender(this.#work, turn, this.#senderOptions(turn)).send();
+      this.forwardedCount += 1;
+      log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
+      const writer = await this.#work.workspace.people.personName(turn.asked_by);
+      this.#options.onForwarded(writer, sent.turn.file_notes ?? []);
+    } catch (error) {
+      // Without the lease the turn may belong to the process that has the thread now.
+      if (this.#work.lease.remainingMs() <= 0) throw error;
+      if (error instanceof RunNotAccepting) {
+        await this.#requeueMessage(turn);
+        return true;
+      }
+      if (error instanceof EmptyMessage) {
+        await this.#refuse(turn, error);
+        return false;
+      }
+      if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
+      await closeMessage(this.#work.deps, turn);
+      await store.turns.finish(turn, error.outcome);
+      return false;
+    }
+    return true;
+  }
+
+  /** Tells the writer of a message why nothing of it can be sent; edited meanwhile, it waits again. */
+  async #refuse(turn: Turn, { messageAsRead, outcome, sentence }: EmptyMessage): Promise<void> {
+    const { deps } = this.#work;
+    const read = await closeIfUnchanged(deps, turn, messageAsRead);
+    if (read === 'changed') return void (await requeueMessage(deps, turn));
+    const notes = (await deps.store.turns.get(turn.workspace, turn.id))?.file_notes ?? [];
+    const lines = missingFileLines(notes, deps.settings.fileLimits, { sent: false });
+    if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence, ...lines].join('\n'));
+    await deps.store.turns.finish(turn, read === 'closed' ? outcome : read);
+  }
+
+  async #requeueMessage(turn: Turn): Promise<void> {
+    const isWaiting = await requeueMessage(this.#work.deps, turn);
+    if (!isWaiting || this.#hasEnded) return;
+    this.#options.onRequeued();
+    await this.#tellAskers();
+  }
+
+  /** People may ask again, after each attempt that they asked for. */
+  #exhaust(pause: string): void {
+    if (pause !== ASKED_FOR) this.#exhaustedPauses.add(pause);
+  }
+
+  /** Tells those who asked to send their messages now that these wait; no attempt follows unless they ask again. */
+  async #tellAskers(): Promise<void> {
+    const { deps } = this.#work;
+    const { workspace, channel, thread_ts: threadTs } = this.#turn;
+    const askers = (await deps.store.messages.endUrgency(this.#turn)).map(({ user_id }) => user_id);
+    for (const person of new Set(askers))
+      trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.notPassedOn);
+  }
+
+  /** The turn that an earlier process began to forward, or a new one for the thread's next message. */
+  async #nextTurn(): Promise<Turn | undefined> {
+    const { store } = this.#work.deps;
+    const begunTurn = await store.turns.unfinishedForward(this.#turn);
+    if (begunTurn !== undefined) return begunTurn;
+    const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
+    if (current?.stop_requested_at !== null) return undefined;
+    const message = await nextAllowedMessage(this.#work, this.#turn, { failFast: true });
+    if (message === undefined || message.content === null) return undefined;
+    if (isEmptyMessage(message.content, this.#work.workspace.bot.userId)) return undefined;
+    return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
+  }
+
+  #senderOptions(turn: Turn): SenderOptions {
+    const { deps, lease } = this.#work;
+    const wake = this.#over.signal;
+    const onWait = (cause?: WaitCause, error?: unknown) => {
+      if (cause !== undefined) deps.log.warn({ err: error, turn: turn.id, cause }, 'waiting to retry a step');
+    };
+    return {
+      // The task exists.
+      channelSettings: DEFAULT_SETTINGS,
+      stopSignal: wake,
+      recordTaskIntent: (intent) => deps.store.threads.intendTask(turn, intent),
+      withRetry: (step) => withRetry(lease, () => step().catch(rethrowAsNotAccepting), onWait, { wake }),
+    };
+  }
+}
+
+/** The service takes no message while the agent works. */
+class RunNotAccepting extends Error {}
+
+function rethrowAsNotAccepting(error: unknown): never {
+  const isNotAccepting = error instanceof AgentBusyError || error instanceof MessagesPaused;
+  throw isNotAccepting ? new RunNotAccepting('The run takes no message now.', { cause: error }) : error;
+}
+
+/** Offers a thread's next message to its run, if this process has it; false if it was not offered. */
+type PassOn = (thread: ThreadKey, isAsked: boolean) => boolean;
+
+/** Passes a message on if the run pauses; else offers the button to its writer, once for all that they write meanwhile. */
+export async function offerSendNow(
+  deps: RelayDeps,
+  passOn: PassOn,
+  outcome: InboxOutcome,
+  { ts, ...writer }: ChannelActor & MessageKey,
+): Promise<void> {
+  if (outcome.kind !== 'admitted' || !outcome.isQueued || outcome.isPaused) return;
+  if (passOn(outcome.thread, false)) return;
+  const { messages, turns } = deps.store;
+  if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
+  const open = await turns.open(outcome.thread);
+  // Its reply is over; this message goes next, within seconds.
+  if (open !== undefined && (open.settled_at !== null || seeksOwnReply(open))) return;
+  const note = noteWithButtons(strings.messageQueued, ['send_now'], ts);
+  trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
+}
+
+/** Handles the button: the run gets the message, and what its writer wrote after it, as soon as it takes one, in any process. */
+export async function sendNow(
+  deps: RelayDeps,
+  passOn: PassOn,
+  { workspace, channel, person, messageTs: ts }: MessagePress,
+): Promise<ControlOutcome | PressAnswer> {
+  const { messages } = deps.store;
+  const message = await messages.get({ workspace, channel, ts });
+  if (message === undefined) return 'unknown';
+  const use = useOnTurn({ ...message, asked_by: message.user_id }, person, 'send_now');
+  if (!(await mayUseControl(deps, use))) return 'refused';
+  const paused = await noteIfPaused(deps, message);
+  if (message.state === 'waiting' && paused !== undefined) return { outcome: 'done', told: paused };
+  const count = paused === undefined ? await messages.makeUrgent(message) : 0;
+  const told = count === 0 ? strings.sendNowTooLate(message.state) : strings.passingOn(count);
+  if (count === 0 && message.state !== 'withdrawn') return { outcome: 'over', told };
+  if (count > 0) passOn(message, true);
+  return { outcome: 'done', replacement: { text: told, blocks: [] } };
+}
+
+type StoreDeps = Pick<RelayDeps, 'store'>;
+
+/** Closes a turn's message: it is not sent. Since `turn` was read, the turn may have been reassigned to another message. */
+export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
+  const now = await store.turns.get(turn.workspace, turn.id);
+  if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
+}
+
+/** Closes an empty message, unless it was edited or deleted since it was read. */
+export async function closeIfUnchanged(
+  { store }: StoreDeps,
+  turn: Turn,
+  messageAsRead: Message,
+): Promise<'closed' | 'changed' | 'withdrawn'> {
+  return store.transaction(async ({ threads, messages }) => {
+    await threads.lock(turn);
+    const now = await messages.get(messageAsRead);
+    if (now === undefined || now.state === 'withdrawn') return 'withdrawn';
+    if (now.edited_ts !== messageAsRead.edited_ts) return 'changed';
+    await messages.leaveUnsent(messageAsRead, 'closed');
+    return 'closed';
+  });
+}
+
+/** Deletes a turn that sent nothing, with its reply: its message waits again, as it was edited meanwhile. False if it was deleted. */
+export async function requeueMessage(
+  { store }: StoreDeps,
+  turn: Turn,
+  reply?: { remove(): Promise<void> },
+): Promise<boolean> {
+  await reply?.remove();
+  return store.transaction(async ({ threads, messages, turns, earlyEdits, pausedThreads }) => {
+    await threads.lock(turn);
+    const now = await turns.get(turn.workspace, turn.id);
+    if (now === undefined) return false;
+    const { workspace, forwarded_by_turn_id } = now;
+    const isWaiting =
+      (await messages.leaveUnsent(messageKeyOf(now), 'waiting')) &&
+      !(await applyPendingEdit({ messages, earlyEdits }, now));
+    await turns.delete(turn);
+    // The message was being forwarded when the run was stopped, and is now paused like the others.
+    const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
+    if (run !== undefined && run.finished_at === null && run.stop_requested_at !== null)
+      await pausedThreads.pause(run);
+    return isWaiting;
+  });
+}
+
+/** Applies what people changed about a message while it was being sent. True if they deleted it. */
+async function applyPendingEdit(
+  { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
+  turn: Turn,
+): Promise<boolean> {
+  const key = messageKeyOf(turn);
+  const change = await earlyEdits.claim(key, key.ts);
+  if (change?.is_deletion === true) return messages.withdraw(key);
+  if (change?.content != null && change.edited_ts !== null)
+    await messages.updateContent(key, change.content, change.edited_ts);
+  return false;
+}

@@ -1,0 +1,139 @@
+import type { ListenMode } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import type { ThreadListening } from '../../store/threads/threads.ts';
+import { type IncomingMessage, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
+import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
+import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
+
+/**
+ * Whom a message is for: the bot, in any thread; the people of its thread, or of its channel, and the bot where it
+ * takes part there; or others, never the bot.
+ */
+type Addressee = 'bot' | 'thread' | 'channel' | 'others';
+
+/** Decides whom a message is for by its text, its writer and its place. */
+export function addresseeOf(
+  { channel, thread_ts, ts, person, isMention }: Omit<IncomingMessage, 'workspace' | 'content'>,
+  parsed: ParsedMessage,
+  botUserId: string,
+): Addressee {
+  const { mentionsBot, startsWithOtherPerson } = readMentions(parsed, botUserId);
+  if (mentionsBot || isMention === true) return 'bot';
+  // Two bots that answer each other would never stop.
+  if (isBotId(person)) return 'others';
+  if (isDirectChannel(channel)) return 'bot';
+  if (startsWithOtherPerson) return 'others';
+  return thread_ts === ts ? 'channel' : 'thread';
+}
+
+export interface Mentions {
+  /** The bot is mentioned outside code. */
+  readonly mentionsBot: boolean;
+  /** It starts with a mention of somebody else, and does not mention the bot. */
+  readonly startsWithOtherPerson: boolean;
+  /** Its text is only mentions of the bot. It may have files and tables. */
+  readonly isEmptyAfterMention: boolean;
+}
+
+/** Whom a message mentions. Mentions in tables and forwarded messages do not count. */
+export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
+  const inlines = inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
+  const mentionsBot = inlines.some((piece) => isMentionOf(piece, botUserId));
+  const first = inlines.find((piece) => !isBlank(piece));
+  return {
+    mentionsBot,
+    startsWithOtherPerson: isMention(first) && !mentionsBot,
+    get isEmptyAfterMention() {
+      return blocksOf(message).every((block) => isBlockEmpty(block, botUserId));
+    },
+  };
+}
+
+/** The content without mentions of the bot at its beginning, and without the comma or colon after them. */
+export function withoutLeadingMention(content: readonly ParsedBlock[], botUserId: string): ParsedBlock[] {
+  const [first, ...others] = content;
+  if (first?.kind !== 'paragraph') return [...content];
+  const remaining = [...first.content];
+  let isAddressed = false;
+  for (let piece = remaining[0]; piece !== undefined; piece = remaining[0]) {
+    const isAddress = isMentionOf(piece, botUserId);
+    if (!isAddress && !isBlank(piece)) break;
+    remaining.shift();
+    isAddressed ||= isAddress;
+    const next = remaining[0];
+    if (isAddress && next?.kind === 'text') {
+      remaining[0] = {
+        ...next,
+        text: next.text
+          .trimStart()
+          .replace(/^[,:;](?=\s|$)/, '')
+          .trimStart(),
+      };
+    }
+  }
+  return isAddressed ? [{ kind: 'paragraph', content: remaining }, ...others] : [...content];
+}
+
+function isBlockEmpty(block: ParsedBlock, botUserId: string): boolean {
+  if (block.kind === 'table') return true;
+  if (block.kind === 'code') return block.text.trim() === '';
+  if (block.kind === 'quoted') return block.blocks.every((inner) => isBlockEmpty(inner, botUserId));
+  return inlinesOf([block]).every(
+    (piece) => isMentionOf(piece, botUserId) || (piece.kind === 'text' && /^[\s,.:;!?]*$/.test(piece.text)),
+  );
+}
+
+function isBlank(piece: ParsedInline): boolean {
+  return piece.kind === 'text' && piece.text.trim() === '';
+}
+
+function isMention(piece: ParsedInline | undefined): boolean {
+  return (piece?.kind === 'person' || piece?.kind === 'usergroup') && !piece.style.code;
+}
+
+function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {
+  return piece?.kind === 'person' && piece.id === id && !piece.style.code;
+}
+
+/** What the bot does with a message. */
+interface Listening {
+  /** It is for the bot even if its thread is not. */
+  isAddressed: boolean;
+  /** What it becomes: `null` if its thread is not ours, undefined if nothing is written down. */
+  state: 'waiting' | 'unsent' | null | undefined;
+}
+
+/**
+ * Whether the bot listens to a message: it mentions the bot, or the bot listens to everything in the channel, or to replies
+ * in its thread. Where people began the thread, the ids of all they say are kept: they tell who talks to whom. Reads the
+ * settings for each message, so that a change applies to the next one in every process.
+ */
+export async function listenTo(
+  { store, settings }: { store: Store; settings: { readonly listenMode: ListenMode } },
+  { workspace, channel, thread_ts, ts, person }: IncomingMessage,
+  addressee: Addressee,
+): Promise<Listening> {
+  const isAddressed =
+    addressee === 'bot' ||
+    (addressee === 'channel' && (await store.settings.get(workspace, channel)).listen_mode === 'everything');
+  if (isAddressed) return { isAddressed, state: 'waiting' };
+  if (addressee === 'channel' || thread_ts === ts || isBotId(person))
+    return { isAddressed, state: undefined };
+  const listening = await store.threads.listening({ workspace, channel, thread_ts }, person, ts);
+  if (listening === undefined) return { isAddressed, state: addressee === 'others' ? undefined : null };
+  if (isReplyForBot(listening, addressee, settings.listenMode)) return { isAddressed, state: 'waiting' };
+  return { isAddressed, state: listening.isBetweenPeople ? 'unsent' : undefined };
+}
+
+/**
+ * Whether a reply that does not mention the bot is for it. In a thread that began with the bot, every reply is. Where
+ * people began the thread, the settings decide; in a conversation, a reply is for the bot if its writer has turned to it
+ * there and nobody else has written since its last message. What a reply says does not count: "ok" may be an answer.
+ */
+export function isReplyForBot(listening: ThreadListening, addressee: Addressee, usual: ListenMode): boolean {
+  if (addressee === 'others') return false;
+  const { isBetweenPeople, listensToAll, listenMode, isInConversation } = listening;
+  if (!isBetweenPeople || listensToAll) return true;
+  const mode = listenMode ?? usual;
+  return mode === 'conversation' ? isInConversation : mode !== 'mentions';
+}

@@ -1,0 +1,240 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, AgentRejectedError, AgentResponseSizeError } from '../../agent/errors.ts';
+import { doubledMs } from '../../calls/retries-and-waits.ts';
+import { FileUnavailableError } from '../../slack/downloadable-files.ts';
+import {
+  SlackAuthError,
+  SlackError,
+  SlackLeaseError,
+  SlackRateLimitError,
+  SlackUnavailableError,
+} from '../../slack/errors.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { RelayLimits, ThreadWork } from './deps.ts';
+import { type Lease, sleepWithLease, throwIfInterrupted } from './lease.ts';
+import { ThreadGivenUp } from './turn-interruptions.ts';
+
+/** The cause of a wait, so that the thread can name it. */
+export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'file' | 'store';
+
+/** The errors of the service that may pass. */
+const SERVICE_CAUSES: Partial<Record<AgentError['code'], WaitCause>> = {
+  unavailable: 'service_unreachable',
+  rate_limited: 'service_busy',
+  busy: 'service_busy',
+  bad_key: 'service_key',
+};
+
+const INITIAL_DELAY_MS = 1_000;
+
+const MAX_DELAY_MS = 30_000;
+
+/** Our own database is not spared like a service of others: the work continues soon after it is back (ms). */
+const STORE_RETRY_MAX_DELAY_MS = 2_000;
+
+/** Whether this many milliseconds have passed since then. */
+export function isOverdue(since: Date, ms: number): boolean {
+  return Date.now() - since.getTime() > ms;
+}
+
+/** The cause of a failure that may pass without our doing, and the shortest and longest wait (ms). */
+interface TransientFailure {
+  cause: WaitCause;
+  waitMs?: number;
+  maxWaitMs?: number;
+}
+
+/** The failure that may pass without our doing; undefined for a permanent error. How often a rejected key is tried is up to its gate. */
+export function transientFailure(error: unknown): TransientFailure | undefined {
+  if (error instanceof AgentError) {
+    const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
+    const cause = SERVICE_CAUSES[error.code];
+    return cause && { cause, waitMs };
+  }
+  if (error instanceof SlackRateLimitError) return { cause: 'slack', waitMs: error.retryAfterMs };
+  if (error instanceof SlackAuthError && error.isInstallationDead) return { cause: 'slack' };
+  if (error instanceof FileUnavailableError) return { cause: 'file' };
+  if (error instanceof SlackError && error.code === 'unavailable') return { cause: 'slack' };
+  if (error instanceof StoreError) return { cause: 'store', maxWaitMs: STORE_RETRY_MAX_DELAY_MS };
+  return undefined;
+}
+
+/** The pause (ms) after attempt number `attempt` (from 1): doubles up to half a minute, with jitter. */
+export function backoffMs(attempt: number, random: () => number = Math.random): number {
+  const maxMs = doubledMs(INITIAL_DELAY_MS, attempt, MAX_DELAY_MS);
+  return maxMs / 2 + (maxMs / 2) * random();
+}
+
+/**
+ * Runs a step until it succeeds or fails for good. `onWait` gets the cause of each wait, and undefined after the last one.
+ * `wake` ends a wait early. `judge` says how to wait after an error, in place of `transientFailure`, and throws what ends
+ * the step.
+ */
+export async function withRetry<T>(
+  lease: Lease,
+  step: () => Promise<T>,
+  onWait: (cause: WaitCause | undefined, error?: unknown) => void,
+  {
+    wake,
+    judge = async (error) => transientFailure(error),
+  }: {
+    wake?: AbortSignal;
+    judge?: (error: unknown) => Promise<TransientFailure | undefined>;
+  } = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    throwIfInterrupted(lease);
+    try {
+      const value = await step();
+      if (attempt > 1) onWait(undefined);
+      return value;
+    } catch (error) {
+      if (lease.signal.aborted) throw error;
+      const wait = await judge(error);
+      if (wait === undefined) {
+        if (attempt > 1) onWait(undefined);
+        throw error;
+      }
+      onWait(wait.cause, error);
+      const waitMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));
+      await sleepWithLease(Math.max(wait.waitMs ?? 0, waitMs), lease, wake);
+    }
+  }
+}
+
+/** Waits until all of these have settled, and throws the first error among them. */
+export async function allSettledOrThrow(promises: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(promises);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/**
+ * How long one thing has failed in a row while other calls under the same key, token or database succeeded. In an outage
+ * it stands still: a limit of time for a bad thing must not end what only waits for the outage to pass.
+ */
+export class FailingTime {
+  #ms = 0;
+  #lastFailureAt: number | undefined;
+
+  /** Counts a failure; returns the ms so far. The time since the failure before counts only if another call `hasSucceededAfter` that. */
+  async count(hasSucceededAfter: (at: number) => boolean | Promise<boolean>): Promise<number> {
+    const previous = this.#lastFailureAt;
+    const now = performance.now();
+    this.#lastFailureAt = now;
+    if (previous !== undefined && (await hasSucceededAfter(previous))) this.#ms += now - previous;
+    return this.#ms;
+  }
+}
+
+/** Says how to wait after a step's error in Slack. Throws ThreadGivenUp for one that fails for `badThingMs` while other calls succeed. */
+export function slackPatience({ workspace, deps }: Pick<ThreadWork, 'workspace' | 'deps'>) {
+  const failing = new FailingTime();
+  return async (error: unknown): Promise<TransientFailure | undefined> => {
+    if (error instanceof SlackUnavailableError) {
+      const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
+      if (failedMs >= deps.settings.badThingMs) throw new ThreadGivenUp(error);
+    }
+    return transientFailure(error);
+  };
+}
+
+export interface Patience<T> {
+  /** What the step is about, for the log. */
+  about: Record<string, string>;
+  /** Called at the first wait. */
+  onWait?: () => void;
+  /** Stands in for what Slack refuses for good, or fails at for `badThingMs` while other calls succeed. */
+  orElse: (error: SlackError) => T | Promise<T>;
+}
+
+/** Runs a step in Slack until it succeeds or is given up. Throws HandOver, the lease's reason, and what is no SlackError. */
+export async function withPatience<T>(
+  work: Pick<ThreadWork, 'workspace' | 'deps' | 'lease'>,
+  step: () => Promise<T>,
+  { about, onWait, orElse }: Patience<T>,
+): Promise<T> {
+  const { lease, deps } = work;
+  let waited = false;
+  const onEachWait = (cause: WaitCause | undefined, error: unknown) => {
+    if (cause === undefined || waited) return;
+    waited = true;
+    deps.log.warn({ ...about, err: error, cause }, 'waiting for a step in Slack');
+    onWait?.();
+  };
+  try {
+    return await withRetry(lease, step, onEachWait, { judge: slackPatience(work) });
+  } catch (error) {
+    const isOurs = lease.remainingMs() > 0 && !(error instanceof SlackLeaseError);
+    if (!isOurs || !(error instanceof SlackError)) throw error;
+    deps.log.warn({ ...about, err: error }, 'giving up a step in Slack');
+    return await orElse(error);
+  }
+}
+
+/** The longest pause before the service is asked again (ms). */
+const MAX_PAUSE_MS = 15_000;
+
+/**
+ * Doubts answers that a thing is gone, refused or unreadable: they may be those of a gateway, or of a service that is
+ * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
+ * `badThingMs` where something is gone or refused although the task of the message still answers. What fails as in an
+ * outage is given up after `badThingMs` in which other calls succeed.
+ */
+export class RefusalDoubt {
+  readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;
+  #failing = new FailingTime();
+  #unavailable = new FailingTime();
+
+  constructor(limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>) {
+    this.#limits = limits;
+  }
+
+  /** The service has answered. */
+  clear(): void {
+    this.#failing = new FailingTime();
+    this.#unavailable = new FailingTime();
+  }
+
+  /** How to wait before asking again; undefined if the error is no such answer, or ends the wait. `sentTo`: the message's task. */
+  async waitAfter(
+    error: unknown,
+    agent: () => AgentClient,
+    sentTo: string | undefined,
+  ): Promise<TransientFailure | undefined> {
+    const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
+    if (!isUnavailable && !isDoubtful(error, sentTo !== undefined)) return undefined;
+    const client = agent();
+    if (isUnavailable) {
+      // Its success counts: nothing else may be called meanwhile.
+      if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);
+      const failedMs = await this.#unavailable.count((at) => client.presence.hasSucceededAfter(at));
+      return failedMs >= this.#limits.badThingMs ? undefined : transientFailure(error);
+    }
+    const isTaskThere =
+      sentTo !== undefined && !isUnreadable(error) && !(await isRefused(() => client.getTask(sentTo)));
+    const failedMs = await this.#failing.count((at) => client.presence.wasThereAfter(at));
+    if (failedMs >= (isTaskThere ? this.#limits.badThingMs : this.#limits.refusalMs)) return undefined;
+    return { cause: 'service_unreachable', maxWaitMs: MAX_PAUSE_MS };
+  }
+}
+
+/** Before the message is sent, its rejection is about what it says. */
+function isDoubtful(error: unknown, isSent: boolean): boolean {
+  if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
+  if (error instanceof AgentResponseSizeError) return false;
+  if (error instanceof AgentRejectedError) return isSent;
+  return error.code === 'not_found' || isUnreadable(error);
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof AgentError && error.code === 'not_understood';
+}
+
+async function isRefused(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return false;
+  } catch (error) {
+    return isDoubtful(error, true);
+  }
+}

@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { within } from '../../calls/retries-and-waits.ts';
+import type { TaskSummary } from '../../render/blocks/task-lines.ts';
+import * as strings from '../../render/strings/index.ts';
+import { SlackError } from '../../slack/errors.ts';
+import type { TurnOutcome } from '../../store/schema.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
+
+/** Longest lookup of the bot's own name (ms). */
+const BOT_NAME_TIMEOUT_MS = 500;
+
+/** Whether a person is in a channel, or has this direct conversation. `hidden`: Slack lists no members; `unknown`: it is unavailable. */
+export async function membershipIn(
+  { membership, posting }: Pick<WorkspaceClient, 'membership' | 'posting'>,
+  channel: string,
+  person: string,
+  isNow = false,
+): Promise<'member' | 'outsider' | 'hidden' | 'unknown'> {
+  try {
+    // With our scopes Slack does not list the members of a direct conversation.
+    if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? 'member' : 'outsider';
+    const status = await membership.statusOf(channel, person, isNow);
+    return status === 'unknown' ? 'hidden' : status;
+  } catch (error) {
+    if (!(error instanceof SlackError)) throw error;
+    return 'unknown';
+  }
+}
+
+/** The sentence in a conversation that the bot is not in. */
+export async function inviteMe({ people, bot }: Pick<WorkspaceClient, 'people' | 'bot'>): Promise<string> {
+  const name = people.personName(bot.userId).catch(() => undefined);
+  return strings.inviteMe(await within(BOT_NAME_TIMEOUT_MS, name, undefined));
+}
+
+/** The sentence for a person who may not see a channel's tasks; undefined if they may. */
+export async function channelTasksRefusal(
+  workspace: Pick<WorkspaceClient, 'membership' | 'posting'>,
+  channel: string,
+  person: string,
+): Promise<string | undefined> {
+  const { outsider, hidden, membershipUnknown: unknown } = strings.home;
+  return { member: undefined, outsider, hidden, unknown }[await membershipIn(workspace, channel, person)];
+}
+
+/**
+ * The sentence for a person who may not see a task; undefined if they may. The members of its channel may, and where
+ * Slack does not list those, the person who started it (`isReadableBy`). `isNow`: by no cached answer.
+ */
+export async function taskRefusal(
+  workspace: Pick<WorkspaceClient, 'membership' | 'posting' | 'people'>,
+  row: Pick<TaskRow, 'channel' | 'started_by'>,
+  person: string,
+  isNow = false,
+): Promise<string | undefined> {
+  const isStarter = row.started_by === person;
+  const { outsider, hidden, membershipUnknown: unknown } = strings.tasks;
+  if (isDirectChannel(row.channel)) return isStarter ? undefined : outsider;
+  const status = await membershipIn(workspace, row.channel, person, isNow);
+  if (status !== 'hidden') return { member: undefined, outsider, unknown }[status];
+  if (!isStarter) return hidden;
+  try {
+    return (await isReadableBy(workspace, row.channel, person)) ? undefined : hidden;
+  } catch (error) {
+    if (!(error instanceof SlackError)) throw error;
+    return unknown;
+  }
+}
+
+/**
+ * Whether somebody who was in a conversation still reads it although Slack lists no members: nobody leaves group messages,
+ * and full members read public channels (too large ones are not listed). Else the bot is not there.
+ */
+async function isReadableBy({ people }: Pick<WorkspaceClient, 'people'>, channel: string, person: string) {
+  const { kind } = await people.currentChannel(channel);
+  return kind === 'group_dm' || (kind === 'public' && (await people.currentPerson(person)).kind === 'member');
+}
+
+type ListDeps = Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>;
+
+/** A state read this recently (ms) is not read again. */
+const FRESH_MS = 15_000;
+/** The longest that people wait for the service (ms). */
+const SERVICE_TIMEOUT_MS = 10_000;
+/** The most tasks on a page of the service's list. The others are read one by one. */
+const SERVICE_PAGE_SIZE = 100;
+
+/** Whether everything that lists show of these tasks is recent. */
+export function areTasksFresh(rows: readonly TaskRow[]): boolean {
+  return !rows.some((row) => row.permalink === null || isStale(row));
+}
+
+/** Refreshes these tasks' states and permalinks. Returns whether the service answered for all. Throws StoreError. */
+export async function refreshTasks(deps: ListDeps, rows: readonly TaskRow[]): Promise<boolean> {
+  const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
+  const stale = rows.filter(isStale);
+  const projects = Map.groupBy(stale, ({ account_id, project_id }) => `${account_id}/${project_id ?? ''}`);
+  const [done] = await Promise.all([
+    Promise.all([...projects.values()].map((group) => refreshProject(deps, group, signal))),
+    Promise.all(rows.map((row) => savedPermalink(deps, row))),
+  ]);
+  return done.every(Boolean);
+}
+
+/** Refreshes one project's tasks: from a page of its list, and one by one where they are not on it. */
+async function refreshProject(deps: ListDeps, rows: readonly TaskRow[], signal: AbortSignal) {
+  try {
+    const listed = await listStates(deps, rows, signal);
+    for (const row of rows) {
+      const state = listed.get(row.task_id) ?? (await readState(deps, row, signal));
+      await deps.store.tasks.recordState(row, state);
+    }
+    return true;
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.info({ err: error }, 'reading tasks from the service failed');
+    return false;
+  }
+}
+
+async function listStates(deps: ListDeps, [first]: readonly TaskRow[], signal: AbortSignal) {
+  if (first === undefined || first.project_id === null) return new Map();
+  const { account_id, project_id } = first;
+  const page = await undefinedIfNotFound(async () =>
+    deps.agent(account_id).listTasks(project_id, { limit: SERVICE_PAGE_SIZE, signal }),
+  );
+  return new Map(page?.items.map(({ id, status }) => [id, status]));
+}
+
+async function readState(deps: ListDeps, { account_id, task_id }: TaskRow, signal: AbortSignal) {
+  const task = await undefinedIfNotFound(async () => deps.agent(account_id).getTask(task_id, { signal }));
+  return task?.status ?? 'gone';
+}
+
+/** The permalink of a task's thread, which is recorded once it is known; null if Slack does not give it. */
+export async function savedPermalink(
+  deps: Pick<RelayDeps, 'store' | 'workspace'>,
+  row: TaskRow,
+): Promise<string | null> {
+  const slack = deps.workspace(row.workspace);
+  if (row.permalink !== null || slack === undefined) return row.permalink;
+  const found = await threadPermalink(slack, row);
+  if (found !== undefined) await deps.store.tasks.savePermalink(row, found);
+  return found ?? null;
+}
+
+/** The permalink of a thread; undefined if Slack does not give it. */
+export async function threadPermalink(
+  { posting }: Pick<WorkspaceClient, 'posting'>,
+  { channel, thread_ts }: Pick<TaskRow, 'channel' | 'thread_ts'>,
+): Promise<string | undefined> {
+  try {
+    return await posting.getPermalink({ channel, ts: thread_ts });
+  } catch (error) {
+    if (!(error instanceof SlackError)) throw error;
+    return undefined;
+  }
+}
+
+function isStale({ has_open_turn, task_state_read_at, finished_at }: TaskRow): boolean {
+  if (has_open_turn) return false;
+  return (
+    task_state_read_at === null ||
+    Date.now() - task_state_read_at.getTime() > FRESH_MS ||
+    (finished_at !== null && task_state_read_at < finished_at)
+  );
+}
+
+/** A task's record as lists show it. */
+export function taskSummary(row: TaskRow): TaskSummary {
+  const { channel, thread_ts, task_title, task_model, started_at, started_by, permalink: url } = row;
+  return {
+    channel,
+    root: thread_ts,
+    title: task_title,
+    state: currentState(row),
+    model: task_model,
+    begunAt: started_at,
+    starter: started_by,
+    url,
+  };
+}
+
+/** A task's state after its last turn; undefined for outcomes that do not determine it. */
+const STATE_BY_TURN_OUTCOME: Partial<Record<TurnOutcome, string>> = {
+  completed: 'completed',
+  length: 'completed',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+
+/** The state that was last read, unless a turn is running or has ended since. */
+function currentState(row: TaskRow): string {
+  const { outcome, finished_at, task_state, task_state_read_at } = row;
+  if (row.has_open_turn) return 'running';
+  const endState = outcome === null ? undefined : STATE_BY_TURN_OUTCOME[outcome];
+  const hasEndedSince =
+    finished_at !== null && (task_state_read_at === null || task_state_read_at < finished_at);
+  return (hasEndedSince ? endState : undefined) ?? task_state ?? endState ?? 'idle';
+}
+
+/** What a Home tab shows: the pages of its two lists, from 0, and the chosen channel. Kept in the view's metadata. */
+const homeTabState = z.object({
+  page: z.int().min(0).max(100_000),
+  channel: z
+    .string()
+    .regex(/^[\w-]{1,100}$/)
+    .optional(),
+  channelPage: z.int().min(0).max(100_000),
+});
+export type HomeTabState = z.output<typeof homeTabState>;
+
+/** Reads the state from a view's parsed metadata; the first pages for anything else. */
+export function parseHomeTabState(value: unknown): HomeTabState {
+  return homeTabState.safeParse(value).data ?? { page: 0, channelPage: 0 };
+}

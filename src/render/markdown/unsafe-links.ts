@@ -1,0 +1,133 @@
+/** Part of a word that people may read as a host, such as `one.org`. */
+const NAME = /[\p{L}\p{N}]\.\p{L}{2}/u;
+/** Endings of files that are rarely those of hosts. */
+const FILE =
+  /\.(?:csv|docx?|gif|gz|html?|ipynb|jpe?g|js|json|md|pdf|png|pptx?|py|rs?|sh|sql|svg|tsv?|txt|xlsx?|xml|ya?ml|zip)$/;
+/** A destination whose host is written as browsers read it. */
+const PLAIN_DESTINATION = /^\]\(\s{0,9}<?(https?:\/\/([a-z\d.-]{1,253})(?::\d+)?(?:[/?#][^\s<>]*)?)[)>\s]/i;
+/** Characters of a destination to the end of its host, which has at most 253 (RFC 1035). */
+const MAX_HOST_END = 280;
+/** Longest label that is read again for each answer that grows; a longer one counts as one that needs a note. */
+const MAX_READ_LABEL = 1_000;
+/** What people do not see in a label: format characters, and marks of Markdown. */
+const UNSEEN = /[\p{Cf}*_~`\\<>[\]]/gu;
+const DOT = /&(?:period|#0*46|#x0*2e);|[。．｡]/gi;
+
+/**
+ * Whether the label that ends with the `]` before `end` names another address than `target`, which the link opens. A
+ * label may name only the host of its target, the beginning of its address with an ellipsis, or the file at its end.
+ */
+export function isDisguisedLink(text: string, end: number, target: string): boolean {
+  const opened = openedBy(target);
+  return addressesIn(labelBefore(text, end) ?? '').some(
+    ({ names, path }) => names.some((name) => !leadsTo(name, opened)) || isOtherPath(path, opened),
+  );
+}
+
+/**
+ * The host of a link in brackets, to be added to its label, if that names another host; otherwise ''. `destination` is
+ * the rest of the link from the `]` on.
+ */
+export function hostNote(label: string, destination: string): string {
+  const [, target = '', host = ''] = PLAIN_DESTINATION.exec(destination) ?? [];
+  const opened = openedBy(target);
+  if (opened === null || opened.hostname !== host.toLowerCase()) return '';
+  const names = addressesIn(label).flatMap((address) => address.names);
+  return names.every((name) => leadsTo(name, opened)) ? '' : ` (${opened.hostname})`;
+}
+
+/** The most characters of a `hostNote`, charged at the `index` where the host in a destination ends. */
+export function hostNoteCost(text: string, index: number): number {
+  if (!/[:/?#)>\s]/.test(text.charAt(index))) return 0;
+  const before = text.slice(Math.max(0, index - MAX_HOST_END), index);
+  const at = before.lastIndexOf('](');
+  const host = /^\]\(\s*<?https?:\/\/([a-z\d.-]+)$/i.exec(before.slice(at))?.[1];
+  if (host === undefined) return 0;
+  const end = index - before.length + at + 1;
+  const label = labelBefore(
+    text.slice(Math.max(0, end - MAX_READ_LABEL), end),
+    Math.min(end, MAX_READ_LABEL),
+  );
+  const isPlain = label !== undefined && !/[\\`]/.test(label) && addressesIn(label).length === 0;
+  return isPlain ? 0 : host.length + ' ()'.length;
+}
+
+function openedBy(target: string): URL | null {
+  return URL.parse(target.replace(UNSEEN, ''));
+}
+
+/** Whether a name in a label is that of the host, or of the file, that the link opens. */
+function leadsTo(name: string, opened: URL | null): boolean {
+  if (opened === null) return false;
+  const host = opened.protocol === 'mailto:' ? opened.pathname.replace(/^.*@/, '') : opened.hostname;
+  const named = URL.parse(`https://${name}`)?.hostname;
+  if (named?.replace(/^www\./, '') === host.replace(/^www\./, '')) return true;
+  return FILE.test(name) && opened.pathname.toLowerCase().endsWith(name);
+}
+
+/** The names in each word of a label, and what follows them if the word is an address. */
+function addressesIn(label: string): { names: string[]; path: string }[] {
+  const words = label.replace(DOT, '.').replace(UNSEEN, '').split(/\s+/);
+  return words.flatMap((word) => {
+    for (const { 0: piece, index } of word.matchAll(/[^/?#]+/g)) {
+      const names = namesIn(piece.toLowerCase());
+      if (names.length > 0) return { names, path: word.slice(index + piece.length) };
+    }
+    return [];
+  });
+}
+
+function namesIn(piece: string): string[] {
+  const parts = piece.split(/[^\p{L}\p{N}.-]+|\.{2,}/u).map((part) => part.replace(/^[.-]|[.-]$/g, ''));
+  return parts.filter((part) => NAME.test(part));
+}
+
+function isOtherPath(path: string, opened: URL | null): boolean {
+  const [, start = '', end = ''] = /^(.*?)(…|\.{3}|[.,;:!?)])?$/.exec(path) ?? [];
+  const shown = pathOf(URL.parse(`https://host.example${start}`));
+  if (shown === '') return false;
+  const whole = pathOf(opened);
+  if (/…|\.{3}/.test(end)) return !whole.startsWith(shown);
+  return whole !== shown && whole !== shown + end;
+}
+
+function pathOf(url: URL | null): string {
+  return url === null ? '' : (url.pathname + url.search + url.hash).replace(/\/$/, '');
+}
+
+/** The text in the brackets whose closing one is before `end`; undefined if none opens them. */
+function labelBefore(text: string, end: number): string | undefined {
+  let depth = 0;
+  for (let at = end - 1; at >= 0; at -= 1) {
+    const mark = text.charAt(at);
+    if ((mark !== '[' && mark !== ']') || text.charAt(at - 1) === '\\') continue;
+    depth += mark === ']' ? 1 : -1;
+    if (depth === 0) return text.slice(at + 1, end - 1);
+  }
+  return undefined;
+}
+
+/** A web address, and the Markdown before it where it is the target of a link. */
+const ADDRESS = /(\]\(<?)?(https?:\/\/[^\s<>"'`|)\]\\]+)/gi;
+/** What gives its holder access: the signatures of storages, tokens, and those of our own links to results. */
+const SIGNATURE =
+  /[?&;](?:X-Amz-[\w-]+|X-Goog-[\w-]+|Signature|sig|token|access_token|api_?key)=|\/results\/[\w-]+\.[\w-]{20,}/i;
+
+/** Whether whoever has this address has access. */
+export function isSignedLink(url: string): boolean {
+  return SIGNATURE.test(url);
+}
+
+/** The secrets of links that have quotes or brackets, or are escaped as in JSON or Markdown: only the secrets go. */
+const SECRET =
+  /(?<=(?:[?&#]|&amp;|\\u0026)(?:X-(?:Amz|Goog)-[\w-]+|Signature|sig|token|access_token|api_?key)\\?=)[^\s<>"'`&|)\]]+/gi;
+
+/** The text with a note in place of each signed link: whoever reads it may not have the access that the link gives. */
+export function withoutSignedLinks(text: string): string {
+  const rest = text.replace(ADDRESS, (link: string, target: string | undefined, url: string) => {
+    if (!isSignedLink(url)) return link;
+    const host = URL.parse(url)?.host ?? '';
+    return `${target === undefined ? '(' : '] ('}signed link${host && ` to ${host}`}, left out`;
+  });
+  return rest.replace(SECRET, 'left-out');
+}

@@ -1,0 +1,287 @@
+import type {
+  DataTableBlock,
+  RawNumberElement,
+  RawTextElement,
+  RichTextBlock,
+  RichTextElement,
+  RichTextStyleable,
+} from '@slack/types';
+import { parse } from 'csv-parse/sync';
+import type { SlackBlock } from '../blocks/slack-blocks.ts';
+import {
+  hasDelimiterRow,
+  lineEnd,
+  lineStart,
+  MAX_TABLE_COLUMNS,
+  type MarkdownNode,
+} from '../markdown/markdown-node.ts';
+import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
+import { restorePings } from '../markdown/pings.ts';
+import type { AnswerPart } from '../splitting/answer-splitter.ts';
+import { isCrowded } from '../splitting/open-part.ts';
+import { firstColumns, tableCaption } from '../strings/index.ts';
+import { csvLine } from '../text-format.ts';
+
+/** A table of at most so many rows is read at a glance. */
+const MAX_PLAIN_ROWS = 10;
+/** Limits of one table (https://docs.slack.dev/reference/block-kit/blocks/data-table-block). */
+const MAX_ROWS = 100;
+/** Rows that are shown at a time. */
+const PAGE_SIZE = 10;
+/** With a thousands separator or without; what begins with further zeros is a name. */
+const NUMBER = /^[+\-−]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?%?$/i;
+const LINK = /^\[[\s\S]*\]\(\s*<?(https?:[^\s<>]+?)>?(?:\s+["'(][\s\S]*)?\s*\)$/;
+const STYLES: Readonly<Record<string, RichTextStyleable['style']>> = {
+  strong: { bold: true },
+  emphasis: { italic: true },
+  delete: { strike: true },
+};
+
+type Style = NonNullable<RichTextStyleable['style']>;
+type Cell = RawTextElement | RawNumberElement | RichTextBlock;
+
+/** A table of a part that Slack shows in another form than Markdown, and the range of the part's text that it replaces. */
+interface FoundTable {
+  table: DataTableBlock;
+  from: number;
+  to: number;
+  columns: number;
+  /** Nothing follows it in the part. */
+  isLast: boolean;
+  /** The whole table as CSV, if it has more columns than Slack shows. */
+  csv: string | undefined;
+}
+
+/**
+ * The part's blocks with its first long table as one that people sort, filter and page through. Undefined without such a
+ * table, or if it has what only Markdown shows. `continues`: the next part goes on where this one ends, perhaps in a
+ * table. `hasFile`: a file has the columns that Slack does not show.
+ */
+export function blocksWithDataTable(
+  part: AnswerPart,
+  { continues, hasFile, count }: { continues: boolean; hasFile: boolean; count: ParseCounter },
+): SlackBlock[] | undefined {
+  const found = tableIn(part, continues, count);
+  if (found === undefined || (found.csv !== undefined && !hasFile)) return undefined;
+  const text = part.blocks[0]?.text ?? '';
+  const note = found.csv === undefined ? '' : `${firstColumns(MAX_TABLE_COLUMNS, found.columns)}\n\n`;
+  const around = (piece: string): SlackBlock[] =>
+    /\S/.test(piece) ? [{ type: 'markdown', text: piece }] : [];
+  return [...around(text.slice(0, found.from)), found.table, ...around(note + text.slice(found.to))];
+}
+
+/** The whole table of a part whose message shows the first columns of it, as CSV. */
+export function wideTableOf(part: AnswerPart, continues: boolean, count: ParseCounter): string | undefined {
+  return tableIn(part, continues, count)?.csv;
+}
+
+/** Looks for a table in a part, so that rendering it takes no long time; false if it was looked for before. */
+export function searchTable(part: AnswerPart, count: ParseCounter): boolean {
+  if (foundTables.has(part)) return false;
+  tableIn(part, false, count);
+  return true;
+}
+
+/** What was found in each part: a part is parsed once. */
+const foundTables = new WeakMap<AnswerPart, FoundTable | undefined>();
+
+/** The first long table of a part that is whole: sorting half of one would mislead. */
+function tableIn(part: AnswerPart, continues: boolean, count: ParseCounter): FoundTable | undefined {
+  if (!foundTables.has(part)) foundTables.set(part, parseTable(part, count));
+  const found = foundTables.get(part);
+  return continues && found?.isLast === true ? undefined : found;
+}
+
+function parseTable(
+  { segments, blocks: [markdown] }: AnswerPart,
+  count: ParseCounter,
+): FoundTable | undefined {
+  const text = markdown?.text ?? '';
+  if (!hasDelimiterRow(text) || isParsedEnough(count)) return undefined;
+  const { children } = parseMarkdown(text, count);
+  const reopened = segments[0]?.isAdded === true ? segments[0].text.length : 0;
+  for (const node of children) {
+    const { start: from, end: to } = node;
+    const inner = node.type === 'code' && isOwnFence(segments, from) ? insideFence(text, node) : undefined;
+    const source = inner ?? text;
+    if (inner === undefined && from < reopened) continue;
+    const table = inner === undefined ? node : parseMarkdown(inner, count).children[0];
+    const found = table?.type === 'table' ? dataTable(source, table) : undefined;
+    if (found !== undefined) return { ...found, from, to, isLast: node === children.at(-1) };
+  }
+  return undefined;
+}
+
+/** Whether the renderer put a fence at this offset, around a table that is too wide, and nothing that reopens one. */
+function isOwnFence(segments: AnswerPart['segments'], offset: number): boolean {
+  let at = 0;
+  for (const { text, isAdded } of segments) {
+    if (at === offset) return isAdded && /^`{3,}\n[ \t>]*$/.test(text);
+    at += text.length;
+  }
+  return false;
+}
+
+function insideFence(text: string, { start, end }: MarkdownNode): string {
+  return text.slice(lineEnd(text, start) + 1, lineStart(text, end) - 1);
+}
+
+function dataTable(
+  text: string,
+  table: MarkdownNode,
+): Omit<FoundTable, 'from' | 'to' | 'isLast'> | undefined {
+  const [head, ...body] = table.children;
+  const columns = head?.children.length ?? 0;
+  const isWide = columns > MAX_TABLE_COLUMNS;
+  if (head === undefined || body.length > MAX_ROWS || body.length <= (isWide ? 0 : MAX_PLAIN_ROWS))
+    return undefined;
+  try {
+    const names = head.children.map((cell) => rawText(plainTextOf(text, cell)));
+    const rows = [names, ...body.map((row) => rowOf(text, row, columns))];
+    const shown = rows.map((row) => row.slice(0, MAX_TABLE_COLUMNS));
+    const caption = tableCaption(body.length);
+    return {
+      table: { type: 'data_table', caption, rows: shown, page_size: PAGE_SIZE },
+      columns,
+      csv: isWide ? csvOf(text, table) : undefined,
+    };
+  } catch (error) {
+    if (error instanceof OnlyMarkdown) return undefined;
+    throw error;
+  }
+}
+
+function csvOf(text: string, table: MarkdownNode): string {
+  const textOf = (cell: MarkdownNode) => restorePings(plainTextOf(text, cell));
+  return table.children.map((row) => `${csvLine(row.children.map(textOf))}\r\n`).join('');
+}
+
+/** Something that a cell of a data table cannot show. */
+class OnlyMarkdown extends Error {}
+
+function rowOf(text: string, row: MarkdownNode, columns: number): Cell[] {
+  if (row.children.length > columns) throw new OnlyMarkdown();
+  const cells = row.children.map((cell) => cellOf(text, cell));
+  return [...cells, ...Array.from({ length: columns - cells.length }, () => rawText(''))];
+}
+
+function cellOf(text: string, cell: MarkdownNode): Cell {
+  if (cell.children.some(({ type }) => type !== 'text')) return richText(elementsOf(text, cell.children));
+  const plain = plainTextOf(text, cell);
+  const value = numberIn(plain);
+  return value === undefined ? rawText(plain) : { type: 'raw_number', value, text: plain };
+}
+
+/** Slack refuses an empty text. */
+function rawText(text: string): RawTextElement {
+  return { type: 'raw_text', text: text === '' ? ' ' : text };
+}
+
+function richText(elements: RichTextElement[]): RichTextBlock {
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
+}
+
+function numberIn(text: string): number | undefined {
+  if (!NUMBER.test(text)) return undefined;
+  const value = Number(text.replace(/[,%+]/g, '').replaceAll('−', '-'));
+  return Number.isFinite(value) ? value : undefined;
+}
+
+function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style = {}): RichTextElement[] {
+  const style = Object.keys(styles).length === 0 ? undefined : styles;
+  return nodes.flatMap((node): RichTextElement[] => {
+    const source = text.slice(node.start, node.end);
+    const added = STYLES[node.type];
+    if (added !== undefined) return elementsOf(text, node.children, { ...styles, ...added });
+    if (node.type === 'text') return [{ type: 'text', text: unescaped(source), ...(style && { style }) }];
+    if (node.type === 'inlineCode')
+      return [{ type: 'text', text: source.replace(/^`+ ?| ?`+$/g, ''), style: { ...styles, code: true } }];
+    const url = LINK.exec(source)?.[1] ?? (/^https?:\S+$/.test(source) ? source : undefined);
+    if (node.type !== 'link' || url === undefined) throw new OnlyMarkdown();
+    return [{ type: 'link', url, text: plainTextOf(text, node), ...(style && { style }) }];
+  });
+}
+
+/** The text of a node without its formatting. */
+function plainTextOf(text: string, { children }: MarkdownNode): string {
+  return elementsOf(text, children)
+    .map((element) => ('text' in element ? element.text : ''))
+    .join('');
+}
+
+/** A character reference needs Markdown's reader. */
+function unescaped(source: string): string {
+  if (/&#?\w+;/.test(source)) throw new OnlyMarkdown();
+  return source.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+}
+
+/** Longest block of an answer (characters) that is searched for a table. */
+const MAX_BLOCK_LENGTH = 10_000;
+/** Characters of an answer that are searched for tables; its messages show about as many by default. */
+const MAX_ANSWER_LENGTH = 100_000;
+
+/** Finds the Markdown tables of an answer block by block: parsing a long one takes long. */
+export class TableFinder {
+  /** Those found so far, as rows of cells without their formatting. */
+  readonly tables: string[][][] = [];
+  readonly #blocks: string[];
+  readonly #parsed: ParseCounter = { characters: 0 };
+
+  constructor(answer: string) {
+    const blocks = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n\s*\n/);
+    this.#blocks = blocks.filter(mayHoldTable).reverse();
+  }
+
+  /** Searches one more block of the first 100,000 characters; false at the end. */
+  findNext(): boolean {
+    const block = this.#blocks.pop();
+    if (block === undefined) return false;
+    const cellText = ({ start, end }: MarkdownNode) => comparableText(block.slice(start, end));
+    const collect = (node: MarkdownNode): void => {
+      if (node.type === 'table') this.tables.push(node.children.map((row) => row.children.map(cellText)));
+      else node.children.forEach(collect);
+    };
+    collect(parseMarkdown(block, this.#parsed));
+    return true;
+  }
+}
+
+function mayHoldTable(block: string): boolean {
+  return block.length <= MAX_BLOCK_LENGTH && hasDelimiterRow(block) && !isCrowded(block);
+}
+
+/**
+ * Whether one of these tables shows a delimited file whole: the same columns, and each of its rows by its first cell.
+ * Other cells may be rounded.
+ */
+export function showWholeTable(tables: readonly string[][][], file: string): boolean {
+  const [head, ...body] = parseDelimitedTable(file).map((row) => row.map(comparableText));
+  if (head === undefined) return false;
+  return tables.some(([shownHead, ...shownBody]) => {
+    const names = new Set(shownBody.map(([name]) => name));
+    return shownHead?.join('|') === head.join('|') && body.every(([name]) => names.has(name));
+  });
+}
+
+/** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
+export function parseDelimitedTable(text: string): string[][] {
+  const first = text.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';
+  const counted = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: first.split(delimiter).length }));
+  const { delimiter } = counted.reduce((best, one) => (one.count > best.count ? one : best));
+  try {
+    return parse(text, {
+      delimiter,
+      bom: true,
+      relax_quotes: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Cells that differ only in case, marks and spaces read the same. */
+function comparableText(cell: string): string {
+  return cell.toLowerCase().replace(/[^\p{L}\p{N}.+-]/gu, '');
+}

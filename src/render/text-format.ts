@@ -1,0 +1,155 @@
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** UTF-8 bytes of a text. */
+export function utf8Length(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+/**
+ * The last offset at or before `at` that does not split a grapheme. Within a grapheme of more than 2,000 characters it
+ * is `at` itself, moved between code points.
+ */
+export function graphemeStart(text: string, at: number): number {
+  if (at <= 0 || at >= text.length) return Math.min(Math.max(at, 0), text.length);
+  let anchor = at - 1;
+  const floor = Math.max(0, at - 2_000);
+  while (anchor > floor && !isAscii(text.charCodeAt(anchor))) anchor -= 1;
+  let last = anchor;
+  for (const { index, segment } of SEGMENTER.segment(text.slice(anchor, at + 64))) {
+    if (anchor + index > at) break;
+    last = anchor + index;
+    if (last + segment.length > at) break;
+  }
+  if (last > floor || floor === 0) return last;
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** The text shortened to at most `most` characters without splitting a grapheme; "…" replaces what is missing. */
+export function shorten(text: string, most: number): string {
+  return text.length <= most
+    ? text
+    : `${text.slice(0, graphemeStart(text, Math.max(most - 1, 0))).trimEnd()}…`;
+}
+
+/** The text shortened in its middle to at most `most` characters, so that a file name keeps its extension. */
+export function shortenMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const tail = Math.floor(most / 3);
+  const end = graphemeStart(text, text.length - tail);
+  return `${text.slice(0, graphemeStart(text, most - 1 - (text.length - end)))}…${text.slice(end)}`;
+}
+
+function isAscii(code: number): boolean {
+  return code >= 0x20 && code < 0x7f;
+}
+
+/** Untrusted text as one line, without control characters, direction marks and lone surrogates. */
+export function toOneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g, '')
+    .replace(/\p{Cs}/gu, '\uFFFD')
+    .trim();
+}
+
+/** An untrusted name in quotes, as one line of at most `most` characters. */
+export function quotedName(name: string, most: number): string {
+  return `“${shorten(toOneLine(name), most)}”`;
+}
+
+/** The text with its first letter in upper case. */
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"). */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^[+-]?[.,]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?%?$/i;
+
+/**
+ * Values as a line of CSV for people, each in quotes; without the end of the line. A text that a spreadsheet would run as a
+ * formula begins with `'`, so this is not for files that the agent reads.
+ */
+export function csvLine(values: readonly unknown[]): string {
+  return values.map((value) => `"${literal(String(value)).replaceAll('"', '""')}"`).join(',');
+}
+
+/** Values as a line of CSV for programs, as they are: in quotes only where they must be; without the end of the line. */
+export function plainCsvLine(values: readonly string[]): string {
+  return values
+    .map((value) => (/[",\r\n]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
+    .join(',');
+}
+
+function literal(text: string): string {
+  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+}
+
+/** A page of a heading and a paragraph; both are trusted HTML. */
+export function htmlPage(title: string, paragraph: string): string {
+  return `<!doctype html>\n<html lang="en"><title>${title}</title>\n<h1>${title}</h1>\n<p>${paragraph}</p>\n`;
+}
+
+/** Safe in HTML, also in an attribute in double quotes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** A duration in ms for people: "under a second", "45 s", "6 min", "1 h 5 min". */
+export function formatDuration(ms: number): string {
+  const seconds = Math.floor(Math.max(ms, 0) / 1_000);
+  if (seconds < 1) return 'under a second';
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  if (days > 0) return withRest(`${days} d`, hours % 24, 'h');
+  return withRest(`${hours} h`, minutes % 60, 'min');
+}
+
+/** How long ago something happened (ms): "just now", "6 min ago". */
+export function formatAge(ms: number): string {
+  return ms < 60_000 ? 'just now' : `${formatDuration(ms)} ago`;
+}
+
+/** A running time in ms; within the first minute in steps of 5 s, so that fewer edits differ. */
+export function formatRunningTime(ms: number): string {
+  const seconds = Math.max(ms, 0) / 1_000;
+  if (seconds < 5) return 'just started';
+  return seconds < 60 ? `${Math.floor(seconds / 5) * 5} s` : formatDuration(ms);
+}
+
+function withRest(head: string, rest: number, unit: string): string {
+  return rest === 0 ? head : `${head} ${rest} ${unit}`;
+}
+
+const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
+
+/** A size in bytes for people: "0 bytes", "812 bytes", "2.4 MB" (1 KB is 1,000 bytes). */
+export function formatSize(bytes: number | null): string {
+  if (bytes === null || !Number.isFinite(bytes) || bytes < 0) return 'unknown size';
+  if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${Math.floor(bytes)} bytes`;
+  let value = bytes;
+  let unit: string = UNITS[0];
+  for (const name of UNITS) {
+    value /= 1_000;
+    unit = name;
+    if (value < 999.5) break;
+  }
+  return `${value < 9.95 ? withoutTrailingZero(value.toFixed(1)) : Math.round(value)} ${unit}`;
+}
+
+function withoutTrailingZero(number: string): string {
+  return number.replace(/\.0$/, '');
+}
+
+/** A number of things: "1 file", "2 files". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`;
+}

@@ -1,0 +1,205 @@
+import { type RawBuilder, sql } from 'kysely';
+import { CHANNEL_LEVEL, JOB_KIND, OR_WANT_AGAIN } from './jobs/jobs.ts';
+import { daysAgo, fromNow, isUnclaimed, ofProject, Queries, reachedWith } from './queries.ts';
+import { type OneTimeNotice, type ProjectKey, type Turn, threadKeyText } from './schema.ts';
+
+/** How long changes of a channel are collected (ms): one call sends them all. */
+const NAME_DELAY_MS = 300;
+
+/** The names of channels that were not used for this long are not looked up after a gap. */
+const USED_LATELY_DAYS = 30;
+
+/** The project of a row was chosen by people: nothing has claimed the right to create it. */
+const IS_CHOSEN = sql<boolean>`project_id is not null and claimed_by is null`;
+
+/** The outcome of claiming a channel's project. */
+export type ProjectClaim =
+  | { kind: 'known'; projectId: string }
+  /** This turn must create it; `orphaned`: an earlier attempt may have created one that cannot be found. */
+  | { kind: 'ours'; orphaned: boolean }
+  /** Another turn is creating it. */
+  | { kind: 'taken' };
+
+/** The projects of channels. */
+export class Projects extends Queries {
+  /** Returns the channel's project, or claims the right to create it for `leaseMs`. */
+  async claim(key: ProjectKey, turn: string, leaseMs: number): Promise<ProjectClaim> {
+    const known = await this.projectIdOf(key);
+    if (known !== undefined) return { kind: 'known', projectId: known };
+    const { workspace, channel, account_id } = key;
+    const claimed = await this.first(sql<{ create_intended_at: Date | null }>`
+      insert into projects (workspace, channel, account_id, claimed_by, claimed_until)
+      values (${workspace}, ${channel}, ${account_id}, ${turn}, ${fromNow(leaseMs)})
+      on conflict (workspace, channel, account_id) do update
+        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+        where projects.project_id is null
+          and (projects.claimed_by = excluded.claimed_by or ${isUnclaimed('projects.claimed_until')})
+      returning create_intended_at`);
+    if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.create_intended_at !== null };
+    const projectId = await this.projectIdOf(key);
+    return projectId === undefined ? { kind: 'taken' } : { kind: 'known', projectId };
+  }
+
+  /** Records that the project is about to be created, and renews the claim; false if the claim was lost. */
+  async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
+    const change = sql`create_intended_at = clock_timestamp(), claimed_until = ${fromNow(leaseMs)}`;
+    return this.changes(claimedUpdate(key, turn, change));
+  }
+
+  /** Gives the claim back. Unless `wasNotCreated`, there may be a project that nobody can find. */
+  async release(key: ProjectKey, turn: string, wasNotCreated: boolean): Promise<void> {
+    const intent = wasNotCreated ? sql`null` : sql`create_intended_at`;
+    const change = sql`claimed_by = null, claimed_until = null, create_intended_at = ${intent}`;
+    await this.changes(claimedUpdate(key, turn, change));
+  }
+
+  /** Records the channel's project; false if the claim was lost: another project may be in use. */
+  async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
+    const change = sql`project_id = ${projectId}, create_intended_at = null, claimed_until = null`;
+    return this.#recordUse(claimedUpdate(key, turn, change));
+  }
+
+  /** Removes a channel's project if we created it; false for one that people chose, which stays. */
+  async detach(key: ProjectKey, projectId: string): Promise<boolean> {
+    await this.changes(sql`
+      update projects set project_id = null, claimed_by = null
+      where ${ofProject(key)} and project_id = ${projectId} and claimed_by is not null`);
+    return (await this.projectIdOf(key)) !== projectId;
+  }
+
+  /** The channel's project, if it has one. */
+  async projectIdOf(key: ProjectKey): Promise<string | undefined> {
+    const row = await this.first(sql<{ project_id: string | null }>`
+      select project_id from projects where ${ofProject(key)}`);
+    return row?.project_id ?? undefined;
+  }
+
+  /** Whether people chose the channel's project: it was not created for the channel. */
+  async isChosen(key: ProjectKey): Promise<boolean> {
+    return this.exists(sql`select from projects where ${ofProject(key)} and ${IS_CHOSEN}`);
+  }
+
+  /** Sets the channel's project from its next thread on; a turn that is creating one loses its claim. */
+  async assign(key: ProjectKey, projectId: string): Promise<void> {
+    const { workspace, channel, account_id } = key;
+    await this.#recordUse(sql`
+      insert into projects (workspace, channel, account_id, project_id)
+      values (${workspace}, ${channel}, ${account_id}, ${projectId})
+      on conflict (workspace, channel, account_id) do update
+        set project_id = excluded.project_id, create_intended_at = null, claimed_by = null, claimed_until = null`);
+  }
+
+  /**
+   * Asks for the jobs that give a workspace's projects their channels' current names, unless the settings say otherwise or
+   * people chose the project: of one channel, or of all used lately. False if there are none. Waits a moment: people change
+   * a name and then the purpose.
+   */
+  async wantNames(workspace: string, channel?: string): Promise<boolean> {
+    const isWanted =
+      channel === undefined
+        ? sql`channel in (select channel from threads where workspace = ${workspace} and last_used_at > ${daysAgo(USED_LATELY_DAYS)})`
+        : sql`channel = ${channel}`;
+    return this.changes(sql`
+      insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
+      select workspace, ${JOB_KIND.projectName}, channel, ${CHANNEL_LEVEL}::numeric, account_id, '', '{}', ${fromNow(NAME_DELAY_MS)}
+      from projects left join settings using (workspace, channel)
+      where workspace = ${workspace} and project_id is not null and channel not like 'D%'
+        and coalesce(sync_project_name, not (${IS_CHOSEN})) and ${isWanted}
+      ${OR_WANT_AGAIN}`);
+  }
+
+  /** The channels, in all workspaces and accounts, that have or had this project, even if their tasks are deleted. */
+  async channelsUsing(projectId: string): Promise<{ workspace: string; channel: string }[]> {
+    return this.rows(sql<{ workspace: string; channel: string }>`
+      select workspace, channel from project_channels where project_id = ${projectId}`);
+  }
+
+  /** Gives a channel its project, and records for good that it had it; false if the change found no row. */
+  async #recordUse(change: RawBuilder<unknown>): Promise<boolean> {
+    return this.exists(sql`
+      with changed as (${change} returning workspace, channel, project_id), used as (
+        insert into project_channels (workspace, channel, project_id)
+        select workspace, channel, project_id from changed on conflict do nothing)
+      select true as changed from changed`);
+  }
+}
+
+/** A change of the project that a turn has claimed. */
+function claimedUpdate(key: ProjectKey, turn: string, change: RawBuilder<unknown>) {
+  return sql`update projects set ${change} where ${ofProject(key)} and project_id is null and claimed_by = ${turn}`;
+}
+
+/** What channels are told once, and their move to another id. */
+export class Channels extends Queries {
+  /**
+   * Moves a channel's rows to its new id, in a transaction, in each workspace that the same installation reaches; where both
+   * ids have one, the old one stays. The audit trail stays as it was. Held jobs are lost at their next renewal, and continue
+   * after their heartbeat.
+   */
+  async move(workspace: string, from: string, to: string): Promise<void> {
+    // In one order: Slack may tell two of the workspaces at once.
+    const reached = await this.rows(sql<{ workspace: string }>`${reachedWith(workspace)} order by 1`);
+    for (const one of reached) await this.#moveIn(one.workspace, from, to);
+  }
+
+  async #moveIn(workspace: string, from: string, to: string): Promise<void> {
+    const { db } = this;
+    const { rows: tables } = await sql<{ name: string; keys: string[] }>`
+      select table_name as name, array(
+        select key.column_name::text from information_schema.table_constraints as rule
+          join information_schema.key_column_usage as key using (constraint_schema, constraint_name)
+        where rule.constraint_type = 'PRIMARY KEY' and constraint_schema = current_schema()
+          and rule.table_name = columns.table_name) as keys
+      from information_schema.columns as columns
+      where table_schema = current_schema() and column_name = 'channel'
+        and table_name <> 'audit_events' order by 1`.execute(db);
+    for (const { name, keys } of tables) {
+      const table = sql.table(name);
+      if (keys.includes('channel')) {
+        const others = keys.filter((key) => key !== 'channel');
+        const isSame = others.map((key) => sql`${sql.ref(`newer.${key}`)} = ${sql.ref(`older.${key}`)}`);
+        await sql`
+          delete from ${table} as newer using ${table} as older
+          where newer.workspace = ${workspace} and newer.channel = ${to} and older.channel = ${from}
+            and ${sql.join(isSame, sql` and `)}`.execute(db);
+      }
+      await sql`
+        update ${table} set channel = ${to}
+        where workspace = ${workspace} and channel = ${from}`.execute(db);
+    }
+    await sql`
+      update settings set answers_in_channels = array_replace(answers_in_channels, ${from}, ${to})
+      where workspace = ${workspace} and ${from} = any(answers_in_channels)`.execute(db);
+    const prefix = (channel: string) => threadKeyText({ workspace, channel, thread_ts: '' });
+    await sql`
+      update pgboss.job set data = jsonb_set(data, '{channel}', to_jsonb(${to}::text)),
+        singleton_key = ${prefix(to)} || (data ->> 'thread_ts'),
+        retry_count = retry_count + case when state = 'active' then 1 else 0 end
+      where data ->> 'workspace' = ${workspace} and data ->> 'channel' = ${from}
+        and state < 'completed'`.execute(db);
+  }
+
+  /** True if this turn must post the notice, however often it asks; false for all other turns. */
+  async claimNotice(
+    { workspace, channel, id }: Pick<Turn, 'workspace' | 'channel' | 'id'>,
+    notice: OneTimeNotice,
+  ): Promise<boolean> {
+    const rows = await this.rows(sql`
+      with known as (
+        select turn_id from one_time_notices
+        where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})),
+      claimed as (
+        insert into one_time_notices (workspace, channel, notice, turn_id)
+        select ${workspace}, ${channel}, ${notice}, ${id} where not exists (select from known)
+        on conflict do nothing returning turn_id)
+      select from known where turn_id = ${id} union all select from claimed`);
+    return rows.length > 0;
+  }
+
+  /** True once for each person of a channel: they are told that the bot does not answer there. */
+  async claimClosedNotice(workspace: string, channel: string, person: string): Promise<boolean> {
+    return this.changes(sql`
+      insert into one_time_notices (workspace, channel, notice, user_id)
+      values (${workspace}, ${channel}, 'closed', ${person}) on conflict do nothing`);
+  }
+}

@@ -1,0 +1,157 @@
+import { sql } from 'kysely';
+import { fromNow, inThread, isUnclaimed, Queries, toPostgresJson } from '../queries.ts';
+import type { FileNote, Message, ThreadKey, Turn, UploadKey, UploadRow } from '../schema.ts';
+
+/** What is recorded when an upload has started. */
+export type UploadStart = Pick<UploadRow, 'file_id' | 'multipart_id' | 'part_size_bytes' | 'size_bytes'> & {
+  part_headers: Readonly<Record<string, string>>;
+};
+
+/** The outcome of claiming an upload. */
+export type UploadClaim =
+  | { kind: 'ours'; row: UploadRow }
+  /** Another turn is uploading it. */
+  | { kind: 'taken' }
+  /** The file is at the service. */
+  | { kind: 'done'; fileId: string };
+
+/** Uploads under way: the turn that claimed each, and what the storage has. */
+export class ServiceUploads extends Queries {
+  /**
+   * Claims an upload for `ms`, once any earlier claim has expired. A file whose size differs from the one at the service
+   * was edited since and is uploaded again.
+   */
+  async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
+    const earlier = await this.#uploaded(key, sizeBytes);
+    if (earlier !== undefined) return { kind: 'done', fileId: earlier };
+    const { workspace, slack_file_id, project_id } = key;
+    const row = await this.first(sql<UploadRow>`
+      insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until)
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${claimedBy}, ${fromNow(ms)})
+      on conflict (workspace, slack_file_id, project_id) do update
+        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+        where uploads.claimed_by = excluded.claimed_by or ${isUnclaimed('uploads.claimed_until')}
+      returning *`);
+    if (row === undefined) return { kind: 'taken' };
+    if (row.file_id !== null) return { kind: 'ours', row };
+    // Another turn may have finished the upload between the two statements.
+    const fileId = await this.#uploaded(key, sizeBytes);
+    if (fileId === undefined) return { kind: 'ours', row };
+    await this.changes(sql`delete from uploads where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
+    return { kind: 'done', fileId };
+  }
+
+  /** The service's id of the file, where it is there with this size. */
+  async #uploaded(key: UploadKey, sizeBytes: number): Promise<string | undefined> {
+    const file = await this.first(sql<{ file_id: string }>`
+      select file_id from uploaded_files where ${ofUpload(key)} and size_bytes = ${sizeBytes}`);
+    return file?.file_id;
+  }
+
+  /** The files of Slack that the service has under these ids: not the tables of messages. */
+  async slackFileIds(workspace: string, fileIds: readonly string[]): Promise<string[]> {
+    if (fileIds.length === 0) return [];
+    const rows = await this.rows(sql<{ slack_file_id: string }>`
+      select distinct slack_file_id from uploaded_files
+      where workspace = ${workspace} and file_id = any(${fileIds}::text[]) and slack_file_id ~ '^F[A-Z0-9]+$'
+      order by slack_file_id`);
+    return rows.map(({ slack_file_id }) => slack_file_id);
+  }
+
+  /** Extends the claim to `ms` from now; false if another turn has it. */
+  async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
+    return this.changes(sql`
+      update uploads set claimed_until = ${fromNow(ms)} where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
+  }
+
+  /** Lets somebody else take the claim at once; what was recorded stays. */
+  async release(key: UploadKey, claimedBy: string): Promise<void> {
+    await this.renew(key, claimedBy, -1_000);
+  }
+
+  /** The upload has started, or started over: earlier parts are void. */
+  async recordStart(key: UploadKey, start: UploadStart): Promise<void> {
+    const { file_id, multipart_id, part_size_bytes, part_headers, size_bytes } = start;
+    await this.changes(sql`
+      update uploads set file_id = ${file_id}, multipart_id = ${multipart_id}, part_size_bytes = ${part_size_bytes},
+        part_headers = ${JSON.stringify(part_headers)}, size_bytes = ${size_bytes}, part_etags = '{}', is_finalizing = false, started_at = now()
+      where ${ofUpload(key)}`);
+  }
+
+  /** The storage has a part. */
+  async recordPart(key: UploadKey, { number, etag }: { number: number; etag: string }): Promise<void> {
+    await this.changes(sql`
+      update uploads set part_etags = part_etags || ${toPostgresJson({ [number]: etag })}::jsonb where ${ofUpload(key)}`);
+  }
+
+  /** All bytes are uploaded; from now on finalizing may have taken effect. */
+  async markFinalizing(key: UploadKey): Promise<void> {
+    await this.changes(sql`update uploads set is_finalizing = true where ${ofUpload(key)}`);
+  }
+
+  /** The file is at the service. */
+  async finish(
+    key: UploadKey,
+    file: { file_id: string; size_bytes: number; sha256: string | null },
+  ): Promise<void> {
+    const { workspace, slack_file_id, project_id } = key;
+    await this.changes(sql`
+      with over as (delete from uploads where ${ofUpload(key)})
+      insert into uploaded_files (workspace, slack_file_id, project_id, file_id, size_bytes, sha256)
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${file.file_id}, ${file.size_bytes}, ${file.sha256})
+      on conflict (workspace, slack_file_id, project_id) do update
+        set file_id = excluded.file_id, size_bytes = excluded.size_bytes, sha256 = excluded.sha256`);
+  }
+
+  /** The SHA-256 of these files of the service, in hexadecimal digits, of those whose bytes we sent. */
+  async digests(workspace: string, fileIds: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.rows(sql<{ file_id: string; sha256: string }>`
+      select file_id, sha256 from uploaded_files
+      where workspace = ${workspace} and file_id = any(${[...fileIds]}::text[]) and sha256 is not null`);
+    return new Map(rows.map(({ file_id, sha256 }) => [file_id, sha256]));
+  }
+}
+
+function ofUpload({ workspace, slack_file_id, project_id }: UploadKey) {
+  return sql<boolean>`(workspace, slack_file_id, project_id) = (${workspace}, ${slack_file_id}, ${project_id})`;
+}
+
+/** What the note on a file becomes when the thread leaves the project that the file is in. */
+const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
+
+/** Files that were shared without text: they go with a later message of the thread. */
+export class KeptFiles extends Queries {
+  /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
+  async take(turn: Turn): Promise<Pick<Turn, 'attached_file_ids' | 'file_notes'>[]> {
+    if (turn.message_ts === turn.thread_ts) return [];
+    const { rows } = await sql<Pick<Turn, 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
+      update turns as kept set files_sent_with_turn_id = ${turn.id}
+      where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
+        and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
+          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
+            and (taker.finished_at is null or taker.user_message_id is not null)))
+      returning attached_file_ids, file_notes, message_ts`.execute(this.db);
+    return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
+  }
+
+  /** The thread leaves its project: files in that project are no longer sent, and their notes say so. */
+  async leaveBehind(thread: ThreadKey): Promise<void> {
+    await sql`
+      update turns set attached_file_ids = '[]', file_notes = (
+        select jsonb_agg(case when note ->> 'reason' is null then note || ${toPostgresJson(LEFT_BEHIND)}::jsonb else note end order by at)
+        from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
+      where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.db);
+  }
+
+  /** How many tables the thread has kept for a message with a table of its own: they have the first numbers. */
+  async countTables(message: Pick<Message, 'workspace' | 'channel' | 'thread_ts' | 'ts'>): Promise<number> {
+    const kept = await this.first(sql<{ tables: number }>`
+      select count(*)::int as tables from turns as kept, jsonb_array_elements(kept.file_notes) as note
+      where ${inThread(message)} and outcome = 'kept' and message_ts < ${message.ts}
+        and note ->> 'reason' is null and note ->> 'name' ~ '^table-[0-9]+[.]csv$'
+        and (files_sent_with_turn_id is null or exists (
+          select from turns as taker where taker.workspace = kept.workspace
+            and taker.id = kept.files_sent_with_turn_id and taker.message_ts = ${message.ts}))`);
+    return kept?.tables ?? 0;
+  }
+}

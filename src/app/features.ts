@@ -1,8 +1,7 @@
 import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts';
 import { HomeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
-import { ChannelSettings } from '../features/settings/channel-settings.ts';
-import { WorkspaceSettings } from '../features/settings/workspace-settings.ts';
+import { SettingsModal } from '../features/settings/settings-modal.ts';
 import { askedAgainJobs } from '../features/start/ask-again.ts';
 import { QuestionPoster } from '../features/start/question-delivery.ts';
 import { StartForm } from '../features/start/start-form.ts';
@@ -48,20 +47,20 @@ export function createFeatures(
     hasDefaultAccount: config.AGENT_API_KEY !== undefined,
     updateHome,
   });
-  const channelSettings = new ChannelSettings({
+  const settings = new SettingsModal({
     ...deps,
     isSharedAccount: (account) => oauth !== undefined && account === SETTINGS_ACCOUNT,
+    updateHome,
   });
-  const workspaceSettings = new WorkspaceSettings(deps, updateHome);
   const home = new HomeTab({
     ...deps,
     adminSections: [
-      (id) => workspaceSettings.buildSection(id),
+      (id) => settings.buildSection(id),
       (id) => workspaceAccount.buildSection(id),
       (id) => feedbackSection(deps.store, id),
       usageSection,
     ],
-    openSettings: (request) => channelSettings.open(request),
+    openSettings: (request) => settings.open(request),
     openTask: (triggerId, task) => openTaskModal(deps, triggerId, task),
   });
   const questionPoster = new QuestionPoster(deps, jobs);
@@ -76,8 +75,7 @@ export function createFeatures(
   return {
     home,
     workspaceAccount,
-    channelSettings,
-    workspaceSettings,
+    settings,
     workflowStep,
     taskDeleter,
     taskRecorder,
@@ -95,13 +93,12 @@ export function connectFeatures(
   { stopControl, buttons: controlButtons }: Controls,
   features: Features,
 ): void {
-  const { home, startForm, startSubmissions, channelSettings, workspaceSettings, workspaceAccount } =
-    features;
+  const { home, startForm, startSubmissions, settings, workspaceAccount } = features;
   const buttons: ButtonHandlers = {
     ...controlButtons,
     ...home.buttons,
     ...workspaceAccount.buttons,
-    ...workspaceSettings.buttons,
+    ...settings.buttons,
     ...usageButtons(deps),
     ...features.feedback.buttons,
     ...startForm.buttons,
@@ -115,8 +112,7 @@ export function connectFeatures(
   };
   const forms: FormHandlers = {
     ...startSubmissions.forms,
-    ...channelSettings.forms,
-    ...workspaceSettings.forms,
+    ...settings.forms,
     ...workspaceAccount.forms,
     ...features.feedback.forms,
   };

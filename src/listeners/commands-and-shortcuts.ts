@@ -1,7 +1,7 @@
 import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
 import type { ModalOutcome } from '../features/modals.ts';
-import type { ChannelSettings } from '../features/settings/channel-settings.ts';
+import type { SettingsModal } from '../features/settings/settings-modal.ts';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
 import { askByCommand, type StartFormSubmissions } from '../features/start/start-form-submission.ts';
 import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
@@ -40,15 +40,14 @@ type AgentWordHandlers = Readonly<Record<keyof typeof strings.agentWords, SlashC
 /** Answers each word after `/agent`. */
 export function agentWordHandlers(
   deps: RelayDeps,
-  features: { startForm: StartForm; channelSettings: ChannelSettings },
+  { startForm, settings }: { startForm: StartForm; settings: SettingsModal },
 ): AgentWordHandlers {
-  const { startForm, channelSettings } = features;
   return {
     new: ({ channel, words, ...request }) => startForm.openNew(request, channel, words),
     status: (command) => listRunningTasks(deps, command),
     stop: (command) => listRunningTasks(deps, command),
     tasks: (command) => listChannelTasks(deps, command),
-    settings: (command) => channelSettings.open(command),
+    settings: (command) => settings.open(command),
   };
 }
 

@@ -69,7 +69,7 @@ async function buildApp(context: AppContext, cleanup: AsyncDisposableStack) {
   const turns = createTurns(context, storage, workspaces);
   const controls = createControls(turns, storage);
   const features = createFeatures(context, workspaces, turns);
-  const intake = createIntake(context, storage, workspaces, turns, controls, features.workflowStep);
+  const intake = createIntake(context, storage, workspaces, turns, controls, features);
   connectFeatures(intake.slackApp, turns, controls, features);
   const pages = createPages(context, storage, workspaces, turns, intake);
   const { installations, accounts } = workspaces;

@@ -52,7 +52,7 @@ export function createBackground(
   workspaces: Workspaces,
   { jobs, maintenance, waitingReactions, dispatcher }: Turns,
   { stopControl, passOnUrgent }: Controls,
-  { taskFiles }: Features,
+  { files }: Features,
   { slackApp, eventIntake, gapDetector }: Intake,
 ): Lifecycle {
   const { oauth, accounts } = workspaces;
@@ -69,7 +69,7 @@ export function createBackground(
     dueWork,
     jobs,
     stopControl,
-    taskFiles,
+    files,
     ...maintenance,
     slackApp,
     eventIntake,

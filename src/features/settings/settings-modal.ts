@@ -61,53 +61,47 @@ interface ShownForm {
   texts?: Readonly<Record<string, string>> | undefined;
 }
 
+export type SettingsModal = ReturnType<typeof settingsModal>;
+
 /**
  * The form with the settings of a channel and its project, opened with `/agent settings` or in the Home tab, or with those of a
  * workspace (WHOLE_WORKSPACE in place of a channel), which admins see and open in the Home tab.
  */
-export class SettingsModal {
-  readonly #deps: SettingsModalDeps;
-  readonly buttons: ButtonHandlers<'workspace_settings_change'> = {
-    workspace_settings_change: (press) => this.open({ ...press, channel: WHOLE_WORKSPACE }),
+export function settingsModal(deps: SettingsModalDeps) {
+  const buttons: ButtonHandlers<'workspace_settings_change'> = {
+    workspace_settings_change: (press) => open({ ...press, channel: WHOLE_WORKSPACE }),
   };
-  readonly forms: FormHandlers = {
-    channel_settings: (form) => this.#submit(form),
-    workspace_settings: (form) => this.#submit(form),
-  };
-
-  constructor(deps: SettingsModalDeps) {
-    this.#deps = deps;
-  }
+  const forms: FormHandlers = { channel_settings: submit, workspace_settings: submit };
 
   /** The settings of a workspace: a section of an admin's Home tab. */
-  async buildSection(id: string): Promise<ViewBlock[]> {
-    const settings = await this.#deps.store.settings.get(id, WHOLE_WORKSPACE);
+  async function buildSection(id: string): Promise<ViewBlock[]> {
+    const settings = await deps.store.settings.get(id, WHOLE_WORKSPACE);
     return [
       { type: 'header', text: plainText(strings.workspaceSettings.title) },
-      mrkdwnSection(this.#withLimits(workspaceSummary(settings, this.#deps.settings))),
+      mrkdwnSection(withLimits(workspaceSummary(settings, deps.settings))),
       actionsBlock([buttonElement('workspace_settings_change', 'change')]),
     ];
   }
 
-  #withLimits(text: string): string {
-    return `${text} ${strings.operatorLimits(this.#deps.settings.answers)}`.trim();
+  function withLimits(text: string): string {
+    return `${text} ${strings.operatorLimits(deps.settings.answers)}`.trim();
   }
 
   /** Opens the form, or a modal that says why the person may not change the settings. Throws a SlackError. */
-  async open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
+  async function open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
     const { title } = wordsFor(actor.channel);
     return openAndFillModal(
-      this.#deps,
+      deps,
       actor,
       title,
-      async () => (await settingsRefusal(this.#deps, actor)) ?? this.#renderForm(actor),
+      async () => (await settingsRefusal(deps, actor)) ?? renderForm(actor),
     );
   }
 
-  async #renderForm(actor: ChannelActor): Promise<Modal> {
+  async function renderForm(actor: ChannelActor): Promise<Modal> {
     const { channel } = actor;
-    const { set, head, texts } = await this.#readForm(actor);
-    const inputs = settingInputs(scopeOf(channel), set, this.#deps.settings);
+    const { set, head, texts } = await readForm(actor);
+    const inputs = settingInputs(scopeOf(channel), set, deps.settings);
     return formModal(wordsFor(channel).title, [...head, ...inputs], {
       callback: channel === WHOLE_WORKSPACE ? 'workspace_settings' : 'channel_settings',
       metadata: encodeSnapshot(channel, set.channel ?? set.workspace, texts),
@@ -115,28 +109,28 @@ export class SettingsModal {
     });
   }
 
-  async #readForm(actor: ChannelActor): Promise<ShownForm> {
-    const { settings, projects } = this.#deps.store;
+  async function readForm(actor: ChannelActor): Promise<ShownForm> {
+    const { settings, projects } = deps.store;
     const workspace = await settings.get(actor.workspace, WHOLE_WORKSPACE);
     if (actor.channel === WHOLE_WORKSPACE) {
-      const about = this.#withLimits(strings.workspaceSettings.about);
+      const about = withLimits(strings.workspaceSettings.about);
       return { set: { workspace }, head: [sectionBlock(about)] };
     }
     const own = await settings.get(actor.workspace, actor.channel);
-    const isNamed = own.sync_project_name ?? !(await projects.isChosen(projectKeyOf(this.#deps, actor)));
-    const closing = await closingAt(this.#deps, actor);
+    const isNamed = own.sync_project_name ?? !(await projects.isChosen(projectKeyOf(deps, actor)));
+    const closing = await closingAt(deps, actor);
     const set = { channel: { ...own, sync_project_name: isNamed }, workspace, closing };
     if (closing !== undefined) return { set, head: [sectionBlock(strings.closedPlaces[closing])] };
-    const { blocks: head, texts } = await projectFields(this.#deps, actor);
+    const { blocks: head, texts } = await projectFields(deps, actor);
     return { set, head, texts };
   }
 
   /** Saves what was changed: at the service first, then in our own tables. Throws a StoreError or a SlackError. */
-  async #submit(form: FormSubmission): Promise<FormAnswer> {
+  async function submit(form: FormSubmission): Promise<FormAnswer> {
     const { workspace, person, firstInput } = form;
     const snapshot = parseSnapshot(form.metadata);
     if (snapshot === undefined) {
-      this.#deps.log.warn({ workspace }, 'could not read a form with settings');
+      deps.log.warn({ workspace }, 'could not read a form with settings');
       return { errors: { [firstInput]: strings.modalUnavailable } };
     }
     const { channel } = snapshot;
@@ -150,28 +144,28 @@ export class SettingsModal {
     const actor = { workspace, channel, person };
     const timeout = AbortSignal.timeout(SAVE_TIMEOUT_MS);
     try {
-      const refused = await this.#save(actor, change, firstInput, timeout);
+      const refused = await save(actor, change, firstInput, timeout);
       if (refused !== undefined) return { errors: refused };
       return { view: noticeModal(wordsFor(channel).title, strings.settingsSaved) };
     } catch (error) {
       if (!timeout.aborted) throw error;
-      this.#deps.log.warn({ ...actor, err: error }, 'could not save settings in time');
+      deps.log.warn({ ...actor, err: error }, 'could not save settings in time');
       return { errors: { [firstInput]: strings.channelSettingsFailed.late } };
     }
   }
 
-  async #save(
+  async function save(
     actor: ChannelActor,
     change: Change,
     form: string,
     signal: AbortSignal,
   ): Promise<FormErrors | undefined> {
     const { workspace, channel, person } = actor;
-    const { store, log, updateHome } = this.#deps;
+    const { store, log, updateHome } = deps;
     const isWhole = channel === WHOLE_WORKSPACE;
-    const refusal = await settingsRefusal(this.#deps, actor, signal);
+    const refusal = await settingsRefusal(deps, actor, signal);
     if (refusal !== undefined) return { [form]: refusal };
-    const errors = await changeProject(this.#deps, actor, change, form, signal);
+    const errors = await changeProject(deps, actor, change, form, signal);
     if (errors !== undefined) return errors;
     signal.throwIfAborted();
     const { settings, project, texts } = change;
@@ -187,7 +181,7 @@ export class SettingsModal {
       ? { details: { setting: 'workspace', ...changed } }
       : { channel, details: changed };
     await store.transaction(async (tx) => {
-      if (project !== '') await tx.projects.assign(projectKeyOf(this.#deps, actor), project);
+      if (project !== '') await tx.projects.assign(projectKeyOf(deps, actor), project);
       if (Object.keys(settings).length > 0) await saveAndAnnounce(tx, actor, settings);
       await tx.audit.add({ workspace, user_id: person, kind: 'setting', ...audited });
       if (settings.sync_project_name === true) await tx.projects.wantNames(workspace, channel);
@@ -196,6 +190,8 @@ export class SettingsModal {
     if (isWhole) inBackground(updateHome({ workspace, person }), log, 'could not update a Home tab');
     return undefined;
   }
+
+  return { buttons, forms, buildSection, open };
 }
 
 function wordsFor(channel: string): { title: string } {

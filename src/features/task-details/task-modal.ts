@@ -16,8 +16,8 @@ import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/task
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';
-import type { TaskRecorder } from './record-request.ts';
-import type { TaskDeleter } from './task-deletion.ts';
+import type { taskRecords } from './record-request.ts';
+import type { taskDeletion } from './task-deletion.ts';
 import type { TaskFileDelivery } from './task-file-delivery.ts';
 import { FILES_PER_PAGE, parseTaskMetadata, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 
@@ -139,15 +139,15 @@ async function readFiles(
 type TaskButton = Exclude<Extract<PressedId, `task_${string}`>, 'task_details'>;
 
 interface TaskParts {
-  taskFiles: TaskFileDelivery;
-  taskDeleter: TaskDeleter;
-  taskRecorder: TaskRecorder;
+  files: TaskFileDelivery;
+  deletion: ReturnType<typeof taskDeletion>;
+  records: ReturnType<typeof taskRecords>;
 }
 
 /** Handles the buttons in a task's details: the modal shows the outcome; `showHome` shows it in the Home tab behind. */
 export function taskButtons(
   deps: RelayDeps,
-  { taskFiles: files, taskDeleter: deleter, taskRecorder: recorder }: TaskParts,
+  { files, deletion, records }: TaskParts,
   showHome: (request: WorkspaceActor & { state: HomeTabState }) => Promise<void>,
 ): ButtonHandlers<TaskButton> {
   const { title } = strings.tasks;
@@ -177,13 +177,13 @@ export function taskButtons(
       const { request, task } = shownTask(press) ?? {};
       if (request === undefined || task === undefined) return;
       const show = (note: string) => update(press, { ...request, note });
-      await recorder.save({ ...request, task }, show);
+      await records.save({ ...request, task }, show);
     },
     task_delete: async (press) => {
       const shown = shownTask(press);
       if (shown === undefined) return;
       const { workspace, person, channel, thread_ts, home: state } = shown.request;
-      const sentence = await deleter.delete({ workspace, channel, thread_ts, task: shown.task, person });
+      const sentence = await deletion.deleteTask({ workspace, channel, thread_ts, task: shown.task, person });
       await updateModal(deps.workspace(workspace), press.view.id, title, sentence);
       await showHome({ workspace, person, state });
     },

@@ -19,7 +19,7 @@ export function createPages(
 ) {
   const { PORT, METRICS_PORT, HOST } = config;
   const find = links && linkFinder(links, (...asked) => resolveResult(deps, ...asked));
-  const metrics = () => telemetry.metrics.scrape();
+  const metrics = () => telemetry.scrape();
   const isShared = METRICS_PORT === PORT;
   const servers = new AsyncDisposableStack();
   const serve = async (

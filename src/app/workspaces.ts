@@ -37,12 +37,12 @@ export async function openWorkspaces(
       pace: overrides.limits?.slackPace,
       showAgentSessions: config.AGENT_SESSIONS,
       maxFileBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
-      rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
+      rateLimitStore: telemetry.withPermitMetrics(new SharedRateLimits(database.kysely)),
       onCall: (call) => {
-        telemetry.metrics.onSlackCall(call);
+        telemetry.onSlackCall(call);
         if (isAcceptedPost(call)) for (const onPost of ownPosts) onPost(call.workspace);
       },
-      onEdit: telemetry.metrics.onSlackEdit,
+      onEdit: telemetry.onSlackEdit,
       log,
     },
     tokenGateFor: (workspace) => gateFor(context, CREDENTIAL_SETTINGS.token, workspace),

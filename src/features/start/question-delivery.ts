@@ -220,7 +220,7 @@ export interface QuestionPostContent {
   quote: string | undefined;
   choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
   files: readonly string[];
-  /** Untrusted: the tables of the question and of the quote, as rows of cells. */
+  /** Untrusted: the tables of the question and of the quote that Slack can show, as rows of cells. */
   tables?: readonly TextTable[];
   /** Where the same question was asked first. */
   firstLink?: string | undefined;
@@ -247,7 +247,7 @@ export function questionPost(content: QuestionPostContent) {
   const blocks: ViewBlock[] = [{ type: 'rich_text', elements }];
   const room = MAX_TABLE_TEXT - quotations.join('').length;
   // Whether Slack takes several is not known.
-  const table = tables.find((rows) => fits(rows, room));
+  const table = tables.find((rows) => rows.flat().join(' ').length <= room);
   if (table !== undefined) blocks.push(tableBlock(table));
   if (firstLink !== undefined) blocks.push(mrkdwnContextBlock(strings.askedFirst(firstLink)));
   const chosen = strings.chosenOptions(choices, files);
@@ -264,11 +264,6 @@ function quotation(text: string) {
 function tableBlock(table: TextTable) {
   const cell = (text: string) => ({ type: 'raw_text' as const, text: neutralizePings(text) || ' ' });
   return { type: 'table' as const, rows: table.map((row) => row.map(cell)) };
-}
-
-function fits(table: TextTable, room: number): boolean {
-  const isNarrow = table.every(({ length }) => length <= MAX_TABLE_COLUMNS);
-  return isNarrow && table.length <= MAX_TABLE_ROWS && table.flat().join(' ').length <= room;
 }
 
 /** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */

@@ -69,29 +69,30 @@ export function questionPoster(deps: RelayDeps, runner: JobRunner) {
   };
 
   /**
-   * Posts a question whose form is open. `onOutcome` gets what came of it, 'posted' if the form was sent before, and says
-   * whether the form, which shows a refusal, keeps the question; otherwise it goes back to its asker.
+   * Posts a question whose form may be open. `onOutcome` gets what came of it once, 'posted' if the form was sent before, and
+   * says whether the form shows a refusal and so keeps the question; otherwise it goes back to its asker.
    */
   async function send(
     question: TaskStartQuestion,
-    onOutcome: (outcome: PostOutcome | 'later') => Promise<boolean>,
+    onOutcome: (outcome: PostOutcome | 'later') => boolean,
   ): Promise<void> {
-    let job: Job | undefined;
-    let outcome: PostOutcome | undefined;
+    let otherwise: 'posted' | 'later' | undefined = 'posted';
     const record = async (holdMs: number) => {
-      job = await deps.store.taskStarts.send(question, holdMs);
+      const job = await deps.store.taskStarts.send(question, holdMs);
+      if (job !== undefined) otherwise = 'later';
       return job;
     };
-    await runner.recordAndRun(record, async (claimed, lease) => {
-      const start = await startOf(claimed);
+    await runner.recordAndRun(record, async (job, lease) => {
+      const start = await startOf(job);
       if (start === undefined) return 'done';
-      outcome = await post(start, claimed, lease);
-      const isKept = await onOutcome(outcome);
+      const outcome = await post(start, job, lease);
+      otherwise = undefined;
+      const isKept = onOutcome(outcome) && outcome !== 'posted';
       if (isKept) await deps.store.taskStarts.returnToDraft(start);
-      else if (outcome !== 'posted') await returnToAsker(start, claimed, lease);
+      else if (outcome !== 'posted') await returnToAsker(start, job, lease);
       return 'done';
     });
-    if (outcome === undefined) await onOutcome(job === undefined ? 'posted' : 'later');
+    if (otherwise !== undefined) onOutcome(otherwise);
   }
 
   /** What is to be posted; undefined if that is done, or was erased. */

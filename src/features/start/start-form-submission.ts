@@ -94,30 +94,27 @@ export function startSubmissions(deps: RelayDeps, sendQuestion: QuestionPoster['
   ): Promise<StartFormAnswer> {
     const { id, person, viewId } = submission;
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
-    const outcome = Promise.withResolvers<PostOutcome | 'later'>();
-    const isFormOpen = Promise.withResolvers<boolean>();
-    const sending = sendQuestion(question, async (posted) => {
-      outcome.resolve(posted);
-      const isRefused = posted === 'invite' || posted === 'unreachable' || posted === 'refused';
-      return isRefused && (await isFormOpen.promise);
+    const form: { outcome?: PostOutcome | 'later'; isOpen: boolean } = { isOpen: true };
+    const sending = sendQuestion(question, (outcome) => {
+      form.outcome = outcome;
+      return form.isOpen;
     });
-    sending.catch(outcome.reject);
-    const posted = await within(leftMs, outcome.promise, 'slow' as const);
-    isFormOpen.resolve(posted !== 'slow');
-    if (posted === 'slow' && viewId !== undefined) {
-      const showOutcome = async () => {
-        await sending;
-        const late = await outcome.promise;
-        if (late === 'later') return;
-        const sentence = late === 'posted' ? strings.startForm.posted : strings.startForm.returned;
-        await workspace.views.update(viewId, startNoticeView(sentence));
-      };
-      inBackground(showOutcome(), deps.log, 'could not update a start form');
+    await within(leftMs, sending, undefined);
+    form.isOpen = false;
+    const { outcome } = form;
+    if (outcome === 'posted') return undefined;
+    if (outcome !== undefined && outcome !== 'later') {
+      await sending;
+      return postRefusalText(workspace, outcome);
     }
-    if (posted === 'posted') return undefined;
-    if (posted === 'slow' || posted === 'later') return startNoticeView(strings.startForm.slow);
-    await sending;
-    return postRefusalText(workspace, posted);
+    const showOutcome = async (view: string) => {
+      await sending;
+      if (form.outcome === 'later') return;
+      const sentence = form.outcome === 'posted' ? strings.startForm.posted : strings.startForm.returned;
+      await workspace.views.update(view, startNoticeView(sentence));
+    };
+    if (viewId !== undefined) inBackground(showOutcome(viewId), deps.log, 'could not update a start form');
+    return startNoticeView(strings.startForm.slow);
   }
 
   async function addToThread(

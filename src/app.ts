@@ -4,7 +4,7 @@ import { connectFeatures, createFeatures } from './app/features.ts';
 import { createPages } from './app/http-servers.ts';
 import { createIntake } from './app/intake.ts';
 import { identifyBot } from './app/start-checks.ts';
-import { type AppContext, type AppOverrides, openStorage } from './app/storage.ts';
+import { type AppOverrides, openStorage } from './app/storage.ts';
 import { createControls, createTurns } from './app/turns.ts';
 import { CREDENTIAL_SETTINGS, openWorkspaces } from './app/workspaces.ts';
 import type { Config } from './config.ts';
@@ -26,7 +26,10 @@ export interface TaskthreadApp {
   stop(): Promise<void>;
 }
 
-/** Builds the app and starts it. Throws a ConfigError, a StoreError or a SlackError that says what to fix. */
+/**
+ * Builds the app, each part from those before it, and starts it. Throws a ConfigError, a StoreError or a SlackError that says
+ * what to fix.
+ */
 export async function startApp(
   config: Config,
   log: Logger,
@@ -34,45 +37,18 @@ export async function startApp(
 ): Promise<TaskthreadApp> {
   await using cleanup = new AsyncDisposableStack();
   const telemetry = new Telemetry(log);
-  const app = await buildApp({ config, log, telemetry, overrides }, cleanup);
-  const { storage, workspaces, intake, pages, workers } = app;
-  for (const source of workspaces.refreshables) await source.refresh(true);
-  // They stop in reverse order.
-  for (const part of [pages, workers]) {
-    cleanup.defer(() => part.stop());
-    await part.start?.();
-  }
-  const events = intake.slackApp.socketMode === undefined ? 'http' : 'socket';
-  log.info(
-    { workspaces: workspaces.installations.ids().length, port: pages.port, events },
-    'taskthread is running',
-  );
-  const all = cleanup.move();
-  return {
-    port: pages.port,
-    workspace: workspaces.own,
-    store: storage.store,
-    lost: storage.lost,
-    stop: async () => {
-      pages.draining = true;
-      await all.disposeAsync();
-    },
-  };
-}
-
-/** Builds the parts, each from those before it. */
-async function buildApp(context: AppContext, cleanup: AsyncDisposableStack) {
-  const { config, log, telemetry } = context;
+  const context = { config, log, telemetry, overrides };
   const storage = await openStorage(context, cleanup);
   const identity = await identifyBot(config, log);
   const workspaces = await openWorkspaces(context, storage, identity, cleanup);
   const turns = createTurns(context, storage, workspaces);
   const controls = createControls(turns, storage);
   const features = createFeatures(context, workspaces, turns);
-  const intake = createIntake(context, storage, workspaces, turns, controls, features.workflowStep);
+  const intake = createIntake(context, storage, workspaces, turns, controls, features);
   connectFeatures(intake.slackApp, turns, controls, features);
   const pages = createPages(context, storage, workspaces, turns, intake);
-  const { installations, accounts } = workspaces;
+  const { installations, accounts, own } = workspaces;
+  const { socketMode } = intake.slackApp;
   telemetry.watch({
     stats: () => readStats(storage.database.kysely),
     heldThreads: () => turns.dispatcher.heldJobCount,
@@ -81,12 +57,30 @@ async function buildApp(context: AppContext, cleanup: AsyncDisposableStack) {
       ...(accounts.keyRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.key]),
     ],
     deafWorkspaces: () => intake.gapDetector.deafWorkspaces,
-    slackConnections: () => intake.slackApp.socketMode?.state,
+    slackConnections: () => socketMode?.state,
     rejectedWorkspaceCredentials: () => ({
       token: installations.refusedOwnTokenCount(),
       key: accounts.refusedOwnKeyCount(),
     }),
   });
   const workers = createBackground(context, storage, workspaces, turns, controls, features, intake);
-  return { storage, workspaces, intake, pages, workers };
+  for (const source of workspaces.refreshables) await source.refresh(true);
+  // They stop in reverse order.
+  for (const part of [pages, workers]) {
+    cleanup.defer(() => part.stop());
+    await part.start?.();
+  }
+  const events = socketMode === undefined ? 'http' : 'socket';
+  log.info({ workspaces: installations.ids().length, port: pages.port, events }, 'taskthread is running');
+  const all = cleanup.move();
+  return {
+    port: pages.port,
+    workspace: own,
+    store: storage.store,
+    lost: storage.lost,
+    stop: async () => {
+      pages.draining = true;
+      await all.disposeAsync();
+    },
+  };
 }

@@ -121,7 +121,7 @@ function formatDefault(value: unknown): string {
 }
 
 /** What is wrong with a setting (`message`; nothing if it is missing), what it is for and where to find it. */
-function describeProblem(name: string, set: Readonly<Record<string, string | undefined>>, message: string) {
+function describeProblem(name: string, set: Environment, message: string) {
   const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;
   return `${name} ${state}. ${describeSetting(name)}`;
 }
@@ -136,7 +136,7 @@ function describeSetting(name: string): string {
  * Reads the files that `<NAME>_FILE` settings name for these secrets; trims byte order marks, blanks and line ends.
  * Returns the settings with the secrets, and by name what is wrong.
  */
-function readSecretFiles(set: Readonly<Record<string, string | undefined>>, secrets: readonly string[]) {
+function readSecretFiles(set: Environment, secrets: readonly string[]) {
   const read = { ...set };
   const problems = new Map<string, string>();
   for (const name of secrets) {
@@ -177,12 +177,7 @@ function* misspeltNames(given: readonly string[], settings: readonly string[]): 
 }
 
 /** What is wrong with addresses that must be https. A stand-in for Slack speaks http, and may reach us by http. */
-function* insecureAddresses(config: {
-  AGENT_BASE_URL?: string | undefined;
-  PRIVATE_HOSTS: readonly string[];
-  PUBLIC_URL?: string | undefined;
-  SLACK_API_URL: string;
-}): Iterable<string> {
+function* insecureAddresses(config: Config): Iterable<string> {
   const { AGENT_BASE_URL, PRIVATE_HOSTS, PUBLIC_URL, SLACK_API_URL } = config;
   if (PUBLIC_URL?.startsWith('http:') === true && !SLACK_API_URL.startsWith('http:'))
     yield 'PUBLIC_URL must begin with https://. Slack sends events to nothing else, and redirects to nothing else.';

@@ -55,7 +55,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const store = new Store(database.kysely, watch.onTurnStep);
   const queue = new ThreadQueue({ database, log });
   await queue.start();
-  const rateLimitStore = watch.metrics.withPermitMetrics(new SharedRateLimits(database.kysely));
+  const rateLimitStore = watch.withPermitMetrics(new SharedRateLimits(database.kysely));
   const workspaces = new Map<string, WorkspaceClient>();
   const accounts = new Map<string, { agent: AgentClient; rate: ReadRate }>();
   // All accounts are at one service: they share its connections.
@@ -75,8 +75,8 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
           showAgentSessions: false,
           editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
           maxFileBytes: 0,
-          onCall: watch.metrics.onSlackCall,
-          onEdit: watch.metrics.onSlackEdit,
+          onCall: watch.onSlackCall,
+          onEdit: watch.onSlackEdit,
           log,
         },
         new CredentialGate({ setting: `SLACK_BOT_TOKEN of ${workspace}`, log }),

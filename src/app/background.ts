@@ -4,7 +4,7 @@ import { AgentError } from '../agent/errors.ts';
 import { within } from '../calls/retries-and-waits.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { Poller } from '../relay/runtime/poller.ts';
-import { type DueWork, readDueWork } from '../store/queue/due-work.ts';
+import { readDueWork } from '../store/queue/due-work.ts';
 import type { Features } from './features.ts';
 import type { Intake } from './intake.ts';
 import type { AppContext, Storage } from './storage.ts';
@@ -52,24 +52,31 @@ export function createBackground(
   workspaces: Workspaces,
   { jobs, maintenance, waitingReactions, dispatcher }: Turns,
   { stopControl, passOnUrgent }: Controls,
-  { taskFiles }: Features,
+  { files }: Features,
   { slackApp, eventIntake, gapDetector }: Intake,
 ): Lifecycle {
   const { oauth, accounts } = workspaces;
-  const beginDue = async (due: DueWork) => {
-    if (due.stops) stopControl.sendOpenStops();
-    if (due.jobs) jobs.runDue();
-    if (due.expiredJobs) await storage.queue.releaseExpired();
-    if (due.urgentMessages) await passOnUrgent();
-  };
-  const dueWork = dueWorkPoller(storage, workspaces, beginDue, log);
-  const trial = serviceTrial(accounts, telemetry.onServiceProbe, log);
+  const refresh = refresherOf(workspaces);
+  // Looks for all due work at once, in place of a poll for each part.
+  const dueWork = new Poller({
+    intervalMs: POLL_INTERVAL_MS,
+    startsAtOnce: true,
+    poll: async () => {
+      const due = await readDueWork(storage.database.kysely);
+      if (due.stops) stopControl.sendOpenStops();
+      if (due.jobs) jobs.runDue();
+      if (due.expiredJobs) await storage.queue.releaseExpired();
+      if (due.urgentMessages) await passOnUrgent();
+      await refresh(due.changeSeq);
+    },
+    onError: (error) => log.debug({ err: error }, 'could not look for due work; trying again'),
+  });
   const parts = [
-    trial,
+    serviceTrial(accounts, telemetry.onServiceProbe, log),
     dueWork,
     jobs,
     stopControl,
-    taskFiles,
+    files,
     ...maintenance,
     slackApp,
     eventIntake,
@@ -89,31 +96,18 @@ const POLL_INTERVAL_MS = 1_000;
 /** How often all installations and accounts are read, which also shows deleted ones (ms). */
 const FULL_REFRESH_INTERVAL_MS = 60_000;
 
-/** Looks for all due work at once, in place of a poll for each part; `beginDue` lets each part begin its own. */
-function dueWorkPoller(
-  { database }: Pick<Storage, 'database'>,
-  /** What this process knows of installations and accounts, which has just been read. */
-  { refreshables }: Pick<Workspaces, 'refreshables'>,
-  beginDue: (due: DueWork) => Promise<void>,
-  log: Logger,
-): Poller {
+/** Reads installations and accounts again, which were read at the start, once `changeSeq` tells of a change. */
+function refresherOf({ refreshables }: Pick<Workspaces, 'refreshables'>) {
   let knownChanges: number | undefined;
   let fullyRefreshedAt = performance.now();
-  return new Poller({
-    intervalMs: POLL_INTERVAL_MS,
-    startsAtOnce: true,
-    poll: async () => {
-      const due = await readDueWork(database.kysely);
-      await beginDue(due);
-      const now = performance.now();
-      const isFull = now - fullyRefreshedAt >= FULL_REFRESH_INTERVAL_MS;
-      if (!isFull && due.changeSeq === knownChanges) return;
-      for (const source of refreshables) await source.refresh(isFull);
-      if (isFull) fullyRefreshedAt = now;
-      knownChanges = due.changeSeq;
-    },
-    onError: (error) => log.debug({ err: error }, 'could not look for due work; trying again'),
-  });
+  return async (changeSeq: number): Promise<void> => {
+    const now = performance.now();
+    const isFull = now - fullyRefreshedAt >= FULL_REFRESH_INTERVAL_MS;
+    if (!isFull && changeSeq === knownChanges) return;
+    for (const source of refreshables) await source.refresh(isFull);
+    if (isFull) fullyRefreshedAt = now;
+    knownChanges = changeSeq;
+  };
 }
 
 /** Tries the service's address and key once at the start: a warning says what does not work. No message waits for it. */

@@ -1,21 +1,20 @@
 import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts';
-import { HomeTab } from '../features/home-tab.ts';
+import { homeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
-import { ChannelSettings } from '../features/settings/channel-settings.ts';
-import { WorkspaceSettings } from '../features/settings/workspace-settings.ts';
+import { settingsModal } from '../features/settings/settings-modal.ts';
 import { askedAgainJobs } from '../features/start/ask-again.ts';
-import { QuestionPoster } from '../features/start/question-delivery.ts';
-import { StartForm } from '../features/start/start-form.ts';
-import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
+import { questionPoster } from '../features/start/question-delivery.ts';
+import { startForm } from '../features/start/start-form.ts';
+import { startSubmissions } from '../features/start/start-form-submission.ts';
 import { stepsAndLinksButtons } from '../features/steps-and-fresh-links.ts';
 import { listRunningTasks } from '../features/task-commands.ts';
-import { TaskRecorder } from '../features/task-details/record-request.ts';
-import { TaskDeleter } from '../features/task-details/task-deletion.ts';
+import { taskRecords } from '../features/task-details/record-request.ts';
+import { taskDeletion } from '../features/task-details/task-deletion.ts';
 import { TaskFileDelivery } from '../features/task-details/task-file-delivery.ts';
 import { openTaskModal, taskButtons } from '../features/task-details/task-modal.ts';
 import { usageButtons, usageSection } from '../features/usage-report.ts';
-import { WorkflowStepHandler } from '../features/workflow-step.ts';
-import { WorkspaceAccount } from '../features/workspace-account.ts';
+import { workflowSteps } from '../features/workflow-step.ts';
+import { workspaceAccount } from '../features/workspace-account.ts';
 import {
   agentWordHandlers,
   registerShortcuts,
@@ -24,7 +23,7 @@ import {
 import { registerButtons, registerForms, registerHomeOpened } from '../listeners/interactions.ts';
 import type { SlackApp } from '../listeners/slack-app.ts';
 import { onlyWhereAnswered } from '../relay/access/access-policy.ts';
-import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import type { AppContext } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
@@ -39,7 +38,7 @@ export function createFeatures(
   { deps, jobs }: Turns,
 ) {
   const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
-  const workspaceAccount = new WorkspaceAccount({
+  const account = workspaceAccount({
     ...deps,
     keyring,
     redactSecret,
@@ -48,42 +47,39 @@ export function createFeatures(
     hasDefaultAccount: config.AGENT_API_KEY !== undefined,
     updateHome,
   });
-  const channelSettings = new ChannelSettings({
+  const settings = settingsModal({
     ...deps,
-    isSharedAccount: (account) => oauth !== undefined && account === SETTINGS_ACCOUNT,
+    isSharedAccount: (id) => oauth !== undefined && id === SETTINGS_ACCOUNT,
+    updateHome,
   });
-  const workspaceSettings = new WorkspaceSettings(deps, updateHome);
-  const home = new HomeTab({
+  const home = homeTab({
     ...deps,
     adminSections: [
-      (id) => workspaceSettings.buildSection(id),
-      (id) => workspaceAccount.buildSection(id),
+      settings.buildSection,
+      account.buildSection,
       (id) => feedbackSection(deps.store, id),
       usageSection,
     ],
-    openSettings: (request) => channelSettings.open(request),
+    openSettings: settings.open,
     openTask: (triggerId, task) => openTaskModal(deps, triggerId, task),
   });
-  const questionPoster = new QuestionPoster(deps, jobs);
-  const workflowStep = new WorkflowStepHandler(deps, () => jobs.runDue());
-  const taskDeleter = new TaskDeleter(deps, jobs);
-  const taskRecorder = new TaskRecorder(deps);
-  const kinds = [workflowStep, taskDeleter, taskRecorder].map((feature) => feature.jobs);
-  const inOpenPlaces = [questionPoster.jobs, askedAgainJobs(deps)].map((kind) =>
-    onlyWhereAnswered(deps, kind),
-  );
-  for (const kind of [...kinds, ...inOpenPlaces, channelNoticeJobs(deps)]) jobs.add(kind);
+  const questions = questionPoster(deps, jobs);
+  const steps = workflowSteps(deps, () => jobs.runDue());
+  const deletion = taskDeletion(deps, jobs);
+  const records = taskRecords(deps);
+  const inOpenPlaces = [questions.jobs, askedAgainJobs(deps)].map((kind) => onlyWhereAnswered(deps, kind));
+  const kinds = [steps.jobs, deletion.jobs, records.jobs, channelNoticeJobs(deps), ...inOpenPlaces];
+  for (const kind of kinds) jobs.add(kind);
+  const files = new TaskFileDelivery(deps);
   return {
     home,
-    workspaceAccount,
-    channelSettings,
-    workspaceSettings,
-    workflowStep,
-    taskDeleter,
-    taskRecorder,
-    taskFiles: new TaskFileDelivery(deps),
-    startForm: new StartForm(deps),
-    startSubmissions: new StartFormSubmissions({ ...deps, questionPoster }),
+    account,
+    settings,
+    steps,
+    files,
+    tasks: taskButtons(deps, { files, deletion, records }, home.show),
+    form: startForm(deps),
+    submissions: startSubmissions(deps, questions.send),
     feedback: answerFeedback(deps),
   };
 }
@@ -95,35 +91,27 @@ export function connectFeatures(
   { stopControl, buttons: controlButtons }: Controls,
   features: Features,
 ): void {
-  const { home, startForm, startSubmissions, channelSettings, workspaceSettings, workspaceAccount } =
-    features;
+  const { home, account, settings, tasks, form, submissions, feedback } = features;
   const buttons: ButtonHandlers = {
     ...controlButtons,
     ...home.buttons,
-    ...workspaceAccount.buttons,
-    ...workspaceSettings.buttons,
+    ...account.buttons,
+    ...settings.buttons,
     ...usageButtons(deps),
-    ...features.feedback.buttons,
-    ...startForm.buttons,
+    ...feedback.buttons,
+    ...form.buttons,
     ...stepsAndLinksButtons(deps),
-    ...taskButtons(deps, features, (request) => home.show(request)),
+    ...tasks,
     stop: (press) => stopControl.requestStop(press),
     stop_listed: async (press) => {
       const outcome = await stopControl.requestStop(press);
       return { outcome, replacement: await listRunningTasks(deps, press) };
     },
   };
-  const forms: FormHandlers = {
-    ...startSubmissions.forms,
-    ...channelSettings.forms,
-    ...workspaceSettings.forms,
-    ...workspaceAccount.forms,
-    ...features.feedback.forms,
-  };
   const context = { app, deps, log: deps.log };
   registerButtons(context, buttons);
-  registerForms(context, forms);
-  registerSlashCommand(context, agentWordHandlers(deps, features), startSubmissions);
-  registerShortcuts(context, startForm);
+  registerForms(context, { ...submissions.forms, ...settings.forms, ...account.forms, ...feedback.forms });
+  registerSlashCommand(context, agentWordHandlers(deps, form, settings), submissions.ask);
+  registerShortcuts(context, form);
   registerHomeOpened(context, home);
 }

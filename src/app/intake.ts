@@ -1,4 +1,3 @@
-import type { WorkflowStepHandler } from '../features/workflow-step.ts';
 import { parseInstallationQuery } from '../listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts';
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
@@ -13,6 +12,7 @@ import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { projectNameJobs } from '../relay/sending/channel-project.ts';
 import * as strings from '../render/strings/index.ts';
 import { REQUIRED_SCOPES } from '../slack/app-manifest.ts';
+import type { Features } from './features.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -29,7 +29,7 @@ export function createIntake(
   workspaces: Workspaces,
   { deps, jobs }: Turns,
   { stopTriggers, afterEvent }: Controls,
-  workflowStep: WorkflowStepHandler,
+  { steps }: Features,
 ) {
   const { config, log, telemetry } = context;
   const { installations, oauth, ownPosts } = workspaces;
@@ -65,7 +65,7 @@ export function createIntake(
     onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
-    onWorkflowStep: (run) => workflowStep.accept(run),
+    onWorkflowStep: steps.accept,
     onEventHandled: telemetry.onEventHandled,
     onMessageGivenUp: (target) => trySendEphemeral(deps, target, strings.messageGivenUp),
     onEventLost: (thread, since) => deps.store.backfills.addThread(thread, since),

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { type Config, refusedSetting } from '../config.ts';
@@ -28,12 +29,12 @@ export async function identifyBot(
 }
 
 /** Fails at once where PORT cannot be opened, before a start waits for anything else. Throws a ConfigError. */
-export async function requireFreePort({ PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(describePortError(error, { PORT, HOST })));
-    server.listen(PORT, HOST, () => server.close(() => resolve()));
+export async function requireFreePort(config: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
+  const server = createServer().listen(config.PORT, config.HOST);
+  await once(server, 'listening').catch((error: unknown) => {
+    throw describePortError(error, config);
   });
+  await once(server.close(), 'close');
 }
 
 /** The error for a port that cannot be opened, with the setting to change. */

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import type { CredentialGateOptions } from '../calls/credential-gate.ts';
 import type { Config } from '../config.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
+import { startEmbeddedServer } from '../postgres/embedded-server.ts';
 import type { RelayLimits } from '../relay/runtime/deps.ts';
-import { type Database, openStore } from '../store/database.ts';
+import { type Database, openDatabase } from '../store/database.ts';
 import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
 import type { OnStep } from '../store/threads/turn-steps.ts';
@@ -32,18 +33,20 @@ export interface AppContext {
 
 export type Storage = Awaited<ReturnType<typeof openStorage>>;
 
-/** Opens the database and the queue; `cleanup` closes them. Throws a StoreError. */
+/**
+ * Opens the database, for which it starts the embedded server if it has no address, and the queue; `cleanup` closes them. Throws a
+ * StoreError or an EmbeddedServerError, which say how to fix it.
+ */
 export async function openStorage(
   { config, log, telemetry, overrides }: AppContext,
   cleanup: AsyncDisposableStack,
 ) {
-  const location = {
-    url: config.DATABASE_URL,
-    directUrl: config.DATABASE_LISTEN_URL,
-    folder: config.DATA_FOLDER,
-    maxConnections: config.DATABASE_CONNECTIONS,
-  };
-  const { database, embedded } = await openStore(location, cleanup, log);
+  const { DATABASE_URL: url, DATABASE_LISTEN_URL: directUrl, DATABASE_CONNECTIONS: maxConnections } = config;
+  const embedded =
+    url === undefined ? await startEmbeddedServer({ folder: config.DATA_FOLDER, log }) : undefined;
+  if (embedded !== undefined) cleanup.defer(() => embedded.stop());
+  const database = await openDatabase({ url, directUrl, embedded, maxConnections, log });
+  cleanup.defer(() => database.close());
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const onTurnStep: OnStep = (...step) => {
     telemetry.onTurnStep(...step);

@@ -53,7 +53,7 @@ export function createTurns(
     replyMemory: new ReplyMemory(),
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
-    onBlockRefused: telemetry.metrics.onBlockRefused,
+    onBlockRefused: telemetry.onBlockRefused,
     onTaskStarted: (thread, title) => showTaskTitle({ workspace, log }, thread, title),
   };
   const waitingReactions = new WaitingReactions(deps);
@@ -72,7 +72,7 @@ export function createTurns(
     audit: config.KEEP_AUDIT_DAYS,
     uninstalled: config.KEEP_UNINSTALLED_DAYS,
   };
-  const { onRetentionFailed, onJobRun } = telemetry.metrics;
+  const { onRetentionFailed, onJobRun } = telemetry;
   const maintenance = [
     requeuePoller(deps, queue, installations),
     sweepPoller(deps, waitingReactions, retention, onRetentionFailed),

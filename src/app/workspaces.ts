@@ -7,7 +7,6 @@ import { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { isAcceptedPost } from '../slack/posting.ts';
 import type { TokenIdentity } from '../slack/tokens.ts';
 import { SharedRateLimits } from '../store/slack/shared-rate-limits.ts';
-import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/encryption.ts';
 import type { AppContext, Storage } from './storage.ts';
 
@@ -37,48 +36,19 @@ export async function openWorkspaces(
       pace: overrides.limits?.slackPace,
       showAgentSessions: config.AGENT_SESSIONS,
       maxFileBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
-      rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
+      rateLimitStore: telemetry.withPermitMetrics(new SharedRateLimits(database.kysely)),
       onCall: (call) => {
-        telemetry.metrics.onSlackCall(call);
+        telemetry.onSlackCall(call);
         if (isAcceptedPost(call)) for (const onPost of ownPosts) onPost(call.workspace);
       },
-      onEdit: telemetry.metrics.onSlackEdit,
+      onEdit: telemetry.onSlackEdit,
       log,
     },
     tokenGateFor: (workspace) => gateFor(context, CREDENTIAL_SETTINGS.token, workspace),
     confirmAfterMs: overrides.confirmAfterMs,
   });
-  const accounts = createAccounts(context, store, keyring, redactSecret);
-  cleanup.defer(() => accounts.close());
-  return {
-    installations,
-    /** Undefined if the token comes from the settings. */
-    oauth,
-    accounts,
-    keyring,
-    redactSecret,
-    /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
-    own: identity && { id: identity.installation.workspace, name: identity.name },
-    /** Called with the workspace of each of our own posts. */
-    ownPosts,
-    /** What this process knows of installations and accounts, to be read again. */
-    refreshables: [...(oauth === undefined ? [] : [oauth.workspaces]), accounts],
-  };
-}
-
-function gateFor({ log, overrides }: AppContext, setting: string, workspace?: string): CredentialGate {
-  return new CredentialGate({ setting, workspace, log, probeMs: overrides.probeMs });
-}
-
-function createAccounts(
-  context: AppContext,
-  store: Store,
-  keyring: Keyring | undefined,
-  redactSecret: (secret: string) => () => void,
-): ServiceAccounts {
-  const { config, log, telemetry } = context;
   const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = config;
-  return new ServiceAccounts({
+  const accounts = new ServiceAccounts({
     store,
     keyring,
     defaultCredentials: baseUrl === undefined || apiKey === undefined ? undefined : { baseUrl, apiKey },
@@ -100,6 +70,25 @@ function createAccounts(
     redactSecret,
     log,
   });
+  cleanup.defer(() => accounts.close());
+  return {
+    installations,
+    /** Undefined if the token comes from the settings. */
+    oauth,
+    accounts,
+    keyring,
+    redactSecret,
+    /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
+    own: identity && { id: identity.installation.workspace, name: identity.name },
+    /** Called with the workspace of each of our own posts. */
+    ownPosts,
+    /** What this process knows of installations and accounts, to be read again. */
+    refreshables: [...(oauth === undefined ? [] : [oauth.workspaces]), accounts],
+  };
+}
+
+function gateFor({ log, overrides }: AppContext, setting: string, workspace?: string): CredentialGate {
+  return new CredentialGate({ setting, workspace, log, probeMs: overrides.probeMs });
 }
 
 /** The app's OAuth credentials; undefined if the token comes from the settings. */

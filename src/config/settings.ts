@@ -11,13 +11,13 @@ interface SettingNote {
   required?: true;
 }
 
-/** By name; filled as the schema is built. */
-export const settingNotes = new Map<string, SettingNote>();
+const notes = z.registry<SettingNote>();
 
-/** Notes what operators need to know about a setting, and returns its schema. */
-function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: SettingNote): Schema {
-  settingNotes.set(name, note);
-  return schema;
+/** A schema of its own for a setting, with what operators need to know about it. */
+function setting<Schema extends z.ZodType>(schema: Schema, note: SettingNote): Schema {
+  const own = schema.clone();
+  notes.add(own, note);
+  return own;
 }
 
 /** Words separated by commas. */
@@ -77,246 +77,247 @@ const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'si
 
 /** Every setting, with what operators need to know about it. */
 export const settingsSchema = z.object({
-  SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-').optional(), {
+  SLACK_BOT_TOKEN: setting(z.string().startsWith('xoxb-').optional(), {
     what: 'Bot token (xoxb-…) if the app serves a single workspace. For several workspaces set SLACK_CLIENT_ID instead.',
     where: 'api.slack.com/apps, your app, "OAuth & Permissions", after "Install to Workspace"',
     secret: true,
     required: true,
   }),
-  SLACK_APP_TOKEN: setting('SLACK_APP_TOKEN', z.string().startsWith('xapp-').optional(), {
+  SLACK_APP_TOKEN: setting(z.string().startsWith('xapp-').optional(), {
     what: 'App-level token (xapp-…) with the scope connections:write. If set, events arrive by Socket Mode; otherwise by HTTP.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App-Level Tokens"',
     secret: true,
   }),
-  SLACK_SIGNING_SECRET: setting('SLACK_SIGNING_SECRET', z.string().min(1).optional(), {
+  SLACK_SIGNING_SECRET: setting(z.string().min(1).optional(), {
     what: 'Signing secret. Required if events arrive by HTTP (without SLACK_APP_TOKEN).',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
   }),
-  SLACK_CLIENT_ID: setting('SLACK_CLIENT_ID', z.string().min(1).optional(), {
+  SLACK_CLIENT_ID: setting(z.string().min(1).optional(), {
     what: 'Client ID for OAuth. If set, workspaces install the app at PUBLIC_URL/slack/install; INSTALL_WORKSPACES says which ones.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
   }),
-  SLACK_CLIENT_SECRET: setting('SLACK_CLIENT_SECRET', z.string().min(1).optional(), {
+  SLACK_CLIENT_SECRET: setting(z.string().min(1).optional(), {
     what: 'Client secret for OAuth. Required with SLACK_CLIENT_ID.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
   }),
-  INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', workspaceIdList, {
+  INSTALL_WORKSPACES: setting(workspaceIdList, {
     what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
   }),
-  SLACK_CONFIG_TOKEN: setting('SLACK_CONFIG_TOKEN', z.string().startsWith('xoxe.xoxp-').optional(), {
+  SLACK_CONFIG_TOKEN: setting(z.string().startsWith('xoxe.xoxp-').optional(), {
     what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only the doctor uses it, to compare the app at Slack with this release's manifest.",
     where: 'api.slack.com/apps, below the list of apps, "Your App Configuration Tokens"',
     secret: true,
   }),
-  SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
+  SLACK_API_URL: setting(z.url().default('https://slack.com/api/'), {
     what: "Address of Slack's Web API. Change it only for development and tests.",
   }),
-  SLACK_DISTRIBUTED: setting('SLACK_DISTRIBUTED', z.stringbool().default(false), {
+  SLACK_DISTRIBUTED: setting(z.stringbool().default(false), {
     what: 'Whether the app is distributed outside the Slack Marketplace. Slack then allows it to read history only once a minute, 15 messages at a time, so that of a longer thread the first 15 are quoted.',
   }),
-  SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
+  SLACK_SOCKETS: setting(z.coerce.number().int().min(2).max(10).default(8), {
     what: 'Most Socket Mode connections of all processes together. Slack allows 10 per app; leave some for processes that crashed and have not expired.',
   }),
-  GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
+  GAP_MINUTES: setting(z.coerce.number().positive().default(5), {
     what: 'After this long without events, the app reads back the threads that were active in the last 24 hours, and the channels of the last 30 days.',
   }),
-  AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url().optional(), {
+  AGENT_BASE_URL: setting(z.url().optional(), {
     what: 'Address of the Agent Task Service, including its version (…/v1). May be left out together with AGENT_API_KEY if each workspace sets its own account (needs SECRET_KEY).',
     where: 'the account page of the service, or your contact there',
     required: true,
   }),
-  AGENT_API_KEY: setting('AGENT_API_KEY', z.string().min(1).optional(), {
+  AGENT_API_KEY: setting(z.string().min(1).optional(), {
     what: 'API key of the Agent Task Service, for every workspace without an account of its own.',
     where: 'the account page of the service, or your contact there',
     secret: true,
     required: true,
   }),
-  PRIVATE_HOSTS: setting('PRIVATE_HOSTS', hostList, {
+  PRIVATE_HOSTS: setting(hostList, {
     what: 'Hosts (names or addresses, separated by commas) that may have a private address or use plain http: those of the service and of its file links. All others must be public and use https.',
   }),
-  ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', hostList, {
+  ACCOUNT_HOSTS: setting(hostList, {
     what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
-  HTTPS_PROXY: setting('HTTPS_PROXY', proxyUrl.optional(), {
+  HTTPS_PROXY: setting(proxyUrl.optional(), {
     what: 'HTTP proxy (http://host:port, or host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network. The doctor reaches PUBLIC_URL through it, too: from outside, like Slack. `https_proxy` is read as well.',
     secret: true,
   }),
-  NO_PROXY: setting('NO_PROXY', z.string().default(''), {
+  NO_PROXY: setting(z.string().default(''), {
     what: 'Hosts that are reached without HTTPS_PROXY: names, .domains, addresses and ranges of addresses (10.0.0.0/8), separated by commas. `no_proxy` is read as well.',
   }),
-  AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
+  AGENT_DIALECT: setting(agentDialectSetting, {
     what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names. Write no quotes around it in a file for docker run --env-file, which keeps them.",
   }),
-  AGENT_SKILL: setting('AGENT_SKILL', z.string().min(1).optional(), {
+  AGENT_SKILL: setting(z.string().min(1).optional(), {
     what: 'Skill (ID or name) to run with every message. None if not set.',
   }),
-  AGENT_READS_PER_SECOND: setting('AGENT_READS_PER_SECOND', z.coerce.number().positive().default(20), {
+  AGENT_READS_PER_SECOND: setting(z.coerce.number().positive().default(20), {
     what: 'Most reads per second from the service, per API key and process. All live replies share them.',
   }),
-  DATABASE_URL: setting('DATABASE_URL', databaseUrl.optional(), {
+  DATABASE_URL: setting(databaseUrl.optional(), {
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
-  DATABASE_LISTEN_URL: setting('DATABASE_LISTEN_URL', databaseUrl.optional(), {
+  DATABASE_LISTEN_URL: setting(databaseUrl.optional(), {
     what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
     secret: true,
   }),
   // With fewer than six, turns have one: a token's renewal would hold it, and wait for another.
-  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(6).default(8), {
+  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(6).default(8), {
     what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements. At least 6.',
   }),
-  DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
-    what: 'Folder of the embedded PostgreSQL.',
-  }),
-  PORT: setting('PORT', nonNegativeInteger.max(65_535).default(3000), {
+  DATA_FOLDER: setting(z.string().min(1).default('./data'), { what: 'Folder of the embedded PostgreSQL.' }),
+  PORT: setting(nonNegativeInteger.max(65_535).default(3000), {
     what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',
   }),
-  METRICS_PORT: setting('METRICS_PORT', nonNegativeInteger.max(65_535).default(9464), {
+  METRICS_PORT: setting(nonNegativeInteger.max(65_535).default(9464), {
     what: 'Port for /metrics, which should stay private. If it is taken, the app warns and starts without metrics. The value of PORT serves them there.',
   }),
-  PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
+  PUBLIC_URL: setting(z.url().optional(), {
     what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. The doctor checks it, and requires it if events arrive by HTTP.',
   }),
-  HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
-  LOG_LEVEL: setting('LOG_LEVEL', logLevel, {
-    what: 'Lowest level to log: fatal to trace, or silent.',
-  }),
-  LOG_NUMBERS: setting('LOG_NUMBERS', z.stringbool().default(false), {
+  HOST: setting(z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
+  LOG_LEVEL: setting(logLevel, { what: 'Lowest level to log: fatal to trace, or silent.' }),
+  LOG_NUMBERS: setting(z.stringbool().default(false), {
     what: "Whether log lines have pino's numbers for level and time (30, milliseconds since 1970) instead of a name and an ISO time.",
   }),
-  SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
+  SLACK_EDITS_PER_MINUTE: setting(z.coerce.number().positive().default(50), {
     what: "Slack's rate limit for chat.update, per minute and workspace.",
   }),
-  REPLY_MESSAGES: setting('REPLY_MESSAGES', z.coerce.number().int().positive().default(12), {
+  REPLY_MESSAGES: setting(z.coerce.number().int().positive().default(12), {
     what: 'Most Slack messages per answer. The rest of a longer answer is attached as a file.',
   }),
-  REPLY_BLOCKS: setting('REPLY_BLOCKS', newBlockList, {
+  REPLY_BLOCKS: setting(newBlockList, {
     what: 'Newer blocks of Slack that answers use: plan shows the steps of a run above its text, data_table lets people sort long tables. none for neither. Where Slack refuses one, the app sends the same without it.',
   }),
-  TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', nonNegativeInteger.default(20), {
+  TRANSCRIPT_MESSAGES: setting(nonNegativeInteger.default(20), {
     what: 'When someone asks in the middle of a human thread, links to a message that begins a thread, or a new task takes the place of a closed one: the most recent messages to send along with the question.',
   }),
-  TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', nonNegativeInteger.default(20_000), {
+  TRANSCRIPT_CHARACTERS: setting(nonNegativeInteger.default(20_000), {
     what: 'Most characters of those earlier messages, and of all linked messages together.',
   }),
-  FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
+  FILE_LIMIT_MIB: setting(z.coerce.number().positive().default(2_048), {
     what: 'Largest file to pass to the agent, in MiB. Slack takes files of up to 1 GB from people.',
   }),
-  FILES_LIMIT_MIB: setting('FILES_LIMIT_MIB', z.coerce.number().positive().default(4_096), {
+  FILES_LIMIT_MIB: setting(z.coerce.number().positive().default(4_096), {
     what: 'Most MiB for all files of a message together.',
   }),
-  FILES_MOST: setting('FILES_MOST', nonNegativeInteger.default(20), {
+  FILES_MOST: setting(nonNegativeInteger.default(20), {
     what: 'Most files to pass to the agent per message.',
   }),
-  FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', fileTypeList, {
+  FILE_TYPES_ALLOWED: setting(fileTypeList, {
     what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
   }),
-  FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', fileTypeList, {
+  FILE_TYPES_REFUSED: setting(fileTypeList, {
     what: 'File types never to pass to the agent, in the same form.',
   }),
-  INLINE_LIMIT_MIB: setting('INLINE_LIMIT_MIB', z.coerce.number().nonnegative().default(50), {
+  INLINE_LIMIT_MIB: setting(z.coerce.number().nonnegative().default(50), {
     what: 'Largest picture or table to upload into the thread, in MiB; larger ones become links. 0 makes all of them links.',
   }),
-  TABLE_LIMIT_KIB: setting('TABLE_LIMIT_KIB', z.coerce.number().nonnegative().default(256), {
+  TABLE_LIMIT_KIB: setting(z.coerce.number().nonnegative().default(256), {
     what: 'Largest CSV or TSV file to upload into the thread, where Slack shows its first rows, in KiB. 0 makes all of them links.',
   }),
-  WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
+  WATCH_MINUTES: setting(z.coerce.number().nonnegative().default(60), {
     what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
   }),
-  WATCH_SECONDS: setting('WATCH_SECONDS', z.coerce.number().positive().default(10), {
+  WATCH_SECONDS: setting(z.coerce.number().positive().default(10), {
     what: 'When to look for them first, in seconds after the answer. Each later pause is 1.6 times as long, up to 120 times this.',
   }),
-  STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
+  STABLE_LINKS: setting(z.stringbool().default(false), {
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
   }),
-  SECRET_KEY: setting('SECRET_KEY', secretKeyList.optional(), {
+  SECRET_KEY: setting(secretKeyList.optional(), {
     what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces and the standing instructions of channels, and signs links. Required for SLACK_CLIENT_ID, STABLE_LINKS and standing instructions. It may be several, with commas between: the first encrypts, all decrypt. docs/operations.md tells how to change it.',
     where: 'the command openssl rand -hex 32',
     secret: true,
   }),
-  BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', nonNegativeInteger.default(60), {
+  BACKGROUND_WAIT_SECONDS: setting(nonNegativeInteger.default(60), {
     what: "How long a finished reply waits for the task's background work, in seconds.",
   }),
-  RESEND_SECONDS: setting('RESEND_SECONDS', z.coerce.number().positive().default(120), {
+  RESEND_SECONDS: setting(z.coerce.number().positive().default(120), {
     what: 'After a call to the service whose answer was lost: how long to look for its effect before the call is repeated, in seconds. A slow service may handle it late.',
   }),
-  SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
+  SILENCE_SECONDS: setting(z.coerce.number().positive().default(120), {
     what: 'While a tool works: after this many seconds without new content, the thread says that the agent is silent.',
   }),
-  WAITING_SECONDS: setting('WAITING_SECONDS', z.coerce.number().positive().default(30), {
+  WAITING_SECONDS: setting(z.coerce.number().positive().default(30), {
     what: 'The same without a tool at work, when the agent may be waiting for a person. After a question, the thread says so within seconds.',
   }),
-  REMIND_SECONDS: setting('REMIND_SECONDS', z.coerce.number().positive().default(30), {
+  REMIND_SECONDS: setting(z.coerce.number().positive().default(30), {
     what: 'After a question of the agent, or a plan, that nobody has answered for this many seconds, a short post mentions who asked. A channel can turn these reminders off.',
   }),
-  PASS_ON_SECONDS: setting('PASS_ON_SECONDS', z.coerce.number().positive().default(10), {
+  PASS_ON_SECONDS: setting(z.coerce.number().positive().default(10), {
     what: 'After this many seconds without new content and without a tool at work, a waiting message is passed on to the agent. If its last words are a question, that happens at once.',
   }),
-  LISTENS_TO: setting('LISTENS_TO', z.enum(['mentions', 'conversation', 'replies']).default('conversation'), {
+  LISTENS_TO: setting(z.enum(['mentions', 'conversation', 'replies']).default('conversation'), {
     what: "Which replies in people's threads go to the agent: mentions (those that mention the bot), conversation (also those of a person who has turned to it there, until someone else writes) or replies (every reply). What admins set in App Home, or for a channel, takes precedence.",
   }),
-  CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
+  CONTROLS_BY: setting(z.enum(['starter', 'channel', 'admins']).default('channel'), {
     what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",
   }),
-  AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
+  AGENT_SESSIONS: setting(z.stringbool().default(false), {
     what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
   }),
-  DM_STREAMS: setting('DM_STREAMS', z.stringbool().default(false), {
+  DM_STREAMS: setting(z.stringbool().default(false), {
     what: "Whether replies in direct messages are streamed: Slack's own way of showing text while it is written, sooner than edits. Not seen in a live workspace yet; without the Agents feature (agent_view in its manifest), Slack may accept the text and show nothing until the reply ends.",
   }),
-  FEEDBACK_CHANNEL: setting('FEEDBACK_CHANNEL', channelId.optional(), {
+  FEEDBACK_CHANNEL: setting(channelId.optional(), {
     what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
     where: "the channel's details in Slack, at the bottom",
   }),
-  STOP_REACTION: setting('STOP_REACTION', emojiName, {
+  STOP_REACTION: setting(emojiName, {
     what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',
   }),
-  ANSWERS_IN: setting('ANSWERS_IN', channelList, {
+  ANSWERS_IN: setting(channelList, {
     what: 'The only channels in which the app answers, in all workspaces: their IDs (C…), separated by commas, or none for no channel. Wherever it is invited if not set. Admins can narrow this in App Home, never widen it. It does not concern direct and group messages.',
     where: "the channel's details in Slack, at the bottom",
   }),
-  DIRECT_MESSAGES: setting('DIRECT_MESSAGES', z.stringbool().default(true), {
+  DIRECT_MESSAGES: setting(z.stringbool().default(true), {
     what: 'Whether the app answers direct messages. Admins can turn them off in App Home, but not on again.',
   }),
-  GROUP_MESSAGES: setting('GROUP_MESSAGES', z.stringbool().default(true), {
+  GROUP_MESSAGES: setting(z.stringbool().default(true), {
     what: 'Whether the app answers in group messages, the conversations of a few people without a name. Admins can turn them off in App Home, but not on again.',
   }),
-  ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
+  ADMITS: setting(z.enum(['members', 'guests', 'everyone']).default('members'), {
     what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',
   }),
-  ADMITS_BOTS: setting('ADMITS_BOTS', botIdList, {
+  ADMITS_BOTS: setting(botIdList, {
     what: 'Other bots and workflows that may use the agent by mentioning it: their IDs (B…), separated by commas. None if not set. What is set for a workspace or a channel takes precedence.',
   }),
-  TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', nonNegativeInteger.default(60), {
+  TURNS_PER_HOUR_PERSON: setting(nonNegativeInteger.default(60), {
     what: 'Most messages per person and hour. 0 means no limit.',
   }),
-  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', nonNegativeInteger.optional(), {
+  TURNS_PER_HOUR_WORKSPACE: setting(nonNegativeInteger.optional(), {
     what: 'Most messages per workspace and hour. 0 means no limit. If not set, 600 for workspaces that install the app by OAuth and share AGENT_API_KEY; else no limit.',
   }),
-  TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', nonNegativeInteger.default(10), {
+  TURNS_AT_ONCE_PERSON: setting(nonNegativeInteger.default(10), {
     what: 'Most messages of a person in progress at a time. 0 means no limit.',
   }),
-  TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', nonNegativeInteger.default(200), {
+  TURNS_AT_ONCE_WORKSPACE: setting(nonNegativeInteger.default(200), {
     what: 'Most messages of a workspace in progress at a time. 0 means no limit.',
   }),
-  KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', nonNegativeInteger.default(7), {
+  KEEP_WORDS_DAYS: setting(nonNegativeInteger.default(7), {
     what: 'Days until the text of sent messages is deleted from the database. Until then a failed message can be sent again.',
   }),
-  KEEP_ROWS_DAYS: setting('KEEP_ROWS_DAYS', z.coerce.number().int().min(2).default(90), {
+  KEEP_ROWS_DAYS: setting(z.coerce.number().int().min(2).default(90), {
     what: 'Days until records of messages, turns and posts are deleted.',
   }),
-  KEEP_AUDIT_DAYS: setting('KEEP_AUDIT_DAYS', z.coerce.number().int().min(1).default(365), {
+  KEEP_AUDIT_DAYS: setting(z.coerce.number().int().min(1).default(365), {
     what: 'Days until rows of the audit trail are deleted.',
   }),
-  KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', nonNegativeInteger.default(30), {
+  KEEP_UNINSTALLED_DAYS: setting(nonNegativeInteger.default(30), {
     what: "Days until a workspace's data is deleted after the app is uninstalled there, if it was installed by OAuth. Its tokens are deleted at once.",
   }),
-  DRAIN_SECONDS: setting('DRAIN_SECONDS', nonNegativeInteger.default(8), {
+  DRAIN_SECONDS: setting(nonNegativeInteger.default(8), {
     what: 'How long running turns may take to hand over when the process is asked to stop, in seconds.',
   }),
 });
 
 /** All settings of the app, validated. */
 export type Config = z.output<typeof settingsSchema>;
+
+/** What operators need to know, by setting. */
+export const settingNotes: ReadonlyMap<string, SettingNote> = new Map(
+  Object.entries(settingsSchema.shape).map(([name, schema]) => [name, notes.get(schema) ?? { what: '' }]),
+);

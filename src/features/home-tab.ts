@@ -60,77 +60,81 @@ export interface HomeTabDeps extends RelayDeps {
 /** What a Home tab shows, and the rows of its lists. */
 type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
 
+export type HomeTab = ReturnType<typeof homeTab>;
+
 /** The Home tab: shown at once from our own records, then updated with the task states from the service. */
-export class HomeTab {
-  readonly #deps: HomeTabDeps;
-  readonly buttons: ButtonHandlers<
+export function homeTab(deps: HomeTabDeps) {
+  const buttons: ButtonHandlers<
     'home_refresh' | 'home_newer' | 'home_older' | 'home_channel' | 'home_settings' | 'task_details'
   > = {
-    home_refresh: (press) => this.#showFor(press, {}),
-    home_newer: (press) => this.#turnPage(press),
-    home_older: (press) => this.#turnPage(press),
+    home_refresh: (press) => showAgain(press),
+    home_newer: turnPage,
+    home_older: turnPage,
     home_channel: (press) => {
       const channel = slackId.safeParse(press.selectedChannel).data;
-      return this.#showFor(press, { channel, channelPage: 0 });
+      return showAgain(press, { channel, channelPage: 0 });
     },
-    home_settings: (press) => this.#openSettings(press),
-    task_details: (press) => this.#openTask(press),
+    home_settings: openSettings,
+    task_details: openTask,
   };
 
-  constructor(deps: HomeTabDeps) {
-    this.#deps = deps;
+  /** Shows the tab again in which a button was pressed; `note` says what came of it. */
+  async function showAgain(
+    { workspace, person, view }: ViewPress,
+    change: Partial<HomeTabState> = {},
+    note?: string,
+  ): Promise<void> {
+    await show({ workspace, person, state: { ...parseHomeMetadata(view.metadata), ...change }, note });
   }
 
-  async #openTask({ workspace, person, triggerId, value, view }: ViewPress): Promise<void> {
+  async function sayIfLate(press: ViewPress, opening: Promise<ModalOutcome>): Promise<void> {
+    if ((await opening) === 'late') await showAgain(press, {}, strings.controlFailed.late);
+  }
+
+  async function turnPage(press: ViewPress): Promise<void> {
+    const { list, page = 0 } = parsePage(press.value) ?? {};
+    if (list !== undefined) await showAgain(press, list === 'own' ? { page } : { channelPage: page });
+  }
+
+  async function openTask(press: ViewPress): Promise<void> {
+    const { workspace, person, triggerId, value, view } = press;
     const key = parseTaskButton(value);
     if (key === undefined) return;
-    const state = parseHomeMetadata(view.metadata);
-    const task = { workspace, person, ...key, page: 0, home: state };
-    if ((await this.#deps.openTask(triggerId, task)) === 'late')
-      await this.show({ workspace, person, state, note: strings.controlFailed.late });
+    const task = { workspace, person, ...key, page: 0, home: parseHomeMetadata(view.metadata) };
+    await sayIfLate(press, deps.openTask(triggerId, task));
   }
 
-  async #showFor({ workspace, person, view }: ViewPress, change: Partial<HomeTabState>): Promise<void> {
-    await this.show({ workspace, person, state: { ...parseHomeMetadata(view.metadata), ...change } });
-  }
-
-  async #turnPage(press: ViewPress): Promise<void> {
-    const { list, page = 0 } = parsePage(press.value) ?? {};
-    if (list !== undefined) await this.#showFor(press, list === 'own' ? { page } : { channelPage: page });
+  /** Opens the settings of the channel that is shown. Throws a SlackError. */
+  async function openSettings(press: ViewPress): Promise<void> {
+    const { workspace, person, triggerId, value: channel } = press;
+    const slack = deps.workspace(workspace);
+    if (slack === undefined) return;
+    const refusal = await channelTasksRefusal(slack, channel, person);
+    // Someone who has left the channel reads so in the tab.
+    if (refusal !== undefined) return showAgain(press);
+    await sayIfLate(press, deps.openSettings({ workspace, channel, person, triggerId }));
   }
 
   /** Shows a person's Home tab. Throws a SlackError. */
-  async show(request: HomeRequest): Promise<void> {
-    const workspace = this.#deps.workspace(request.workspace);
+  async function show(request: HomeRequest): Promise<void> {
+    const workspace = deps.workspace(request.workspace);
     if (workspace === undefined) return;
     const { person, note } = request;
-    const data = await this.#load(workspace, request);
+    const data = await load(workspace, request);
     const isFresh = areTasksFresh(data.rows);
     const shown = (loaded: HomeData, orElse: string | undefined) =>
       homeView({ ...loaded, note: note ?? orElse, now: Date.now() });
     const first = shown(data, isFresh ? undefined : strings.home.loading);
     const hash = await workspace.views.publish(person, first, request.hash);
     if (hash === undefined || isFresh) return;
-    const reached = await refreshTasks(this.#deps, data.rows);
-    const freshData = await this.#load(workspace, { ...request, state: data.state });
+    const reached = await refreshTasks(deps, data.rows);
+    const freshData = await load(workspace, { ...request, state: data.state });
     // The hash leaves a page alone that the person has opened meanwhile.
     await workspace.views.publish(person, shown(freshData, reached ? undefined : strings.home.stale), hash);
   }
 
-  /** Opens the settings of the channel that is shown. Throws a SlackError. */
-  async #openSettings({ workspace, person, triggerId, value: channel, view }: ViewPress): Promise<void> {
-    const state = parseHomeMetadata(view.metadata);
-    const slack = this.#deps.workspace(workspace);
-    if (slack === undefined) return;
-    // Someone who has left the channel reads so in the tab.
-    const refusal = await channelTasksRefusal(slack, channel, person);
-    if (refusal !== undefined) return this.show({ workspace, person, state });
-    if ((await this.#deps.openSettings({ workspace, channel, person, triggerId })) === 'late')
-      await this.show({ workspace, person, state, note: strings.controlFailed.late });
-  }
-
-  async #load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {
-    const { tasks } = this.#deps.store;
+  async function load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {
+    const { tasks } = deps.store;
     const { channel } = state;
     const asker = { workspace: workspace.id, channel: WHOLE_WORKSPACE, person };
     const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
@@ -148,27 +152,28 @@ export class HomeTab {
         : await loadPage(state.channelPage, (range) => tasks.ofChannel(workspace.id, channel, range));
     return {
       // Nobody is kept out while Slack does not say who they are.
-      hasAccess:
-        (await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS)) === undefined,
+      hasAccess: (await certainDenialFor(deps, workspace.people, asker, LOOKUP_TIMEOUT_MS)) === undefined,
       state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
       waitingTasks,
       ownTasks: { ...own, tasks: own.tasks.map(asShownAbove) },
       channelTasks: refusal === undefined ? theirs : { refusal },
-      sections: await this.#loadSections({ workspace: workspace.id, person }),
+      sections: await loadSections({ workspace: workspace.id, person }),
       rows: [...waiting, ...own.rows, ...(theirs?.rows ?? [])],
     };
   }
 
-  async #loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {
+  async function loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {
     try {
-      if (!(await isAdminNow(this.#deps, actor))) return [];
+      if (!(await isAdminNow(deps, actor))) return [];
       const { workspace } = actor;
-      return (await Promise.all(this.#deps.adminSections.map((build) => build(workspace)))).flat();
+      return (await Promise.all(deps.adminSections.map((build) => build(workspace)))).flat();
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'left out the admin sections of a Home tab');
+      deps.log.warn({ err: error }, 'left out the admin sections of a Home tab');
       return [];
     }
   }
+
+  return { buttons, show };
 }
 
 /** The wanted page, or the last one if the list has become shorter. */

@@ -1,5 +1,5 @@
 import { isAdminFor } from '../relay/access/access-policy.ts';
-import type { FormAnswer, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
 import {
@@ -89,9 +89,4 @@ export function pagerBlocks(
 export function parsePage(value: string): { list: string; page: number } | undefined {
   const match = /^([\w-]*)\/(\d{1,4})$/.exec(value);
   return match === null ? undefined : { list: match[1] ?? '', page: Number(match[2]) };
-}
-
-/** What a form with settings shows then: its errors, or that it is saved. */
-export function savedOrErrors(errors: FormErrors, title: string): FormAnswer {
-  return Object.keys(errors).length > 0 ? { errors } : { view: noticeModal(title, strings.settingsSaved) };
 }

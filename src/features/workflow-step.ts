@@ -47,36 +47,28 @@ const stepSchema = z.object({
 type StepRequest = Omit<z.infer<typeof stepSchema>, 'start_id'>;
 
 /** The step "Ask the agent" of Slack's workflows: it starts one task for each run, and is completed once. */
-export class WorkflowStepHandler {
-  readonly #deps: RelayDeps;
-  readonly #runDue: () => void;
-
-  /** `runDue` begins the job that posts a question; its thread starts the task. */
-  constructor(deps: RelayDeps, runDue: () => void) {
-    this.#deps = deps;
-    this.#runDue = runDue;
-  }
-
+export function workflowSteps(deps: RelayDeps, runDue: () => void) {
   /** Jobs that complete the steps. Of a step that is given up, the person who keeps the workflow sees that it failed. */
-  readonly jobs: JobKind = {
+  const jobs: JobKind = {
     kind: JOB_KIND.workflowStep,
     share: 3,
     timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     isRemembered: true,
-    perform: (job, { signal }) => this.#complete(job, signal),
-    onGivenUp: (job, { signal }) => this.#fail(job, 'given_up', signal),
+    perform: (job, { signal }) => complete(job, signal),
+    onGivenUp: (job, { signal }) => fail(job, 'given_up', signal),
   };
 
   /** Records a run and its start in one transaction; a repeated one does nothing. Throws a StoreError. */
-  async accept(run: WorkflowStepRun): Promise<void> {
+  async function accept(run: WorkflowStepRun): Promise<void> {
     const { content, ...step } = run;
     const { workspace, channel, execution_id: key, waits_for_answer } = step;
-    const refusal = await this.#refusalOf(run);
+    const isInvalid = channel === '' || !/\S/.test(content.text);
+    const refusal = isInvalid ? 'invalid' : await denialIn(run);
     const id = randomUUID();
     const payload = { start_id: id, refusal, waits_for_answer } satisfies z.infer<typeof stepSchema>;
     const at = { workspace, channel, thread_ts: CHANNEL_LEVEL };
-    await this.#deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
+    await deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
       if ((await jobs.add({ kind: JOB_KIND.workflowStep, ...at, key, payload })) === undefined) return;
       if (refusal === null) {
         await taskStarts.send({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
@@ -85,63 +77,58 @@ export class WorkflowStepHandler {
       const details = { control: 'workflow_step', why: refusal };
       await audit.add({ workspace, channel, user_id: WORKFLOW_STEP, kind: 'refusal', details });
     });
-    this.#deps.log.info({ ...step, refusal }, 'a step of a workflow runs');
-    this.#runDue();
-  }
-
-  async #refusalOf({ workspace, channel, content }: WorkflowStepRun): Promise<StepRequest['refusal']> {
-    return channel === '' || !/\S/.test(content.text) ? 'invalid' : this.#denialIn({ workspace, channel });
+    deps.log.info({ ...step, refusal }, 'a step of a workflow runs');
+    runDue();
   }
 
   /** Why no step may ask in a channel now. */
-  async #denialIn({
-    workspace,
-    channel,
-  }: Pick<WorkflowStepRun, 'workspace' | 'channel'>): Promise<StepRequest['refusal']> {
-    if ((await certainClosingAt(this.#deps, { workspace, channel })) !== undefined) return 'closed';
-    const { bots } = await accessPolicyFor(this.#deps, { workspace, channel });
+  async function denialIn(place: Pick<WorkflowStepRun, 'workspace' | 'channel'>) {
+    if ((await certainClosingAt(deps, place)) !== undefined) return 'closed';
+    const { bots } = await accessPolicyFor(deps, place);
     if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
-    const { store, settings } = this.#deps;
+    const { store, settings } = deps;
     const quotas = quotasOf(WORKFLOW_STEP, settings.quotas);
-    return (await store.turnUsage.exceeded(workspace, WORKFLOW_STEP, quotas)) === undefined ? null : 'limit';
+    return (await store.turnUsage.exceeded(place.workspace, WORKFLOW_STEP, quotas)) === undefined
+      ? null
+      : 'limit';
   }
 
   /** Completes a step in Slack once it has come so far. Repeated after a crash, Slack says that it was completed. */
-  async #complete(job: Job, signal: AbortSignal): Promise<JobOutcome> {
-    const executions = this.#deps.workspace(job.workspace)?.workflowExecutions;
+  async function complete(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+    const executions = deps.workspace(job.workspace)?.workflowExecutions;
     if (executions === undefined) return 'later';
-    const step = await this.#progressOf(job);
+    const step = await progressOf(job);
     const thread_ts = step.thread_ts ?? CHANNEL_LEVEL;
     if (!isReady(step)) return { inMs: pauseMs(job), thread_ts };
     // Its answer would leave a place that was closed since.
-    const isClosed = (await closingAt(this.#deps, job, signal)) !== undefined;
+    const isClosed = (await closingAt(deps, job, signal)) !== undefined;
     const found = step.refusal ?? (isClosed ? 'closed' : failureOf(step));
     // Nobody was told of a refused message: why a step may not ask is looked up again.
     const isRefused = found === 'refused' && step.message?.state === 'refused';
-    const failure = isRefused ? ((await this.#denialIn(job)) ?? found) : found;
+    const failure = isRefused ? ((await denialIn(job)) ?? found) : found;
     const outcome =
-      failure === undefined ? { outputs: await this.#outputsOf(step, signal) } : { error: words[failure] };
+      failure === undefined ? { outputs: await outputsOf(step, signal) } : { error: words[failure] };
     try {
       await executions.complete(job.key, outcome, signal);
       return 'done';
     } catch (error) {
       if (signal.aborted || !(error instanceof SlackError) || transientFailure(error) !== undefined)
         throw error;
-      this.#deps.log.warn({ ...job, err: error }, 'could not complete a step of a workflow');
-      await this.#fail(job, error instanceof PayloadRefusedError ? 'outputs' : 'given_up', signal);
+      deps.log.warn({ ...job, err: error }, 'could not complete a step of a workflow');
+      await fail(job, error instanceof PayloadRefusedError ? 'outputs' : 'given_up', signal);
       return 'given_up';
     }
   }
 
   /** Completes a step in Slack as failed, if Slack lets us. Throws transient failures. */
-  async #fail(job: Job, failure: keyof typeof words, signal: AbortSignal): Promise<void> {
-    const executions = this.#deps.workspace(job.workspace)?.workflowExecutions;
+  async function fail(job: Job, failure: keyof typeof words, signal: AbortSignal): Promise<void> {
+    const executions = deps.workspace(job.workspace)?.workflowExecutions;
     await executions?.complete(job.key, { error: words[failure] }, signal);
   }
 
   /** A step, and what its thread has come to. */
-  async #progressOf(job: Job): Promise<StepProgress> {
-    const { store } = this.#deps;
+  async function progressOf(job: Job): Promise<StepProgress> {
+    const { store } = deps;
     const { workspace, channel } = job;
     const { start_id, ...asked } = stepSchema.parse(job.payload);
     const isPosted = job.thread_ts !== CHANNEL_LEVEL;
@@ -159,9 +146,9 @@ export class WorkflowStepHandler {
     return { ...step, thread, turn, message };
   }
 
-  async #outputsOf(step: StepProgress, signal: AbortSignal): Promise<Record<string, string>> {
-    const link = await this.#linkOf(step);
-    const answer = step.waits_for_answer ? await this.#answerOf(step, signal) : undefined;
+  async function outputsOf(step: StepProgress, signal: AbortSignal): Promise<Record<string, string>> {
+    const link = await linkOf(step);
+    const answer = step.waits_for_answer ? await answerOf(step, signal) : undefined;
     const task_id = taskOf(step);
     return {
       state: step.turn?.outcome ?? 'running',
@@ -172,11 +159,9 @@ export class WorkflowStepHandler {
   }
 
   /** The thread's link; undefined if its post was deleted, or the bot can no longer see it. */
-  async #linkOf({ workspace, channel, thread_ts: ts }: StepProgress): Promise<string | undefined> {
+  async function linkOf({ workspace, channel, thread_ts: ts }: StepProgress): Promise<string | undefined> {
     try {
-      return ts === null
-        ? undefined
-        : await this.#deps.workspace(workspace)?.posting.getPermalink({ channel, ts });
+      return ts === null ? undefined : await deps.workspace(workspace)?.posting.getPermalink({ channel, ts });
     } catch (error) {
       if (!(error instanceof SlackError) || transientFailure(error) !== undefined) throw error;
       return undefined;
@@ -184,14 +169,14 @@ export class WorkflowStepHandler {
   }
 
   /** The answer as Markdown that notifies nobody; undefined if there is none. Throws transient failures of the service. */
-  async #answerOf(step: StepProgress, signal: AbortSignal): Promise<string | undefined> {
+  async function answerOf(step: StepProgress, signal: AbortSignal): Promise<string | undefined> {
     const { thread, turn } = step;
     const task = taskOf(step);
     if (task === undefined || thread === undefined || turn === undefined) return undefined;
     const { assistant_message_id, finished_at } = turn;
     if (assistant_message_id === null) return undefined;
     try {
-      const agent = this.#deps.agent(thread.account_id);
+      const agent = deps.agent(thread.account_id);
       const message = await agent.getMessage(task, assistant_message_id, { signal });
       const text = answerText(message.content.map(toReplyBlock));
       return neutralizePings(shorten(text, MAX_ANSWER_CHARACTERS));
@@ -201,6 +186,8 @@ export class WorkflowStepHandler {
       return undefined;
     }
   }
+
+  return { jobs, accept };
 }
 
 /** What is known of a step: of its start, and of the thread that this began. */

@@ -39,57 +39,50 @@ type RefusalReason = keyof typeof strings.account.refused;
 const MAX_PROBED_ITEMS = 3;
 
 /** A workspace's own account at the service, set by admins in the Home tab. Credentials are tried before. */
-export class WorkspaceAccount {
-  readonly #deps: WorkspaceAccountDeps;
-  readonly buttons: ButtonHandlers<'account_set' | 'account_remove'> = {
-    account_set: (press) => this.#open(press),
-    account_remove: ({ workspace, person }) => this.#remove({ workspace, person }),
+export function workspaceAccount(deps: WorkspaceAccountDeps) {
+  const buttons: ButtonHandlers<'account_set' | 'account_remove'> = {
+    account_set: open,
+    account_remove: remove,
   };
-  readonly forms: FormHandlers = {
+  const forms: FormHandlers = {
     [ACCOUNT_FORM]: async ({ workspace, person, viewId, input }) => {
       const text = (id: string) => input(id)?.value ?? '';
       const credentials = { baseUrl: text(ACCOUNT_FIELDS.address), apiKey: text(ACCOUNT_FIELDS.key) };
-      const afterwards = () => this.#submit({ workspace, person }, viewId, credentials);
+      const afterwards = () => submit({ workspace, person }, viewId, credentials);
       return { view: noticeModal(strings.account.title, strings.account.testing), afterwards };
     },
   };
 
-  constructor(deps: WorkspaceAccountDeps) {
-    this.#deps = deps;
-  }
-
   /** The section of an admin's Home tab; empty if workspaces cannot have an account of their own. */
-  async buildSection(workspace: string): Promise<ReturnType<typeof accountSection>> {
-    return this.#deps.keyring === undefined ? [] : accountSection(await this.#summary(workspace));
+  async function buildSection(workspace: string): Promise<ReturnType<typeof accountSection>> {
+    return deps.keyring === undefined ? [] : accountSection(await summary(workspace));
   }
 
   /** Opens the form. Throws a SlackError. */
-  async #open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
+  async function open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
     const { title, refused } = strings.account;
     const about = { title, refusal: refused.not_admin, control: 'account' };
-    return openForAdmins(this.#deps, actor, about, async () =>
-      this.#deps.keyring === undefined
-        ? refused.not_admin
-        : accountFormView(await this.#summary(actor.workspace)),
+    return openForAdmins(deps, actor, about, async () =>
+      deps.keyring === undefined ? refused.not_admin : accountFormView(await summary(actor.workspace)),
     );
   }
 
   /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */
-  async #submit(actor: WorkspaceActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
+  async function submit(actor: WorkspaceActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
     const { workspace } = actor;
-    const sentence = await this.#set(actor, submitted).catch((error: unknown) => {
-      this.#deps.log.error({ workspace, err: error }, 'could not save a service account');
+    const sentence = await set(actor, submitted).catch((error: unknown) => {
+      deps.log.error({ workspace, err: error }, 'could not save a service account');
       return strings.account.refused.failed;
     });
-    await updateModal(this.#deps.workspace(workspace), viewId, strings.account.title, sentence);
-    await this.#deps.updateHome(actor);
+    await updateModal(deps.workspace(workspace), viewId, strings.account.title, sentence);
+    await deps.updateHome(actor);
   }
 
   /** Removes the workspace's own account. */
-  async #remove(actor: WorkspaceActor): Promise<void> {
-    const { store, log, onChanged, updateHome } = this.#deps;
+  async function remove(actor: WorkspaceActor): Promise<void> {
+    const { store, log, onChanged, updateHome } = deps;
     const { workspace, person } = actor;
-    if ((await isAdminFor(this.#deps, actor, 'account')) && (await store.accounts.remove(workspace))) {
+    if ((await isAdminFor(deps, actor, 'account')) && (await store.accounts.remove(workspace))) {
       const details = { setting: 'account', removed: true };
       await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
       log.info({ workspace }, 'service account of a workspace removed');
@@ -98,8 +91,8 @@ export class WorkspaceAccount {
     await updateHome(actor);
   }
 
-  async #summary(workspace: string): Promise<AccountSummary> {
-    const { store, hasDefaultAccount } = this.#deps;
+  async function summary(workspace: string): Promise<AccountSummary> {
+    const { store, hasDefaultAccount } = deps;
     const row = await store.accounts.current(workspace);
     if (row === undefined) return { kind: hasDefaultAccount ? 'shared' : 'none' };
     const { host } = new URL(row.base_url);
@@ -108,32 +101,31 @@ export class WorkspaceAccount {
   }
 
   /** Tries credentials and saves them if they work. With another key of the same account, its threads continue. */
-  async #set(actor: WorkspaceActor, submitted: ServiceCredentials): Promise<string> {
-    const { keyring, redactSecret } = this.#deps;
+  async function set(actor: WorkspaceActor, submitted: ServiceCredentials): Promise<string> {
+    const { keyring, redactSecret } = deps;
     const { refused } = strings.account;
-    if (keyring === undefined || !(await isAdminFor(this.#deps, actor, 'account'))) return refused.not_admin;
+    if (keyring === undefined || !(await isAdminFor(deps, actor, 'account'))) return refused.not_admin;
     const baseUrl = submitted.baseUrl.trim().replace(/\/+$/, '');
     const credentials = { apiKey: submitted.apiKey.trim(), baseUrl };
     if (!isPlausibleKey(credentials.apiKey)) return refused.odd_key;
     const stopRedacting = redactSecret(credentials.apiKey);
     try {
-      return await this.#save(keyring, actor, credentials);
+      return await save(keyring, actor, credentials);
     } finally {
       stopRedacting();
     }
   }
 
-  async #save(
+  async function save(
     keyring: Keyring,
     { workspace, person }: WorkspaceActor,
     credentials: ServiceCredentials,
   ): Promise<string> {
-    const { store, log, onChanged } = this.#deps;
-    const probeResult = await this.#probe(workspace, credentials);
+    const { store, log, onChanged } = deps;
+    const probeResult = await probe(workspace, credentials);
     if (probeResult !== 'good') return strings.account.refused[probeResult];
     const current = await store.accounts.current(workspace);
-    const isSame =
-      current?.base_url === credentials.baseUrl && (await this.#isSameAccount(current, credentials));
+    const isSame = current?.base_url === credentials.baseUrl && (await isSameAccount(current, credentials));
     const account = current !== undefined && isSame ? current.account_id : randomUUID();
     const key = { workspace, account_id: account };
     const encrypted_api_key = keyring.encrypt(credentials.apiKey, encryptionContext.account(key));
@@ -147,34 +139,35 @@ export class WorkspaceAccount {
     return isSame ? strings.account.keyReplaced : strings.account.saved;
   }
 
-  async #probe(workspace: string, credentials: ServiceCredentials): Promise<'good' | RefusalReason> {
+  async function probe(workspace: string, credentials: ServiceCredentials): Promise<'good' | RefusalReason> {
     try {
-      return await probeAccount({ ...credentials, ...this.#deps.clientOptions(workspace) });
+      return await probeAccount({ ...credentials, ...deps.clientOptions(workspace) });
     } catch (error) {
       // The address's own response is never shown: it might come from a host inside our network.
       if (error instanceof TypeError) return 'bad_address';
       if (!(error instanceof AgentError)) throw error;
-      this.#deps.log.info({ workspace, code: error.code }, 'the service account to be set does not answer');
+      deps.log.info({ workspace, code: error.code }, 'the service account to be set does not answer');
       return error.code === 'not_understood' ? 'no_service' : 'unreachable';
     }
   }
 
   /** Whether a key can read the current account's tasks or projects; true if there are none. */
-  async #isSameAccount(
+  async function isSameAccount(
     current: { workspace: string; account_id: string },
     credentials: ServiceCredentials,
   ): Promise<boolean> {
-    const items = await this.#deps.store.accounts.recentItems(current, MAX_PROBED_ITEMS);
+    const items = await deps.store.accounts.recentItems(current, MAX_PROBED_ITEMS);
     for (const one of items) {
       try {
-        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions(current.workspace) }, one))
-          return true;
+        if (await keyOpens({ ...credentials, ...deps.clientOptions(current.workspace) }, one)) return true;
       } catch (error) {
         if (!(error instanceof AgentError)) throw error;
       }
     }
     return items.length === 0;
   }
+
+  return { buttons, forms, buildSection };
 }
 
 const ACCOUNT_FORM = 'account_form';

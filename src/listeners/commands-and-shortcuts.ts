@@ -1,9 +1,9 @@
 import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
 import type { ModalOutcome } from '../features/modals.ts';
-import type { ChannelSettings } from '../features/settings/channel-settings.ts';
+import type { SettingsModal } from '../features/settings/settings-modal.ts';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
-import { askByCommand, type StartFormSubmissions } from '../features/start/start-form-submission.ts';
+import type { StartSubmissions } from '../features/start/start-form-submission.ts';
 import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -40,15 +40,15 @@ type AgentWordHandlers = Readonly<Record<keyof typeof strings.agentWords, SlashC
 /** Answers each word after `/agent`. */
 export function agentWordHandlers(
   deps: RelayDeps,
-  features: { startForm: StartForm; channelSettings: ChannelSettings },
+  startForm: Pick<StartForm, 'openNew'>,
+  settings: Pick<SettingsModal, 'open'>,
 ): AgentWordHandlers {
-  const { startForm, channelSettings } = features;
   return {
     new: ({ channel, words, ...request }) => startForm.openNew(request, channel, words),
     status: (command) => listRunningTasks(deps, command),
     stop: (command) => listRunningTasks(deps, command),
     tasks: (command) => listChannelTasks(deps, command),
-    settings: (command) => channelSettings.open(command),
+    settings: settings.open,
   };
 }
 
@@ -56,7 +56,7 @@ export function agentWordHandlers(
 export function registerSlashCommand(
   { app, log }: ListenerContext,
   handlers: AgentWordHandlers,
-  submissions: StartFormSubmissions,
+  askQuestion: StartSubmissions['ask'],
 ): void {
   const byWord = new Map<string, SlashCommandHandler>(Object.entries(handlers));
   app.command('/agent', async ({ ack, body, respond }) => {
@@ -64,7 +64,7 @@ export function registerSlashCommand(
     const question = data?.text.trim() ?? '';
     const [word = '', ...rest] = question.toLowerCase().split(/\s+/);
     const isQuestion = rest.length > 0 && word !== 'new';
-    const ask = (command: SlashCommand) => askByCommand(submissions, command, question);
+    const ask = (command: SlashCommand) => askQuestion(command, question);
     const handle = isQuestion ? ask : byWord.get(word);
     if (data === undefined || handle === undefined) {
       const text = ['', 'help'].includes(word)

@@ -1,5 +1,5 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { ResultLinkDestination } from '../relay/replies/lasting-links.ts';
 import { ownServicePage } from '../render/strings/index.ts';
@@ -54,18 +54,14 @@ export class HealthServer {
 
   /** Starts listening and returns the port. Throws if the port is taken. */
   async start(port: number, host: string): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, resolve);
-    });
-    const address: AddressInfo | string | null = this.#server.address();
+    await once(this.#server.listen(port, host), 'listening');
+    const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
   }
 
   /** Stops listening; closes connections that are still open after 2 s. */
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeIdleConnections();
     const force = setTimeout(() => this.#server.closeAllConnections(), 2_000);
     await closed;
     clearTimeout(force);

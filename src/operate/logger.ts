@@ -151,8 +151,8 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 /** Redacts secrets: known values, and anything in the form of a secret. */
 export class Redactor {
-  /** The encoded forms of known secrets, and how many secrets have each. */
-  readonly #secretForms = new Map<string, number>();
+  /** The encoded forms of each known secret. */
+  readonly #secrets = new Set<readonly string[]>();
 
   /** `secrets`: the values of secret settings. */
   constructor(secrets: Iterable<string> = []) {
@@ -162,20 +162,14 @@ export class Redactor {
   /** Adds a secret, such as a workspace's own service key, until the returned function is called. */
   addSecret(secret: string): () => void {
     const forms = encodedForms(secret);
-    for (const form of forms) this.#secretForms.set(form, (this.#secretForms.get(form) ?? 0) + 1);
-    return () => {
-      for (const form of forms.splice(0)) {
-        const others = (this.#secretForms.get(form) ?? 0) - 1;
-        if (others > 0) this.#secretForms.set(form, others);
-        else this.#secretForms.delete(form);
-      }
-    };
+    this.#secrets.add(forms);
+    return () => void this.#secrets.delete(forms);
   }
 
   /** The line without secrets; valid JSON stays valid. */
   redact(line: string): string {
     let cleaned = line;
-    for (const form of this.#secretForms.keys()) cleaned = cleaned.replaceAll(form, REDACTED);
+    for (const forms of this.#secrets) for (const form of forms) cleaned = cleaned.replaceAll(form, REDACTED);
     for (const [pattern, replacement] of SECRET_PATTERNS) cleaned = cleaned.replace(pattern, replacement);
     return cleaned;
   }

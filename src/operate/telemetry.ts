@@ -1,51 +1,167 @@
+import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import type { CallAttempt } from '../agent/client-options.ts';
+import { within } from '../calls/retries-and-waits.ts';
 import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
+import type { PermitStore } from '../slack/permit-queue.ts';
+import type { SlackCallRecord } from '../slack/slack-client.ts';
 import type { Turn } from '../store/schema.ts';
-import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
-import { type MetricSources, Metrics } from './metrics.ts';
+import type { Stats } from '../store/stats.ts';
+import { type OnStep, TURN_STATES, type TurnStep } from '../store/threads/turn-steps.ts';
+import { Metrics } from './metrics.ts';
+
+/** Values that are read only when somebody asks. */
+export interface TelemetrySources {
+  /** Counts over all processes. */
+  stats(): Promise<Stats>;
+  heldThreads(): number;
+  rejectedSettings(): readonly string[];
+  /** Workspaces whose events do not arrive, as far as this process knows. */
+  deafWorkspaces(): number;
+  rejectedWorkspaceCredentials(): { token: number; key: number };
+  /** Socket Mode connections of this process; undefined with events by HTTP. */
+  slackConnections(): { live: number; allowed: number } | undefined;
+}
+
+/** The statuses that the service documents; others are reported by class (4xx), because there are hundreds. */
+const REPORTED_STATUSES = new Set([
+  200, 201, 202, 204, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504,
+]);
+
+/** How long figures from the database are cached (ms). */
+const STATS_TTL_MS = 5_000;
+/** The longest that a scrape waits for the database (ms). */
+const STATS_TIMEOUT_MS = 3_000;
+const FAST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
+const MEDIUM_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
+const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
+
+const packageSchema = z.looseObject({ version: z.string() });
+
+/** The release that runs; the image has the package's file beside its code, as a clone does. */
+function readVersion(): string {
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return packageSchema.parse(JSON.parse(file)).version;
+}
 
 /** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {
-  readonly metrics = new Metrics();
+  readonly #log: Logger;
+  readonly #metrics = new Metrics();
+  #sources: TelemetrySources | undefined;
+  #stats: { at: number; read: Promise<Stats | undefined> } | undefined;
   #lastEventAt: Date | undefined;
   /** The last attempt of a call to the service of the settings; `status` is undefined if there was no response. */
   #lastAttempt: { status: number | undefined } | undefined;
   #lastAnswerAt: Date | undefined;
   /** False if the address was found to accept any key; until a call succeeds there. */
   #isService = true;
-  #sources: MetricSources | undefined;
-  readonly #log: Logger;
+
+  readonly #events = this.#metrics.counter('events_total', ['kind', 'outcome']);
+  readonly #eventSeconds = this.#metrics.histogram('event_seconds', FAST_BUCKETS, ['kind']);
+  readonly #turnsEnded = this.#metrics.counter('turns_ended_total', ['outcome']);
+  readonly #firstVisibleSeconds = this.#metrics.histogram('first_visible_seconds', MEDIUM_BUCKETS);
+  readonly #turnSeconds = this.#metrics.histogram('turn_seconds', SLOW_BUCKETS, ['outcome']);
+  readonly #permits = this.#metrics.counter('slack_permits_total', ['limit', 'outcome']);
+  readonly #unseenTextSeconds = this.#metrics.histogram('unseen_text_seconds', MEDIUM_BUCKETS);
+  readonly #slackCalls = this.#metrics.counter('slack_calls_total', ['method', 'outcome']);
+  readonly #slackSeconds = this.#metrics.histogram('slack_call_seconds', FAST_BUCKETS, ['method']);
+  readonly #slackThrottled = this.#metrics.counter('slack_throttled_total', ['method']);
+  readonly #refusedBlocks = this.#metrics.counter('degraded_sends_total', ['block']);
+  readonly #jobs = this.#metrics.counter('jobs_total', ['kind', 'outcome']);
+  readonly #retentionFailures = this.#metrics.counter('retention_failures_total', ['step']);
+  readonly #serviceCalls = this.#metrics.counter('service_calls_total', ['endpoint', 'status', 'account']);
+  readonly #serviceSeconds = this.#metrics.histogram('service_call_seconds', MEDIUM_BUCKETS, [
+    'endpoint',
+    'account',
+  ]);
+  readonly #serviceRetries = this.#metrics.counter('service_retries_total', ['endpoint', 'account']);
 
   constructor(log: Logger) {
     this.#log = log;
+    const version = readVersion();
+    this.#metrics.gauge('build_info', () => onesFor([version]), 'version');
   }
 
   /** Adds what is read when somebody asks. */
-  watch(sources: MetricSources): this {
+  watch(sources: TelemetrySources): this {
     this.#sources = sources;
-    this.metrics.watch(sources);
+    const metrics = this.#metrics;
+    const stats = () => this.#readStats(sources);
+    metrics.gauge('threads_held', () => sources.heldThreads());
+    metrics.gauge('credential_refused', () => onesFor(sources.rejectedSettings()), 'setting');
+    metrics.gauge('own_credentials_refused', () => sources.rejectedWorkspaceCredentials(), 'kind');
+    metrics.gauge('deaf_workspaces', () => sources.deafWorkspaces());
+    metrics.gauge('slack_connections', () => sources.slackConnections()?.live ?? 0);
+    metrics.gauge('slack_connections_allowed', () => sources.slackConnections()?.allowed ?? 0);
+    metrics.gauge('database_up', async () => ((await stats()) === undefined ? 0 : 1));
+    metrics.gauge('messages_waiting', async () => (await stats())?.waiting);
+    metrics.gauge('oldest_waiting_seconds', async () => (await stats())?.oldestWaitingSeconds);
+    metrics.gauge('feedback', async () => (await stats())?.feedback, 'thumb');
+    const byState = ({ turns }: Stats) =>
+      Object.fromEntries(TURN_STATES.map((state) => [state, turns[state] ?? 0]));
+    metrics.gauge('turns', async () => await stats().then((read) => read && byState(read)), 'state');
     return this;
+  }
+
+  /** The body of /metrics; without the figures from the database if that does not answer. */
+  scrape(): Promise<{ type: string; text: string }> {
+    return this.#metrics.scrape();
   }
 
   readonly onTurnStep: OnStep = (turn, step, task) => {
     logStep(this.#log, turn, step, task);
-    this.metrics.step(turn, step);
+    // Measured from when the person wrote, which is the message's ts.
+    const seconds = Math.max(0, Date.now() / 1_000 - Number(turn.message_ts));
+    if (step === 'visible') this.#firstVisibleSeconds.observe(seconds);
+    if (step !== 'finished') return;
+    const outcome = turn.outcome ?? 'unknown';
+    this.#turnsEnded.inc({ outcome });
+    this.#turnSeconds.observe({ outcome }, seconds);
   };
 
+  /** An event from Slack; `ms` until it may be acknowledged. */
   readonly onEventHandled = (event: { kind: EventKind; outcome: EventOutcome; ms: number }): void => {
+    const { kind, outcome, ms } = event;
     this.#lastEventAt = new Date();
-    this.metrics.event(event);
+    this.#events.inc({ kind, outcome });
+    this.#eventSeconds.observe({ kind }, ms / 1_000);
   };
+
+  readonly onSlackCall = ({ method, outcome, durationMs }: SlackCallRecord): void => {
+    this.#slackCalls.inc({ method, outcome });
+    this.#slackSeconds.observe({ method }, durationMs / 1_000);
+    if (outcome === 'throttled') this.#slackThrottled.inc({ method });
+  };
+
+  /** `unseenMs`: the age of the oldest text that an edit first shows. */
+  readonly onSlackEdit = (unseenMs: number): void =>
+    this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
+
+  readonly onBlockRefused = (block: string): void => this.#refusedBlocks.inc({ block });
+
+  readonly onJobRun = (kind: string, outcome: string): void => this.#jobs.inc({ kind, outcome });
+
+  readonly onRetentionFailed = (step: string): void => this.#retentionFailures.inc({ step });
 
   /** An attempt of a call to the service of the settings. */
   readonly onServiceAttempt = (attempt: CallAttempt): void => {
     this.#lastAttempt = attempt;
     if (attempt.status !== undefined && attempt.status < 300) this.#isService = true;
     if (this.#doesServiceWork()) this.#lastAnswerAt = new Date();
-    this.metrics.serviceAttempt(attempt, 'settings');
+    this.#countAttempt(attempt, 'settings');
   };
+
+  /** An attempt of a call with a workspace's own account; /readyz ignores these. */
+  readonly onWorkspaceServiceAttempt = (attempt: CallAttempt): void => this.#countAttempt(attempt, 'own');
+
+  #countAttempt({ call: endpoint, status, attempt, durationMs }: CallAttempt, account: 'settings' | 'own') {
+    this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });
+    this.#serviceSeconds.observe({ endpoint, account }, durationMs / 1_000);
+    if (attempt > 1) this.#serviceRetries.inc({ endpoint, account });
+  }
 
   /** What a try of the settings' address and key found. */
   readonly onServiceProbe = (result: ProbeResult): void => {
@@ -53,9 +169,18 @@ export class Telemetry {
     if (!this.#isService) this.#lastAnswerAt = undefined;
   };
 
-  /** An attempt of a call with a workspace's own account; /readyz ignores these. */
-  readonly onWorkspaceServiceAttempt = (attempt: CallAttempt): void =>
-    this.metrics.serviceAttempt(attempt, 'own');
+  /** Counts the permits that the rate limits grant; limits of single channels count as one. */
+  withPermitMetrics(permits: PermitStore): PermitStore {
+    return {
+      take: async (workspace, limitKey, rule) => {
+        const waitMs = await permits.take(workspace, limitKey, rule);
+        const [name = limitKey] = limitKey.split('/');
+        this.#permits.inc({ limit: name, outcome: waitMs === 0 ? 'granted' : 'refused' });
+        return waitMs;
+      },
+      pause: (workspace, limitKey, ms) => permits.pause(workspace, limitKey, ms),
+    };
+  }
 
   /** Fields of /readyz, which itself makes no calls; `ok` is null before the first attempt. */
   report(): Record<string, unknown> {
@@ -76,6 +201,25 @@ export class Telemetry {
     const status = this.#lastAttempt?.status;
     return this.#isService && status !== undefined && status < 500 && !REJECTED_STATUSES.has(status);
   }
+
+  /** Undefined if the database does not answer in time. */
+  #readStats(sources: TelemetrySources): Promise<Stats | undefined> {
+    const now = performance.now();
+    if (this.#stats === undefined || now - this.#stats.at > STATS_TTL_MS) {
+      const asked = sources.stats().catch(() => undefined);
+      this.#stats = { at: now, read: within(STATS_TIMEOUT_MS, asked, undefined) };
+    }
+    return this.#stats.read;
+  }
+}
+
+function onesFor(names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, 1]));
+}
+
+function statusLabel(status: number | undefined): string {
+  if (status === undefined) return 'none';
+  return REPORTED_STATUSES.has(status) ? String(status) : `${Math.floor(status / 100)}xx`;
 }
 
 const REJECTED_STATUSES = new Set([401, 403]);

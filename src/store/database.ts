@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { within } from '../calls/retries-and-waits.ts';
-import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
+import type { EmbeddedServer } from '../postgres/embedded-server.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { DatabaseAddresses, databaseClientClass, ReadOnlyError, requireWritable } from './database-client.ts';
 import { toStoreError } from './errors.ts';
@@ -108,28 +108,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await closed;
     },
   };
-}
-
-/** Where the database is, and how it may be used. */
-export interface DatabaseLocation extends Pick<DatabaseOptions, 'url' | 'directUrl' | 'maxConnections'> {
-  /** The folder of the embedded server's files, used without a url. */
-  folder: string;
-}
-
-/**
- * Opens the database; without a url, starts the embedded server first. Adds what must be closed to `undo` as soon as it
- * is open. Throws a StoreError or an EmbeddedServerError, which say how to fix it.
- */
-export async function openStore(
-  { url, folder, ...options }: DatabaseLocation,
-  undo: AsyncDisposableStack,
-  log: Logger,
-): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
-  const embedded = url === undefined ? await startEmbeddedServer({ folder, log }) : undefined;
-  if (embedded !== undefined) undo.defer(() => embedded.stop());
-  const database = await openDatabase({ url, embedded, log, ...options });
-  undo.defer(() => database.close());
-  return { database, embedded };
 }
 
 /** Kysely on the connections of a pool, which it closes with itself. */

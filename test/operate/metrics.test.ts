@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import perfHooks from 'node:perf_hooks';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Metrics } from '../../src/operate/metrics.ts';
+import { Telemetry } from '../../src/operate/telemetry.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const figures = {
   waiting: 3,
@@ -19,7 +20,7 @@ const sources = {
 };
 
 test('the metrics report waiting messages, running threads, refused permits and rejected credentials', async () => {
-  const metrics = new Metrics().watch(sources);
+  const metrics = new Telemetry(silentLog).watch(sources);
   const waits = [0, 700, 0];
   const permits = metrics.withPermitMetrics({
     take: async () => waits.shift() ?? 0,
@@ -47,14 +48,14 @@ test('the metrics report waiting messages, running threads, refused permits and 
 });
 
 test('with events by HTTP, no connection to Slack is open or missed', async () => {
-  const metrics = new Metrics().watch({ ...sources, slackConnections: () => undefined });
+  const metrics = new Telemetry(silentLog).watch({ ...sources, slackConnections: () => undefined });
   const { text } = await metrics.scrape();
   expect(text).toContain('taskthread_slack_connections 0\n');
   expect(text).toContain('taskthread_slack_connections_allowed 0\n');
 });
 
 test('the metrics name the release that runs', async () => {
-  const { text } = await new Metrics().watch(sources).scrape();
+  const { text } = await new Telemetry(silentLog).watch(sources).scrape();
   const [, version] = /"version": "(.+)"/.exec(readFileSync('package.json', 'utf8')) ?? [];
   expect(text).toContain(`taskthread_build_info{version="${version}"} 1\n`);
 });
@@ -62,7 +63,7 @@ test('the metrics name the release that runs', async () => {
 test('the figures of the process are measured once for all apps in it, and only if somebody reads them', async () => {
   const measured = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
   onTestFinished(() => measured.mockRestore());
-  const apps = Array.from({ length: 3 }, () => new Metrics().watch(sources));
+  const apps = Array.from({ length: 3 }, () => new Telemetry(silentLog).watch(sources));
   expect(measured).not.toHaveBeenCalled();
   const pages = await Promise.all(apps.map((app) => app.scrape()));
   for (const { text } of pages) expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
@@ -70,10 +71,10 @@ test('the figures of the process are measured once for all apps in it, and only 
 });
 
 test('the calls of a service have few series, whatever it responds', async () => {
-  const metrics = new Metrics().watch(sources);
+  const metrics = new Telemetry(silentLog).watch(sources);
   for (let status = 100; status < 1_000; status += 1)
-    metrics.serviceAttempt({ call: 'GET /projects', status, attempt: 1, durationMs: 1 }, 'own');
-  metrics.serviceAttempt({ call: 'GET /projects', status: undefined, attempt: 1, durationMs: 1 }, 'settings');
+    metrics.onWorkspaceServiceAttempt({ call: 'GET /projects', status, attempt: 1, durationMs: 1 });
+  metrics.onServiceAttempt({ call: 'GET /projects', status: undefined, attempt: 1, durationMs: 1 });
   const lines = (await metrics.scrape()).text.match(/^taskthread_service_calls_total\{.*$/gm);
   expect(lines?.length).toBeLessThan(40);
   expect(lines).toContain(
@@ -93,7 +94,7 @@ test.each([
     let read: () => Promise<typeof figures> = async () => figures;
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const metrics = new Metrics().watch({ ...sources, stats: () => read() });
+    const metrics = new Telemetry(silentLog).watch({ ...sources, stats: () => read() });
     expect((await metrics.scrape()).text).toContain('taskthread_database_up 1\n');
     read = away;
     vi.advanceTimersByTime(10_000);

@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { Metrics } from '../../src/operate/metrics.ts';
+import { Telemetry } from '../../src/operate/telemetry.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const PROMTOOL = process.env.PROMTOOL ?? 'promtool';
 const hasPromtool = spawnSync(PROMTOOL, ['--version']).status === 0;
@@ -54,7 +55,7 @@ const shown = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) =
 
 /** Every metric of a process. */
 async function metricNames(): Promise<string[]> {
-  const metrics = new Metrics().watch({
+  const metrics = new Telemetry(silentLog).watch({
     stats: async () => ({ waiting: 0, oldestWaitingSeconds: 0, turns: {}, feedback: { good: 0, bad: 0 } }),
     heldThreads: () => 0,
     deafWorkspaces: () => 0,

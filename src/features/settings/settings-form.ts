@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
 import type { FormSubmission } from '../../relay/runtime/control-request.ts';
-import type { ViewBlock } from '../../render/blocks/modal.ts';
-import { checkboxesInput, formOption } from '../../render/blocks/modal.ts';
+import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import { checkboxesInput, formOption, type ViewBlock } from '../../render/blocks/modal.ts';
 import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Settings } from '../../store/workspaces/settings-store.ts';
+import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { FormErrors } from '../modals.ts';
 import type { Scope } from './setting-inputs.ts';
 import {
@@ -21,7 +21,7 @@ import {
 export type FormInput = FormSubmission['input'];
 
 const snapshotSchema = z.object({
-  /** '' for a workspace. */
+  /** WHOLE_WORKSPACE for a workspace. */
   channel: z.string(),
   /** Digests of the texts that the form showed, by field. */
   shown: z.record(z.string(), z.string()),
@@ -30,14 +30,21 @@ const snapshotSchema = z.object({
 /** What a form showed when it opened, to tell what was changed in it. Travels in its metadata (3,000 characters). */
 export type Snapshot = z.output<typeof snapshotSchema>;
 
+/** Where the settings of a channel, or of WHOLE_WORKSPACE, are set. */
+export function scopeOf(channel: string): Scope {
+  if (channel === WHOLE_WORKSPACE) return 'workspace';
+  return isDirectChannel(channel) ? 'direct' : 'channel';
+}
+
 /** The metadata of a form with these settings; `texts` are those of its other fields, if they are known. */
 export function encodeSnapshot(
-  scope: Scope,
   channel: string,
   settings: Settings,
   texts: Readonly<Record<string, string>> = {},
 ): string {
-  const ofSettings = keysIn(scope).map((key) => [key, SETTINGS[key].format(settings[key])] as const);
+  const ofSettings = keysIn(scopeOf(channel)).map(
+    (key) => [key, SETTINGS[key].format(settings[key])] as const,
+  );
   const shown = [...ofSettings, ...Object.entries(texts)].map(([field, text]) => [field, digest(text)]);
   return JSON.stringify({ channel, shown: Object.fromEntries(shown) } satisfies Snapshot);
 }
@@ -56,11 +63,11 @@ export function isChanged({ shown }: Snapshot, field: string, text: string): boo
 /** The settings that were changed in a form, and what it says below values that it did not offer. */
 export function changesSince(
   snapshot: Snapshot,
-  scope: Scope,
   { person, input }: { person: string; input: FormInput },
 ): { settings: Partial<Settings>; errors: FormErrors } {
   const settings: Partial<Settings> = {};
   const errors: Record<string, string> = {};
+  const scope = scopeOf(snapshot.channel);
   for (const key of keysIn(scope)) {
     const typed = typedText(scope, key, input);
     if (typed === undefined) continue;

@@ -43,96 +43,91 @@ export type PostOutcome =
   /** Slack rejects the post itself. */
   | 'refused';
 
+export type QuestionPoster = ReturnType<typeof questionPoster>;
+
 /** Posts each question from a form once; its task runs in the thread. */
-export class QuestionPoster {
-  readonly #deps: RelayDeps;
-  readonly #runner: JobRunner;
+export function questionPoster(deps: RelayDeps, runner: JobRunner) {
   /** A question that cannot be posted goes back to its asker. */
-  readonly jobs: JobKind = {
+  const jobs: JobKind = {
     kind: JOB_KIND.taskStart,
     share: 3,
     timeoutMs: 30_000,
     giveUpAfterMs: 60 * 60_000,
     perform: async (job, lease) => {
-      const start = await this.#startOf(job);
-      const outcome = start && (await this.#post(start, job, lease));
+      const start = await startOf(job);
+      const outcome = start && (await post(start, job, lease));
       // The channel may have another id, of which no event tells yet.
       if (outcome === 'invite' && !isOverdue(job.tried_since ?? new Date(), MOVE_TOLD_WITHIN_MS))
         return 'later';
-      if (start !== undefined && outcome !== 'posted') await this.#returnToAsker(start, job, lease);
+      if (start !== undefined && outcome !== 'posted') await returnToAsker(start, job, lease);
       return 'done';
     },
     onGivenUp: async (job, lease) => {
-      const start = await this.#startOf(job);
-      if (start !== undefined) await this.#returnToAsker(start, job, lease);
+      const start = await startOf(job);
+      if (start !== undefined) await returnToAsker(start, job, lease);
     },
   };
 
-  constructor(deps: RelayDeps, runner: JobRunner) {
-    this.#deps = deps;
-    this.#runner = runner;
-  }
-
   /**
-   * Posts a question whose form is open. `onOutcome` gets what came of it, 'posted' if the form was sent before, and says
-   * whether the form, which shows a refusal, keeps the question; otherwise it goes back to its asker.
+   * Posts a question whose form may be open. `onOutcome` gets what came of it once, 'posted' if the form was sent before, and
+   * says whether the form shows a refusal and so keeps the question; otherwise it goes back to its asker.
    */
-  async send(
+  async function send(
     question: TaskStartQuestion,
-    onOutcome: (outcome: PostOutcome | 'later') => Promise<boolean>,
+    onOutcome: (outcome: PostOutcome | 'later') => boolean,
   ): Promise<void> {
-    let job: Job | undefined;
-    let outcome: PostOutcome | undefined;
+    let otherwise: 'posted' | 'later' | undefined = 'posted';
     const record = async (holdMs: number) => {
-      job = await this.#deps.store.taskStarts.send(question, holdMs);
+      const job = await deps.store.taskStarts.send(question, holdMs);
+      if (job !== undefined) otherwise = 'later';
       return job;
     };
-    await this.#runner.recordAndRun(record, async (claimed, lease) => {
-      const start = await this.#startOf(claimed);
+    await runner.recordAndRun(record, async (job, lease) => {
+      const start = await startOf(job);
       if (start === undefined) return 'done';
-      outcome = await this.#post(start, claimed, lease);
-      const isKept = await onOutcome(outcome);
-      if (isKept) await this.#deps.store.taskStarts.returnToDraft(start);
-      else if (outcome !== 'posted') await this.#returnToAsker(start, claimed, lease);
+      const outcome = await post(start, job, lease);
+      otherwise = undefined;
+      const isKept = onOutcome(outcome) && outcome !== 'posted';
+      if (isKept) await deps.store.taskStarts.returnToDraft(start);
+      else if (outcome !== 'posted') await returnToAsker(start, job, lease);
       return 'done';
     });
-    if (outcome === undefined) await onOutcome(job === undefined ? 'posted' : 'later');
+    if (otherwise !== undefined) onOutcome(otherwise);
   }
 
   /** What is to be posted; undefined if that is done, or was erased. */
-  async #startOf({ workspace, key: id }: Job): Promise<TaskStart | undefined> {
-    const start = await this.#deps.store.taskStarts.get({ workspace, id });
+  async function startOf({ workspace, key: id }: Job): Promise<TaskStart | undefined> {
+    const start = await deps.store.taskStarts.get({ workspace, id });
     return start?.state === 'posting' ? start : undefined;
   }
 
   /** Posts a question. Unless 'posted', nothing was posted and the text is kept. Throws temporary failures. */
-  async #post(start: TaskStart, job: Job, lease: Lease): Promise<PostOutcome> {
-    const workspace = this.#deps.workspace(start.workspace);
+  async function post(start: TaskStart, job: Job, lease: Lease): Promise<PostOutcome> {
+    const workspace = deps.workspace(start.workspace);
     if (workspace === undefined) return 'unreachable';
     const { channel } = start;
-    const post = (withTables: boolean) => {
-      const message = () => this.#renderPost(workspace, start, withTables);
+    const attempt = (withTables: boolean) => {
+      const message = () => renderPost(workspace, start, withTables);
       const request = { channel, key: postKeyOf(start), kind: 'first', message } as const;
-      return postOnce(workspace, request, jobPostIntent(this.#deps, job), lease);
+      return postOnce(workspace, request, jobPostIntent(deps, job), lease);
     };
     try {
-      const ts = await post(true).catch((error) => {
-        if (error instanceof PayloadRefusedError) return post(false);
+      const ts = await attempt(true).catch((error) => {
+        if (error instanceof PayloadRefusedError) return attempt(false);
         throw error;
       });
-      await this.#openThread(start, ts);
+      await openThread(start, ts);
       return 'posted';
     } catch (error) {
       const reason = postRefusalReason(error);
-      if (error instanceof SlackError && error.outcome === 'none')
-        await this.#deps.store.jobs.forgetIntent(job);
+      if (error instanceof SlackError && error.outcome === 'none') await deps.store.jobs.forgetIntent(job);
       if (reason === undefined) throw error;
-      this.#deps.log.info({ err: error, start: start.id }, 'a question from a form cannot be posted');
+      deps.log.info({ err: error, start: start.id }, 'a question from a form cannot be posted');
       return reason;
     }
   }
 
-  async #renderPost(workspace: WorkspaceClient, start: TaskStart, withTables: boolean) {
+  async function renderPost(workspace: WorkspaceClient, start: TaskStart, withTables: boolean) {
     const { channel, user_id, content } = start;
     const { choices, about, step, ...own } = content ?? { text: '' };
     const botUser = workspace.bot.userId;
@@ -145,7 +140,7 @@ export class QuestionPoster {
     const shownTables = tables.filter(
       ({ rows, columns }) => withTables && rows.length <= MAX_TABLE_ROWS && columns <= MAX_TABLE_COLUMNS,
     );
-    const first = await firstTurn(this.#deps.store, start);
+    const first = await firstTurn(deps.store, start);
     return questionPost({
       firstLink: first && (await linkTo(workspace, { channel, ts: first.message_ts })),
       person: step === undefined ? user_id : step.person,
@@ -159,41 +154,40 @@ export class QuestionPoster {
   }
 
   /** Makes the post's thread ours, with the question waiting in it. */
-  async #openThread(start: TaskStart, ts: string): Promise<void> {
+  async function openThread(start: TaskStart, ts: string): Promise<void> {
     const { workspace, channel, user_id } = start;
     if (start.content === null) return;
     const { step: _, ...content } = start.content;
     const thread = { workspace, channel, thread_ts: ts };
-    await this.#deps.store.transaction(async (store, trx) => {
+    await deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish(start, ts))) return;
-      await store.threads.adopt(thread, { account_id: this.#deps.accountOf(workspace), user_id, ts });
+      await store.threads.adopt(thread, { account_id: deps.accountOf(workspace), user_id, ts });
       const row = { thread_ts: ts, user_id, state: 'waiting', content, edited_ts: null } as const;
-      if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
+      if (await store.messages.add({ workspace, channel, ts }, row)) await deps.enqueue(trx, thread);
       const first = await firstTurn(store, start);
       if (first !== undefined) await wantLinkBack(store, first, start, ts);
     });
-    this.#deps.log.info(
-      { workspace, channel, thread_ts: ts, start: start.id },
-      'posted a question from a form',
-    );
+    deps.log.info({ workspace, channel, thread_ts: ts, start: start.id }, 'posted a question from a form');
   }
 
   /** Sends a question back to its asker; keeps the text until that is done or impossible. Throws temporary failures. */
-  async #returnToAsker(start: TaskStart, job: Job, lease: Lease): Promise<void> {
+  async function returnToAsker(start: TaskStart, job: Job, lease: Lease): Promise<void> {
     const { channel, user_id: person, content } = start;
     // A step of a workflow says in Slack what became of it.
     if (content !== null && !isBotId(person)) {
       const text = strings.questionNotPosted(channel, content.text);
       try {
-        await postJobNotice(this.#deps, job, lease, { key: `${postKeyOf(start)}/lost`, text, person });
+        await postJobNotice(deps, job, lease, { key: `${postKeyOf(start)}/lost`, text, person });
       } catch (error) {
         if (postRefusalReason(error) === undefined) throw error;
-        this.#deps.log.warn({ err: error, start: start.id }, 'could not return a question to its asker');
+        deps.log.warn({ err: error, start: start.id }, 'could not return a question to its asker');
       }
     }
-    await this.#deps.store.taskStarts.finish(start);
+    await deps.store.taskStarts.finish(start);
   }
+
+  return { jobs, send };
 }
 
 function postKeyOf({ id }: TaskStart): string {
@@ -227,7 +221,7 @@ export interface QuestionPostContent {
   quote: string | undefined;
   choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
   files: readonly string[];
-  /** Untrusted: the tables of the question and of the quote, as rows of cells. */
+  /** Untrusted: the tables of the question and of the quote that Slack can show, as rows of cells. */
   tables?: readonly TextTable[];
   /** Where the same question was asked first. */
   firstLink?: string | undefined;
@@ -254,7 +248,7 @@ export function questionPost(content: QuestionPostContent) {
   const blocks: ViewBlock[] = [{ type: 'rich_text', elements }];
   const room = MAX_TABLE_TEXT - quotations.join('').length;
   // Whether Slack takes several is not known.
-  const table = tables.find((rows) => fits(rows, room));
+  const table = tables.find((rows) => rows.flat().join(' ').length <= room);
   if (table !== undefined) blocks.push(tableBlock(table));
   if (firstLink !== undefined) blocks.push(mrkdwnContextBlock(strings.askedFirst(firstLink)));
   const chosen = strings.chosenOptions(choices, files);
@@ -271,11 +265,6 @@ function quotation(text: string) {
 function tableBlock(table: TextTable) {
   const cell = (text: string) => ({ type: 'raw_text' as const, text: neutralizePings(text) || ' ' });
   return { type: 'table' as const, rows: table.map((row) => row.map(cell)) };
-}
-
-function fits(table: TextTable, room: number): boolean {
-  const isNarrow = table.every(({ length }) => length <= MAX_TABLE_COLUMNS);
-  return isNarrow && table.length <= MAX_TABLE_ROWS && table.flat().join(' ').length <= room;
 }
 
 /** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */

@@ -45,31 +45,24 @@ export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
 /** What the form shows next: an error message, or another view. It closes without one. */
 export type StartFormAnswer = string | Modal | undefined;
 
-export interface StartFormSubmissionsDeps extends RelayDeps {
-  questionPoster: Pick<QuestionPoster, 'send'>;
-}
+export type StartSubmissions = ReturnType<typeof startSubmissions>;
 
 /** Handles submitted start forms: each starts one task, however often it is submitted. */
-export class StartFormSubmissions {
-  readonly #deps: StartFormSubmissionsDeps;
-  readonly forms: FormHandlers = {
+export function startSubmissions(deps: RelayDeps, sendQuestion: QuestionPoster['send']) {
+  const forms: FormHandlers = {
     [START_CALLBACK]: async (form) => {
       const metadata = parseStartFormMetadata(form.metadata);
       if (metadata === undefined) return undefined;
       const { workspace, person, viewId, firstInput } = form;
-      const answer = await this.submit({ ...metadata, workspace, person, viewId, values: formValues(form) });
+      const answer = await submit({ ...metadata, workspace, person, viewId, values: formValues(form) });
       return typeof answer === 'string' ? { errors: { [firstInput]: answer } } : answer && { view: answer };
     },
   };
 
-  constructor(deps: StartFormSubmissionsDeps) {
-    this.#deps = deps;
-  }
-
   /** Handles a submitted form. Returns in time for Slack, however slow Slack or the database is. */
-  async submit(submission: StartFormSubmission): Promise<StartFormAnswer> {
-    const { store, settings } = this.#deps;
-    const workspace = this.#deps.workspace(submission.workspace);
+  async function submit(submission: StartFormSubmission): Promise<StartFormAnswer> {
+    const { store, settings } = deps;
+    const workspace = deps.workspace(submission.workspace);
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
     if (workspace === undefined || channel === undefined) return startNoticeView(strings.startForm.gone);
@@ -79,7 +72,7 @@ export class StartFormSubmissions {
     const { person } = submission;
     const openedThere = channel === submission.channel || channel === submission.from;
     const target = { channel, person, openedThere, source: start };
-    const refusal = await startRefusal(this.#deps, workspace, target);
+    const refusal = await startRefusal(deps, workspace, target);
     if (refusal !== undefined) return refusal;
     const source = start?.source_content ?? null;
     const content = messageOfForm(submission.values, source, settings.supportedTaskOptions);
@@ -88,12 +81,11 @@ export class StartFormSubmissions {
     const misspelt = misspeltFlag(typed, settings.supportedTaskOptions);
     if (misspelt !== undefined) return strings.unknownFlag(misspelt);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
-    if (start?.thread_ts != null)
-      return this.#addToThread(workspace, start, content, leftMs, submission.reply);
-    return this.#postToChannel(workspace, submission, channel, content, leftMs);
+    if (start?.thread_ts != null) return addToThread(workspace, start, content, leftMs, submission.reply);
+    return postToChannel(workspace, submission, channel, content, leftMs);
   }
 
-  async #postToChannel(
+  async function postToChannel(
     workspace: WorkspaceClient,
     submission: StartFormSubmission,
     channel: string,
@@ -102,33 +94,30 @@ export class StartFormSubmissions {
   ): Promise<StartFormAnswer> {
     const { id, person, viewId } = submission;
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
-    const outcome = Promise.withResolvers<PostOutcome | 'later'>();
-    const isFormOpen = Promise.withResolvers<boolean>();
-    const sending = this.#deps.questionPoster.send(question, async (posted) => {
-      outcome.resolve(posted);
-      const isRefused = posted === 'invite' || posted === 'unreachable' || posted === 'refused';
-      return isRefused && (await isFormOpen.promise);
+    const form: { outcome?: PostOutcome | 'later'; isOpen: boolean } = { isOpen: true };
+    const sending = sendQuestion(question, (outcome) => {
+      form.outcome = outcome;
+      return form.isOpen;
     });
-    sending.catch(outcome.reject);
-    const posted = await within(leftMs, outcome.promise, 'slow' as const);
-    isFormOpen.resolve(posted !== 'slow');
-    if (posted === 'slow' && viewId !== undefined) {
-      const showOutcome = async () => {
-        await sending;
-        const late = await outcome.promise;
-        if (late === 'later') return;
-        const sentence = late === 'posted' ? strings.startForm.posted : strings.startForm.returned;
-        await workspace.views.update(viewId, startNoticeView(sentence));
-      };
-      inBackground(showOutcome(), this.#deps.log, 'could not update a start form');
+    await within(leftMs, sending, undefined);
+    form.isOpen = false;
+    const { outcome } = form;
+    if (outcome === 'posted') return undefined;
+    if (outcome !== undefined && outcome !== 'later') {
+      await sending;
+      return postRefusalText(workspace, outcome);
     }
-    if (posted === 'posted') return undefined;
-    if (posted === 'slow' || posted === 'later') return startNoticeView(strings.startForm.slow);
-    await sending;
-    return postRefusalText(workspace, posted);
+    const showOutcome = async (view: string) => {
+      await sending;
+      if (form.outcome === 'later') return;
+      const sentence = form.outcome === 'posted' ? strings.startForm.posted : strings.startForm.returned;
+      await workspace.views.update(view, startNoticeView(sentence));
+    };
+    if (viewId !== undefined) inBackground(showOutcome(viewId), deps.log, 'could not update a start form');
+    return startNoticeView(strings.startForm.slow);
   }
 
-  async #addToThread(
+  async function addToThread(
     workspace: WorkspaceClient,
     start: TaskStart,
     content: MessageContent,
@@ -145,7 +134,7 @@ export class StartFormSubmissions {
       if (!isBotThere) return postRefusalText(workspace, 'invite');
     }
     const thread = { workspace: workspace.id, channel, thread_ts };
-    const result = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
+    const result = await deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return undefined;
       if (
@@ -153,21 +142,38 @@ export class StartFormSubmissions {
         !(await store.turns.claimButton({ workspace: workspace.id, id: source_turn_id }, message_ts))
       )
         return startNoticeView(strings.startForm.alreadyAskedAgain);
-      const account_id = this.#deps.accountOf(workspace.id);
+      const account_id = deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account_id, user_id, ts: message_ts });
       const again = source_turn_id === null ? {} : { revises_turn_id: source_turn_id };
       const row = { thread_ts, user_id, state: 'waiting', content, edited_ts: null, ...again } as const;
       await store.messages.add({ workspace: workspace.id, channel, ts: message_ts }, row);
-      await this.#deps.enqueue(trx, thread);
+      await deps.enqueue(trx, thread);
       return undefined;
     });
-    refreshPausedNotice(this.#deps, { workspace: workspace.id, channel, ts: message_ts });
-    const { store, log } = this.#deps;
+    refreshPausedNotice(deps, { workspace: workspace.id, channel, ts: message_ts });
+    const { store, log } = deps;
     const source = source_turn_id === null ? undefined : await store.turns.get(workspace.id, source_turn_id);
     if (source !== undefined && reply !== undefined)
-      inBackground(showButtonUse(this.#deps, source, reply), log, 'could not take away a used button');
+      inBackground(showButtonUse(deps, source, reply), log, 'could not take away a used button');
     return result;
   }
+
+  /** Asks by `/agent <question>` as the form does, in the channel. Throws a StoreError. */
+  async function ask({ workspace, channel, person }: ChannelActor, question: string) {
+    const values = { channel, question, choices: {}, files: [] };
+    const form = { id: randomUUID(), channel, from: channel, viewId: undefined };
+    return commandAnswer(await submit({ workspace, person, ...form, values }), question);
+  }
+
+  return { forms, ask };
+}
+
+/** What `/agent <question>` answers; a refused question is given back. */
+export function commandAnswer(answer: StartFormAnswer, question: string): RenderedMessage {
+  if (typeof answer === 'string')
+    return { text: answer, blocks: [sectionBlock(answer), sectionBlock(shorten(question, MAX_RETURNED))] };
+  const text = answer === undefined ? strings.command.asked : strings.startForm.slow;
+  return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
 }
 
 async function postRefusalText(
@@ -233,19 +239,4 @@ export function messageOfForm(
     ...(about && { about }),
     choices: { ...typed.choices, ...values.choices },
   };
-}
-
-/** What `/agent <question>` does: it asks as the form does, in the channel. Throws a StoreError. */
-export async function askByCommand(
-  submissions: Pick<StartFormSubmissions, 'submit'>,
-  { workspace, channel, person }: ChannelActor,
-  question: string,
-): Promise<RenderedMessage> {
-  const values = { channel, question, choices: {}, files: [] };
-  const form = { id: randomUUID(), channel, from: channel, viewId: undefined };
-  const answer = await submissions.submit({ workspace, person, ...form, values });
-  if (typeof answer === 'string')
-    return { text: answer, blocks: [sectionBlock(answer), sectionBlock(shorten(question, MAX_RETURNED))] };
-  const text = answer === undefined ? strings.command.asked : strings.startForm.slow;
-  return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
 }

@@ -29,38 +29,35 @@ export interface StartFormRequest extends ModalTrigger {
   person: string;
 }
 
+export type StartForm = ReturnType<typeof startForm>;
+
 /**
  * The form that starts a task, or asks again with other choices. It opens at once, and is filled later if something must
  * be looked up.
  */
-export class StartForm {
-  readonly #deps: RelayDeps;
-  readonly buttons: ButtonHandlers<'ask_again' | 'choose_again' | 'new_thread'> = {
-    ask_again: (press) => this.#askAgain(press),
-    choose_again: (press) => this.#chooseAgain(press, 'choose_again'),
-    new_thread: (press) => this.#chooseAgain(press, 'new_thread'),
+export function startForm(deps: RelayDeps) {
+  const buttons: ButtonHandlers<'ask_again' | 'choose_again' | 'new_thread'> = {
+    ask_again: (press) => askAgain(press),
+    choose_again: (press) => chooseAgain(press, 'choose_again'),
+    new_thread: (press) => chooseAgain(press, 'new_thread'),
   };
-
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
 
   /**
    * Opens the form with a question so far, or ''. A person's own direct conversation is fixed: the form's list cannot
    * offer it. Throws a SlackError.
    */
-  async openNew(
+  async function openNew(
     request: StartFormRequest,
     channel: string | undefined,
     question: string,
   ): Promise<ModalOutcome> {
-    return this.#openFilled(request, channel, async (workspace) => {
+    return openFilled(request, channel, async (workspace) => {
       const isDirect = channel !== undefined && isDirectChannel(channel);
       const isFixed = isDirect && !(await isForeign(workspace, channel, request.person));
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
       const asked = isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } };
       const text = shorten(question, MAX_QUESTION_CHARACTERS);
-      return this.#renderView(workspace, request.person, {
+      return renderView(workspace, request.person, {
         metadata,
         ...asked,
         question: { text, optional: false },
@@ -69,14 +66,14 @@ export class StartForm {
   }
 
   /** Opens the form for a question about a message, as Slack sent it; `ts` is the time of the press. Throws a SlackError. */
-  async openAboutMessage(
+  async function openAboutMessage(
     request: StartFormRequest,
     about: { channel: string; thread_ts: string; ts: string; message: Record<string, unknown> },
   ): Promise<ModalOutcome> {
-    return this.#openFilled(request, about.channel, async (workspace) => {
+    return openFilled(request, about.channel, async (workspace) => {
       const { channel, thread_ts, ts, message } = about;
       const key = { workspace: workspace.id, channel, thread_ts };
-      const thread = await this.#deps.store.threads.get(key);
+      const thread = await deps.store.threads.get(key);
       const isTaken = thread !== undefined && thread.task_id !== null;
       const read = parseMessage(message);
       const kept = { ...read, attachments: [], ...keptParts(read) };
@@ -86,9 +83,9 @@ export class StartForm {
       const root = isTaken || isElsewhere ? null : thread_ts;
       const draft = { workspace: workspace.id, id, user_id: request.person, source_content: source };
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
-      await this.#deps.store.taskStarts.saveDraft({ ...draft, ...location });
+      await deps.store.taskStarts.saveDraft({ ...draft, ...location });
       const metadata = { id, channel: isElsewhere ? undefined : channel, drafted: true };
-      return this.#renderView(workspace, request.person, {
+      return renderView(workspace, request.person, {
         metadata,
         ...(isElsewhere && { channel: { chosen: undefined } }),
         note: isTaken ? strings.startForm.threadTaken : undefined,
@@ -100,16 +97,19 @@ export class StartForm {
   }
 
   /** Opens the form with a turn's question again, for its own thread or for a new one. Throws a SlackError. */
-  async #chooseAgain(press: TurnPress, control: 'choose_again' | 'new_thread'): Promise<ModalOutcome> {
-    const { store } = this.#deps;
+  async function chooseAgain(
+    press: TurnPress,
+    control: 'choose_again' | 'new_thread',
+  ): Promise<ModalOutcome> {
+    const { store } = deps;
     // The control below asks for more than access.
-    return this.#openFilled(press, undefined, async (workspace) => {
+    return openFilled(press, undefined, async (workspace) => {
       const turn = await turnOf(store, press);
       if (turn === undefined) return strings.startForm.gone;
       const inThread = control === 'choose_again';
       if (inThread && turn.button_message_ts !== null) return strings.startForm.alreadyAskedAgain;
       const { channel, thread_ts } = turn;
-      const refusal = await controlRefusal(this.#deps, useOnTurn(turn, press.person, control));
+      const refusal = await controlRefusal(deps, useOnTurn(turn, press.person, control));
       if (refusal !== undefined) return refusal;
       const source = (await store.messages.get(messageKeyOf(turn)))?.content;
       if (source == null) return strings.startForm.gone;
@@ -120,7 +120,7 @@ export class StartForm {
       const written = { user_id: press.person, source_content: source, message_ts: press.ts };
       const isTaskStarted = inThread && task_id !== null;
       const shown = { reply: press.messageTs, isTaskStarted };
-      return this.#renderDraft(workspace, { ...place, ...written, channel }, shown);
+      return renderDraft(workspace, { ...place, ...written, channel }, shown);
     });
   }
 
@@ -128,36 +128,36 @@ export class StartForm {
    * Opens the form with the question of a finished answer, as Slack has it now, for a new thread. Everybody who may ask in
    * the channel may do so. Throws a SlackError.
    */
-  async #askAgain(press: TurnPress): Promise<ModalOutcome> {
+  async function askAgain(press: TurnPress): Promise<ModalOutcome> {
     const { channel } = press;
-    return this.#openFilled(press, channel, async (workspace) => {
-      const turn = await turnOf(this.#deps.store, press);
+    return openFilled(press, channel, async (workspace) => {
+      const turn = await turnOf(deps.store, press);
       if (turn === undefined) return strings.startForm.gone;
-      const question = await readQuestion(this.#deps, workspace, turn);
+      const question = await readQuestion(deps, workspace, turn);
       if (question === undefined) return strings.startForm.questionGone;
       const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
       const draft = { ...place, user_id: press.person, source_content: question.content };
       const shown = { reply: undefined, isTaskStarted: false, note: strings.startForm.asksAgain };
-      return this.#renderDraft(workspace, draft, shown);
+      return renderDraft(workspace, draft, shown);
     });
   }
 
   /** Saves a draft that asks a question again, and renders its form. */
-  async #renderDraft(
+  async function renderDraft(
     workspace: WorkspaceClient,
     draft: Omit<TaskStartDraft, 'workspace' | 'id' | 'source_content'> & { source_content: MessageContent },
     { reply, ...shown }: { reply: string | undefined; isTaskStarted: boolean; note?: string },
   ): Promise<Modal> {
-    const { supportedTaskOptions } = this.#deps.settings;
+    const { supportedTaskOptions } = deps.settings;
     const { channel, source_content: source } = draft;
     const id = randomUUID();
-    await this.#deps.store.taskStarts.saveDraft({ ...draft, workspace: workspace.id, id });
+    await deps.store.taskStarts.saveDraft({ ...draft, workspace: workspace.id, id });
     const asking = parseMessage(source);
     const text = await readableMessage({ workspace, channel }, withoutShared(asking));
     const question = parseFlags(text, supportedTaskOptions).text;
     const quoted =
       source.about === undefined ? undefined : await readableMessage({ workspace, channel }, source.about);
-    return this.#renderView(workspace, draft.user_id, {
+    return renderView(workspace, draft.user_id, {
       metadata: { id, channel, reply, drafted: true },
       question:
         question.length > MAX_QUESTION_CHARACTERS
@@ -170,32 +170,32 @@ export class StartForm {
     });
   }
 
-  async #openFilled(
+  async function openFilled(
     request: StartFormRequest,
     channel: string | undefined,
     fill: (workspace: WorkspaceClient) => Promise<ModalContent>,
   ): Promise<ModalOutcome> {
-    return openAndFillModal(this.#deps, request, strings.startForm.heading, async (workspace) => {
+    return openAndFillModal(deps, request, strings.startForm.heading, async (workspace) => {
       if (channel === undefined) return fill(workspace);
       const asker = { workspace: workspace.id, channel, person: request.person };
       // Where Slack does not say, the submitted form is refused.
-      const why = await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS);
+      const why = await certainDenialFor(deps, workspace.people, asker, LOOKUP_TIMEOUT_MS);
       if (why === undefined) return fill(workspace);
-      await recordRefusal(this.#deps, asker, { control: 'start', why });
+      await recordRefusal(deps, asker, { control: 'start', why });
       return refusalSentence({ why }, 'form');
     });
   }
 
-  async #renderView(
+  async function renderView(
     workspace: WorkspaceClient,
     person: string,
     content: Partial<StartFormContent> & Pick<StartFormContent, 'metadata'>,
   ): Promise<Modal> {
-    const { settings, store } = this.#deps;
+    const { settings, store } = deps;
     const channel = content.metadata.channel ?? content.channel?.chosen;
     const isNewTask = channel !== undefined && content.isTaskStarted !== true;
     return startFormView({
-      instructions: isNewTask ? await this.#instructionsFor(workspace, channel, person) : undefined,
+      instructions: isNewTask ? await instructionsFor(workspace, channel, person) : undefined,
       question: { text: '', optional: false },
       isTaskStarted: false,
       chosen: {},
@@ -207,14 +207,20 @@ export class StartForm {
   }
 
   /** A channel's standing instructions, for people of whom Slack says now that they may use the agent there. */
-  async #instructionsFor({ id: workspace, people }: WorkspaceClient, channel: string, person: string) {
-    const { store, settings } = this.#deps;
+  async function instructionsFor(
+    { id: workspace, people }: WorkspaceClient,
+    channel: string,
+    person: string,
+  ) {
+    const { store, settings } = deps;
     const { instructions } = await store.settings.get(workspace, channel);
     if (settings.noInstructions !== undefined || !instructions?.text) return undefined;
     const asker = { workspace, channel, person };
-    const denial = accessDenialFor(this.#deps, people, asker, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+    const denial = accessDenialFor(deps, people, asker, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
     return (await denial.catch(() => 'unknown')) === undefined ? { ...instructions, channel } : undefined;
   }
+
+  return { buttons, openNew, openAboutMessage };
 }
 
 /** Whether a channel is a direct conversation that the person does not have with the bot. Throws a SlackError. */

@@ -50,83 +50,78 @@ type ShowInModal = (sentence: string) => Promise<boolean>;
 type Sending = Pick<RecordWork, 'workspace' | 'row' | 'lease'> & { job: Job; dm: string };
 
 /** Sends people the record of a task as one ZIP archive, in their direct messages. */
-export class TaskRecorder {
-  readonly #deps: RelayDeps;
+export function taskRecords(deps: RelayDeps) {
   /** The modals from which records were asked for, by person and thread; another process may have the job. */
-  readonly #modals = new LRUCache<string, ShowInModal>({ max: MAX_MODALS });
-  readonly jobs: JobKind = {
+  const modals = new LRUCache<string, ShowInModal>({ max: MAX_MODALS });
+  const jobs: JobKind = {
     kind: JOB_KIND.taskRecord,
     // Its share of the disk, too.
     share: 1,
     timeoutMs: 30 * 60_000,
     giveUpAfterMs: 2 * 60 * 60_000,
-    perform: (job, lease) => this.#perform(job, lease),
-    onGivenUp: (job, lease) => this.#tell(job, strings.taskRecord.failed, lease),
+    perform,
+    onGivenUp: (job, lease) => tell(job, strings.taskRecord.failed, lease),
   };
 
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
-
   /** Asks for the record of a thread's task with this id, and shows how far it is. Throws a StoreError. */
-  async save(
+  async function save(
     { task, person, ...thread }: ThreadKey & { task: string; person: string },
     show: ShowInModal,
   ): Promise<void> {
-    const found = await this.#visibleTask({ ...thread, person }, task);
+    const found = await visibleTask({ ...thread, person }, task);
     if (typeof found === 'string') return void (await show(found));
     const job = { ...thread, kind: JOB_KIND.taskRecord, key: person, person };
-    const waiting = await this.#deps.store.jobs.count(job);
+    const waiting = await deps.store.jobs.count(job);
     if (waiting >= MAX_WAITING) return void (await show(strings.taskRecord.tooMany));
-    this.#modals.set(modalKey(job), show);
-    await this.#deps.store.jobs.add({ ...job, payload: { task } }, { inMs: BEGIN_MS });
+    modals.set(modalKey(job), show);
+    await deps.store.jobs.add({ ...job, payload: { task } }, { inMs: BEGIN_MS });
     await show(strings.taskRecord.begun);
   }
 
   /** The task, or a sentence why the person may not have it. `isNow`: by no cached answer. */
-  async #visibleTask(
+  async function visibleTask(
     asked: ThreadKey & Pick<Job, 'person'>,
     task: string,
     isNow = false,
   ): Promise<TaskRow | string> {
-    const workspace = this.#deps.workspace(asked.workspace);
-    const row = await this.#deps.store.tasks.get(asked);
+    const workspace = deps.workspace(asked.workspace);
+    const row = await deps.store.tasks.get(asked);
     if (workspace === undefined || row?.task_id !== task) return strings.tasks.notFound;
     const use = { person: asked.person, control: 'task_record', isNow };
-    return (await taskUseRefusal(this.#deps, workspace, row, use)) ?? row;
+    return (await taskUseRefusal(deps, workspace, row, use)) ?? row;
   }
 
-  async #perform(job: Job, lease: Lease): Promise<JobOutcome> {
-    const workspace = this.#deps.workspace(job.workspace);
+  async function perform(job: Job, lease: Lease): Promise<JobOutcome> {
+    const workspace = deps.workspace(job.workspace);
     if (workspace === undefined) return 'later';
     const { task, file_id } = payloadSchema.parse(job.payload);
     const dm = await workspace.posting.openDm(job.person, lease);
     if (job.intended_at !== null && file_id !== undefined) {
       await waitUntilCallEnded(job.intended_at, lease);
       if ((await workspace.uploads.shareStatus(file_id, { channel: dm }, lease)) !== 'absent') return 'done';
-      await this.#deps.store.jobs.forgetIntent(job);
+      await deps.store.jobs.forgetIntent(job);
     }
     let failure: string | undefined;
     try {
-      const row = await this.#visibleTask(job, task);
-      failure = typeof row === 'string' ? row : await this.#send({ workspace, job, dm, row, lease });
+      const row = await visibleTask(job, task);
+      failure = typeof row === 'string' ? row : await send({ workspace, job, dm, row, lease });
     } catch (error) {
       failure = failureOf(error);
       if (failure === undefined) throw error;
-      this.#deps.log.warn({ err: error, task }, 'could not save the record of a task');
+      deps.log.warn({ err: error, task }, 'could not save the record of a task');
     }
     if (failure === strings.tasks.membershipUnknown) return 'later';
-    await this.#tell(job, failure, lease);
+    await tell(job, failure, lease);
     return 'done';
   }
 
   /** Collects the record, uploads and shares it; a sentence if the person may no longer see the task. */
-  async #send(sending: Sending): Promise<string | undefined> {
+  async function send(sending: Sending): Promise<string | undefined> {
     const { job, row, lease } = sending;
     const work = {
       ...sending,
-      deps: this.#deps,
-      agent: this.#deps.agent(row.account_id),
+      deps,
+      agent: deps.agent(row.account_id),
       taskId: row.task_id,
     };
     const crate = {
@@ -135,15 +130,15 @@ export class TaskRecorder {
       sources: new Set<string>(),
       leftOut: 0,
     };
-    const texts = { [PAGE_NAME]: this.#page(job, work, crate), [METADATA_NAME]: metadataOf(crate) };
+    const texts = { [PAGE_NAME]: page(job, work, crate), [METADATA_NAME]: metadataOf(crate) };
     return withArchive(texts, lease.signal, async (archive) => {
-      await this.#show(job, strings.taskRecord.uploading);
-      return this.#share(sending, archive, archiveName(crate.task.title));
+      await show(job, strings.taskRecord.uploading);
+      return share(sending, archive, archiveName(crate.task.title));
     });
   }
 
   /** The page, turn by turn; `crate` gets what the metadata hold. */
-  async *#page(job: Job, work: RecordWork, crate: CrateContent): AsyncGenerator<string> {
+  async function* page(job: Job, work: RecordWork, crate: CrateContent): AsyncGenerator<string> {
     yield pageStart(crate.task);
     let shownAt = Date.now();
     for await (const turn of readTurns(work)) {
@@ -152,37 +147,40 @@ export class TaskRecorder {
         crate.leftOut += 1;
         continue;
       }
-      yield* this.#inSlices(work, turnHtml(turn));
+      yield* inSlices(work, turnHtml(turn));
       const { answer, ...asked } = turn;
       crate.turns.push(asked);
       if (typeof answer === 'object') for (const { url } of sourcesOf(answer)) crate.sources.add(url);
       if (Date.now() - shownAt < PROGRESS_INTERVAL_MS) continue;
       shownAt = Date.now();
-      await this.#show(job, strings.taskRecord.progress(turn.number));
+      await show(job, strings.taskRecord.progress(turn.number));
     }
-    yield* this.#inSlices(work, pageEnd(await readReviews(work), crate.leftOut));
+    yield* inSlices(work, pageEnd(await readReviews(work), crate.leftOut));
   }
 
   /** Each piece is one slice of a share that is not that of replies. */
-  async *#inSlices({ workspace, lease }: RecordWork, pieces: Generator<string>): AsyncGenerator<string> {
+  async function* inSlices(
+    { workspace, lease }: RecordWork,
+    pieces: Generator<string>,
+  ): AsyncGenerator<string> {
     for (;;) {
       const share = `${workspace.id}/record`;
-      const { value, done } = await this.#deps.rendering.run(share, () => pieces.next(), lease.signal);
+      const { value, done } = await deps.rendering.run(share, () => pieces.next(), lease.signal);
       if (done === true) return;
       yield value;
     }
   }
 
   /** Shares the archive once; a sentence if the person may no longer see the task. */
-  async #share(
+  async function share(
     { workspace: { uploads }, job, dm, row, lease }: Sending,
     archive: Archive,
     name: string,
   ): Promise<string | undefined> {
-    const { jobs } = this.#deps.store;
+    const { jobs } = deps.store;
     // Nobody sees the bytes before the file is shared, so its id is recorded then.
     const { fileId } = await uploads.stage({ name, ...archive, guard: lease });
-    const now = await this.#visibleTask(job, row.task_id, true);
+    const now = await visibleTask(job, row.task_id, true);
     if (typeof now === 'string') return now;
     if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();
     try {
@@ -195,21 +193,23 @@ export class TaskRecorder {
   }
 
   /** Shows a sentence in the modal; false once that is closed. */
-  async #show(job: Job, sentence: string): Promise<boolean> {
-    const show = this.#modals.get(modalKey(job));
-    const isOpen = (await show?.(sentence).catch(() => false)) === true;
-    if (!isOpen) this.#modals.delete(modalKey(job));
+  async function show(job: Job, sentence: string): Promise<boolean> {
+    const inModal = modals.get(modalKey(job));
+    const isOpen = (await inModal?.(sentence).catch(() => false)) === true;
+    if (!isOpen) modals.delete(modalKey(job));
     return isOpen;
   }
 
   /** Shows the end in the modal. A failure is told by direct message where that is closed; the file tells of itself. */
-  async #tell(job: Job, failure: string | undefined, lease: Lease): Promise<void> {
-    const isSeen = await this.#show(job, failure ?? strings.taskRecord.done);
-    this.#modals.delete(modalKey(job));
+  async function tell(job: Job, failure: string | undefined, lease: Lease): Promise<void> {
+    const isSeen = await show(job, failure ?? strings.taskRecord.done);
+    modals.delete(modalKey(job));
     if (isSeen || failure === undefined) return;
     const key = `record/${job.created_at.getTime()}/${job.thread_ts}`;
-    await postJobNotice(this.#deps, job, lease, { key, text: failure, person: job.person });
+    await postJobNotice(deps, job, lease, { key, text: failure, person: job.person });
   }
+
+  return { jobs, save };
 }
 
 /** Read once the page is written. */

@@ -19,95 +19,90 @@ const deletionSchema = z.object({
 });
 
 /** Deletes tasks at the service, and announces it once in the thread. */
-export class TaskDeleter {
-  readonly #deps: RelayDeps;
-  readonly #runner: JobRunner;
+export function taskDeletion(deps: RelayDeps, runner: JobRunner) {
   /** Jobs that a crash has interrupted, or the service has refused, are repeated for a week. */
-  readonly jobs: JobKind = {
+  const jobs: JobKind = {
     kind: JOB_KIND.taskDeletion,
     share: 2,
     timeoutMs: 30_000,
     giveUpAfterMs: 7 * 24 * 60 * 60_000,
     isRemembered: true,
-    perform: (job, lease) => this.#deleteAndTell(job, lease),
+    perform: deleteAndTell,
     onGivenUp: async (job, lease) => {
       const { is_deleted } = deletionSchema.parse(job.payload);
-      if (!is_deleted) await this.#tellFailure(job, strings.deletionAbandoned, lease);
+      if (!is_deleted) await tellFailure(job, strings.deletionAbandoned, lease);
     },
   };
 
-  constructor(deps: RelayDeps, runner: JobRunner) {
-    this.#deps = deps;
-    this.#runner = runner;
-  }
-
   /** Deletes a thread's task with this id at the service; returns a sentence about the outcome. Throws a StoreError. */
-  async delete({ task, person, ...thread }: ThreadKey & { task: string; person: string }): Promise<string> {
+  async function deleteTask(asked: ThreadKey & { task: string; person: string }): Promise<string> {
+    const { task, person, ...thread } = asked;
     const { workspace: id } = thread;
-    const workspace = this.#deps.workspace(id);
-    const row = await this.#deps.store.tasks.get(thread);
+    const workspace = deps.workspace(id);
+    const row = await deps.store.tasks.get(thread);
     if (workspace === undefined) return strings.tasks.notFound;
-    if (row?.task_id !== task) return this.#outcomeText(thread, task);
+    if (row?.task_id !== task) return outcomeText(thread, task);
     const refusal =
-      (await taskUseRefusal(this.#deps, workspace, row, { person, control: 'task_delete' })) ??
-      (await controlRefusal(this.#deps, { ...thread, person, control: 'task_delete' }));
+      (await taskUseRefusal(deps, workspace, row, { person, control: 'task_delete' })) ??
+      (await controlRefusal(deps, { ...thread, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
-    if (await this.#isAccountGone({ workspace: id, account_id: row.account_id }))
-      return strings.tasks.accountGone;
+    if (await isAccountGone({ workspace: id, account_id: row.account_id })) return strings.tasks.accountGone;
     let answer: unknown;
-    await this.#runner.recordAndRun(async (holdMs) => {
-      const requested = await this.#deps.store.taskDeletions.request(thread, task, person, holdMs);
+    await runner.recordAndRun(async (holdMs) => {
+      const requested = await deps.store.taskDeletions.request(thread, task, person, holdMs);
       answer = requested;
       return typeof requested === 'string' ? undefined : requested;
     });
-    return answer === 'busy' ? strings.tasks.busy : this.#outcomeText(thread, task);
+    return answer === 'busy' ? strings.tasks.busy : outcomeText(thread, task);
   }
 
   /** Whether the account's key is gone for good; a key that cannot be decrypted now may come back. */
-  async #isAccountGone(key: { workspace: string; account_id: string }): Promise<boolean> {
+  async function isAccountGone(key: { workspace: string; account_id: string }): Promise<boolean> {
     if (key.account_id === SETTINGS_ACCOUNT) return false;
-    return ((await this.#deps.store.accounts.get(key))?.encrypted_api_key ?? null) === null;
+    return ((await deps.store.accounts.get(key))?.encrypted_api_key ?? null) === null;
   }
 
   /** What became of a request to delete a task, also for a second press, or a press in an old view. */
-  async #outcomeText({ workspace, channel, thread_ts }: ThreadKey, task: string): Promise<string> {
+  async function outcomeText({ workspace, channel, thread_ts }: ThreadKey, task: string): Promise<string> {
     const key = { workspace, kind: JOB_KIND.taskDeletion, channel, thread_ts, key: task };
-    const job = await this.#deps.store.jobs.get(key);
+    const job = await deps.store.jobs.get(key);
     if (job === undefined) return strings.tasks.notFound;
     if (deletionSchema.parse(job.payload).is_deleted) return strings.tasks.deleted;
     return job.done_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
   }
 
   /** Deletes at the service, and tells the thread once the outcome is final. */
-  async #deleteAndTell(job: Job, lease: Lease): Promise<JobOutcome> {
+  async function deleteAndTell(job: Job, lease: Lease): Promise<JobOutcome> {
     const { account_id, former, is_deleted } = deletionSchema.parse(job.payload);
     const key = { workspace: job.workspace, account_id };
     try {
       if (!is_deleted) {
-        for (const id of [...former, job.key]) await this.#deleteAtService(account_id, id, lease.signal);
-        await this.#deps.store.taskDeletions.markDeleted(job);
-        this.#deps.log.info({ task: job.key }, 'task deleted');
+        for (const id of [...former, job.key]) await deleteAtService(account_id, id, lease.signal);
+        await deps.store.taskDeletions.markDeleted(job);
+        deps.log.info({ task: job.key }, 'task deleted');
       }
     } catch (error) {
-      if (!(error instanceof AccountGone) || !(await this.#isAccountGone(key))) throw error;
-      await this.#tellFailure(job, strings.deletionImpossible, lease);
+      if (!(error instanceof AccountGone) || !(await isAccountGone(key))) throw error;
+      await tellFailure(job, strings.deletionImpossible, lease);
       return 'done';
     }
     const notice = { key: `${job.key}/deleted`, text: strings.taskDeleted(job.person) };
-    return (await postJobNotice(this.#deps, job, lease, notice)) ? 'done' : 'later';
+    return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
   }
 
-  async #tellFailure(job: Job, text: string, lease: Lease): Promise<void> {
+  async function tellFailure(job: Job, text: string, lease: Lease): Promise<void> {
     const orPrivately = strings.noticeNotPosted(job.channel, text);
-    await postJobNotice(this.#deps, job, lease, { key: `${job.key}/deleted`, text, orPrivately });
+    await postJobNotice(deps, job, lease, { key: `${job.key}/deleted`, text, orPrivately });
   }
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
-  async #deleteAtService(account: string, task: string, signal: AbortSignal): Promise<void> {
+  async function deleteAtService(account: string, task: string, signal: AbortSignal): Promise<void> {
     try {
-      await this.#deps.agent(account).deleteTask(task, { signal });
+      await deps.agent(account).deleteTask(task, { signal });
     } catch (error) {
       if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
     }
   }
+
+  return { jobs, deleteTask };
 }

@@ -16,8 +16,8 @@ import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/task
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';
-import type { TaskRecorder } from './record-request.ts';
-import type { TaskDeleter } from './task-deletion.ts';
+import type { taskRecords } from './record-request.ts';
+import type { taskDeletion } from './task-deletion.ts';
 import type { TaskFileDelivery } from './task-file-delivery.ts';
 import { FILES_PER_PAGE, parseTaskMetadata, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 
@@ -139,15 +139,15 @@ async function readFiles(
 type TaskButton = Exclude<Extract<PressedId, `task_${string}`>, 'task_details'>;
 
 interface TaskParts {
-  taskFiles: TaskFileDelivery;
-  taskDeleter: TaskDeleter;
-  taskRecorder: TaskRecorder;
+  files: TaskFileDelivery;
+  deletion: ReturnType<typeof taskDeletion>;
+  records: ReturnType<typeof taskRecords>;
 }
 
 /** Handles the buttons in a task's details: the modal shows the outcome; `showHome` shows it in the Home tab behind. */
 export function taskButtons(
   deps: RelayDeps,
-  { taskFiles: files, taskDeleter: deleter, taskRecorder: recorder }: TaskParts,
+  { files, deletion, records }: TaskParts,
   showHome: (request: WorkspaceActor & { state: HomeTabState }) => Promise<void>,
 ): ButtonHandlers<TaskButton> {
   const { title } = strings.tasks;
@@ -157,43 +157,38 @@ export function taskButtons(
     if (workspace === undefined) return false;
     return updateModal(workspace, view.id, title, await modalContent(deps, workspace, request));
   };
-  const showFiles = async (press: ViewPress, note?: string) => {
-    const shown = shownTask(press);
-    if (shown === undefined) return;
-    const page = parsePage(press.value)?.page ?? shown.request.page;
-    await update(press, { ...shown.request, page, note });
+  type Show = (note: string) => Promise<boolean>;
+  /** Handles a press in a modal that shows a task. */
+  const onTask = (act: (task: ShownTask, show: Show, press: ViewPress) => Promise<unknown>) => {
+    return async (press: ViewPress) => {
+      const task = shownTask(press);
+      if (task !== undefined) await act(task, (note) => update(press, { ...task, note }), press);
+    };
   };
+  const showFiles = (note?: string) =>
+    onTask((task, _, press) => {
+      return update(press, { ...task, page: parsePage(press.value)?.page ?? task.page, note });
+    });
   return {
-    task_files_back: (press) => showFiles(press),
-    task_files_more: (press) => showFiles(press),
-    task_files_look: (press) => showFiles(press, strings.tasks.filesLookedFor),
-    task_file: async (press) => {
-      const { request } = shownTask(press) ?? {};
-      if (request === undefined) return;
-      const show = (note: string) => update(press, { ...request, note });
-      await files.deliver({ ...request, fileId: press.value }, show);
-    },
-    task_record: async (press) => {
-      const { request, task } = shownTask(press) ?? {};
-      if (request === undefined || task === undefined) return;
-      const show = (note: string) => update(press, { ...request, note });
-      await recorder.save({ ...request, task }, show);
-    },
-    task_delete: async (press) => {
-      const shown = shownTask(press);
-      if (shown === undefined) return;
-      const { workspace, person, channel, thread_ts, home: state } = shown.request;
-      const sentence = await deleter.delete({ workspace, channel, thread_ts, task: shown.task, person });
+    task_files_back: showFiles(),
+    task_files_more: showFiles(),
+    task_files_look: showFiles(strings.tasks.filesLookedFor),
+    task_file: onTask((task, show, press) => files.deliver({ ...task, fileId: press.value }, show)),
+    task_record: onTask((task, show) => records.save(task, show)),
+    task_delete: onTask(async ({ workspace, person, channel, thread_ts, task, home: state }, _, press) => {
+      const sentence = await deletion.deleteTask({ workspace, channel, thread_ts, task, person });
       await updateModal(deps.workspace(workspace), press.view.id, title, sentence);
       await showHome({ workspace, person, state });
-    },
+    }),
   };
 }
 
-/** What the modal shows that has the button; undefined if that is no task. */
+type ShownTask = NonNullable<ReturnType<typeof shownTask>>;
+
+/** What the modal shows that has the button, with the service's id of its task; undefined if that is no task. */
 function shownTask({ workspace, person, view }: ViewPress) {
   const state = parseTaskMetadata(view.metadata);
   if (state === undefined) return undefined;
   const { task, channel, thread_ts, page, home } = state;
-  return { request: { workspace, person, channel, thread_ts, page, home }, task };
+  return { workspace, person, task, channel, thread_ts, page, home };
 }

@@ -131,6 +131,7 @@ describe("a workspace's access setting", () => {
         id: 'V1',
         type: 'modal',
         callback_id: 'workspace_settings',
+        private_metadata: JSON.stringify({ channel: WHOLE_WORKSPACE, shown: {} }),
         state: {
           values: {
             workspace_allowed_users: { workspace_allowed_users: { selected_option: option } },

@@ -191,7 +191,7 @@ describe("the form of a channel's settings", () => {
     scene.slack.invite(channel, admin);
     const late = await openChannelSettings(scene, grace, channel);
     await saveChannelSettings(scene, channel, { channel_task_control: 'admins' });
-    const said = { channel_model: "Only workspace admins can change this channel's settings." };
+    const said = { channel_project: "Only workspace admins can change this channel's settings." };
     expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
     expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only workspace admins');
     expect(
@@ -221,7 +221,7 @@ test.concurrent('a service that is down does not block the settings that this ap
   const modal = await openChannelSettings(away, away.ada, channel);
   expect(modal.fields.slice(0, 2)).toEqual(['channel_title', 'channel_description']);
   expect(modal.shown).toContain('to keep it unchanged');
-  const errors = { channel_model: expect.stringContaining("didn't respond in time") };
+  const errors = { channel_title: expect.stringContaining("didn't respond in time") };
   const both = { channel_title: 'New', channel_model: 'max' };
   expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
   const { settings: channels } = away.sandbox.bot.store;

@@ -16,7 +16,11 @@ import {
 import type { ClosedBy } from '../../../src/relay/access/access-policy.ts';
 import { createModal, noticeModal } from '../../../src/render/blocks/modal.ts';
 import * as strings from '../../../src/render/strings/index.ts';
-import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
+import {
+  DEFAULT_SETTINGS,
+  type Settings,
+  WHOLE_WORKSPACE,
+} from '../../../src/store/workspaces/settings-store.ts';
 import { EVERYWHERE } from '../../support/answer-limits.ts';
 
 const operator = {
@@ -48,15 +52,17 @@ const untouched = {
   channel_switches: ['show_steps', 'show_sources', 'send_reminders'],
 };
 
+const channels = { channel: 'C1', direct: 'D1', workspace: WHOLE_WORKSPACE };
+
 /** What a form changes that opened with these settings. */
 function change(
   values: Record<string, string | string[]>,
   from: Settings = settings,
   scope: Scope = 'channel',
 ) {
-  const snapshot = parseSnapshot(encodeSnapshot(scope, 'C1', from));
+  const snapshot = parseSnapshot(encodeSnapshot(channels[scope], from));
   if (snapshot === undefined) throw new Error('The form cannot be read.');
-  return changesSince(snapshot, scope, { person: 'U1', input: filled(values) });
+  return changesSince(snapshot, { person: 'U1', input: filled(values) });
 }
 
 describe('a submitted form with settings', () => {
@@ -114,7 +120,7 @@ describe('a submitted form with settings', () => {
   });
 
   test('can replace a text that was not shown, but not clear it', () => {
-    const metadata = encodeSnapshot('channel', 'C1', settings, { title: 'Lab' });
+    const metadata = encodeSnapshot('C1', settings, { title: 'Lab' });
     const snapshot = parseSnapshot(metadata) ?? { channel: '', shown: {} };
     expect(isChanged(snapshot, 'title', 'Lab')).toBe(false);
     expect(isChanged(snapshot, 'title', '')).toBe(true);
@@ -152,7 +158,7 @@ describe('the form with settings', () => {
         checkBlocks(createModal('Settings', blocks).blocks, 'modal');
         const ofChannel = channel.instructions === null ? 8 : 9;
         expect(blocks).toHaveLength({ channel: ofChannel, direct: 2, workspace: 7 }[scope]);
-        expect(encodeSnapshot(scope, 'C0123456789', workspace).length).toBeLessThan(1_000);
+        expect(encodeSnapshot(channels[scope], workspace).length).toBeLessThan(1_000);
       }),
       { numRuns: 60 },
     );

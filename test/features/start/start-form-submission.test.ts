@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import {
-  askByCommand,
+  commandAnswer,
   messageOfForm,
   type StartFormValues,
 } from '../../../src/features/start/start-form-submission.ts';
@@ -18,17 +18,12 @@ const empty: StartFormValues = {
 const names = new Map<string, string>();
 const file = (id: string) => ({ id, name: `${id}.csv` });
 
-test.each([1, 3_000, 4_000])(
-  'a command that is refused gives its question of %i characters back',
-  async (most) => {
-    const refuse = { submit: () => Promise.resolve('Not here.') };
-    const command = { workspace: 'T1', channel: 'C1', person: 'U1' };
-    const { text, blocks } = await askByCommand(refuse, command, 'w'.repeat(most));
-    checkBlocks(blocks, 'message');
-    expect(text).toBe('Not here.');
-    expect(JSON.stringify(blocks)).toContain('w'.repeat(Math.min(most, 2_999)));
-  },
-);
+test.each([1, 3_000, 4_000])('a command that is refused gives its question of %i characters back', (most) => {
+  const { text, blocks } = commandAnswer('Not here.', 'w'.repeat(most));
+  checkBlocks(blocks, 'message');
+  expect(text).toBe('Not here.');
+  expect(JSON.stringify(blocks)).toContain('w'.repeat(Math.min(most, 2_999)));
+});
 
 describe('the message of a submitted form', () => {
   test.each(['plain', '*not bold* _nor_ this', 'a < b && c > d <@U1> <!here>', '- one\n- two\n\n```x```'])(

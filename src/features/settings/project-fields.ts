@@ -1,0 +1,152 @@
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import type { Project } from '../../agent/service-schema.ts';
+import { closingAt } from '../../relay/access/access-policy.ts';
+import type { ChannelActor } from '../../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { textInput, type ViewBlock } from '../../render/blocks/modal.ts';
+import { sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text-format.ts';
+import type { FormErrors } from '../modals.ts';
+import { type FormInput, isChanged, type Snapshot } from './settings-form.ts';
+
+/** Longest reading of a project (ms). */
+const READ_TIMEOUT_MS = 2_300;
+/** Most characters in an input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
+const MAX_DESCRIPTION_CHARACTERS = 3_000;
+const MAX_TITLE_CHARACTERS = 500;
+const MAX_ID_CHARACTERS = 200;
+
+export interface ProjectDeps extends RelayDeps {
+  /** Whether workspaces of different owners use this account, so that an unused project may be anyone's. */
+  isSharedAccount: (account: string) => boolean;
+}
+
+/** What a form changes about the project of its channel. */
+export interface ProjectChange {
+  /** The id of another project to use; '' for none. */
+  project: string;
+  /** New texts of the project. */
+  texts: { title?: string; description?: string };
+}
+
+/** The projects of a channel, one for each account. */
+export function projectKeyOf({ accountOf }: RelayDeps, { workspace, channel }: ChannelActor) {
+  return { workspace, channel, account_id: accountOf(workspace) };
+}
+
+/** The part of the form that is about the channel's project, and the project's texts if the service gives them. */
+export async function projectFields(deps: RelayDeps, actor: ChannelActor) {
+  const words = strings.channelSettings;
+  const use = { label: words.useProject, hint: words.useProjectHint, optional: true };
+  const useProject = textInput('channel_project', use, { maxLength: MAX_ID_CHARACTERS });
+  const id = await deps.store.projects.projectIdOf(projectKeyOf(deps, actor));
+  if (id === undefined) return { blocks: [sectionBlock(words.noProject), useProject] };
+  const read = await readProject(deps, actor.workspace, id);
+  const texts = read && {
+    title: shorten(read.title, MAX_TITLE_CHARACTERS),
+    description: shorten(read.description, MAX_DESCRIPTION_CHARACTERS),
+  };
+  const isUnread = texts === undefined;
+  const kept = isUnread ? words.unreadHint : undefined;
+  const title = { label: words.projectTitle, hint: kept, optional: isUnread };
+  const description = { label: words.description, hint: kept ?? words.descriptionHint, optional: true };
+  const ofDescription = {
+    initial: texts?.description,
+    maxLength: MAX_DESCRIPTION_CHARACTERS,
+    multiline: true,
+  };
+  const blocks: ViewBlock[] = [
+    sectionBlock(strings.projectOfChannel({ id, title: read?.title })),
+    textInput('channel_title', title, { initial: texts?.title, maxLength: MAX_TITLE_CHARACTERS }),
+    textInput('channel_description', description, ofDescription),
+    useProject,
+  ];
+  return { blocks, texts };
+}
+
+/** A project as the service has it now; undefined if it cannot be read. */
+async function readProject(deps: RelayDeps, workspace: string, id: string): Promise<Project | undefined> {
+  try {
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+    return await deps.agent(deps.accountOf(workspace)).updateProject(id, {}, { signal });
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.info({ err: error, project: id }, 'could not read a project');
+    return undefined;
+  }
+}
+
+/** What was changed in that part of a form; nothing in a form without it. */
+export function projectChangeIn(snapshot: Snapshot, input: FormInput): ProjectChange {
+  const texts: ProjectChange['texts'] = {};
+  for (const name of ['title', 'description'] as const) {
+    const field = input(`channel_${name}`);
+    const text = field?.value ?? '';
+    if (field !== undefined && isChanged(snapshot, name, text)) texts[name] = text;
+  }
+  return { project: input('channel_project')?.value?.trim() ?? '', texts };
+}
+
+/**
+ * Checks another project at the service, and saves new texts there; returns what was refused, with errors about the form as
+ * a whole at `form`. Throws a StoreError, a SlackError or the signal's reason.
+ */
+export async function changeProject(
+  deps: ProjectDeps,
+  actor: ChannelActor,
+  { project, texts }: ProjectChange,
+  form: string,
+  signal: AbortSignal,
+): Promise<FormErrors | undefined> {
+  const { unknownProject, projectNotFound, late } = strings.channelSettingsFailed;
+  if (project === '' && Object.keys(texts).length === 0) return undefined;
+  const closing = await closingAt(deps, actor, signal);
+  if (closing !== undefined) return { [form]: strings.closedPlaces[closing] };
+  const target = project || (await deps.store.projects.projectIdOf(projectKeyOf(deps, actor)));
+  if (target === undefined) return undefined;
+  try {
+    const agent = deps.agent(deps.accountOf(actor.workspace));
+    if (project !== '') {
+      if (!(await mayUseProject(deps, actor, project))) return { channel_project: unknownProject };
+      await agent.requireProject(project, signal);
+    }
+    if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });
+    return undefined;
+  } catch (error) {
+    if (project !== '' && isForbidden(error)) return { channel_project: unknownProject };
+    signal.throwIfAborted();
+    if (error instanceof AgentNotFoundError)
+      return { channel_project: project === '' ? projectNotFound : unknownProject };
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.warn({ ...actor, err: error }, 'the service refused to change a project');
+    if (!(error instanceof AgentRejectedError)) return { [form]: late };
+    const [field = 'project'] = Object.keys(texts);
+    return { [`channel_${field}`]: strings.projectRejected(error.reason) };
+  }
+}
+
+/**
+ * Whether a person may attach a project to a channel. A project that channels use belongs to them: the person must be in
+ * one of them, in this workspace, in which the bot answers: what a closed channel sent must not come out in another. An unused project is free only if workspaces of different owners do not share its
+ * account (`isSharedAccount`). Throws a SlackError if membership cannot be read.
+ */
+async function mayUseProject(
+  deps: ProjectDeps,
+  { workspace, person }: ChannelActor,
+  projectId: string,
+): Promise<boolean> {
+  const channels = await deps.store.projects.channelsUsing(projectId);
+  if (channels.length === 0) return !deps.isSharedAccount(deps.accountOf(workspace));
+  const membership = deps.workspace(workspace)?.membership;
+  for (const { workspace: home, channel } of channels) {
+    if (home !== workspace || (await membership?.statusOf(channel, person)) !== 'member') continue;
+    if ((await closingAt(deps, { workspace, channel })) === undefined) return true;
+  }
+  return false;
+}
+
+/** Whether the service refused the project, as far as was found out in time. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof AgentError && error.status === 403 && error.code !== 'bad_key';
+}

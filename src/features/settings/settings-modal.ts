@@ -1,0 +1,240 @@
+import { closingAt, isAdminFor, recordRefusal } from '../../relay/access/access-policy.ts';
+import type {
+  ButtonHandlers,
+  ChannelActor,
+  FormAnswer,
+  FormHandlers,
+  FormSubmission,
+  WorkspaceActor,
+} from '../../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { inBackground } from '../../relay/runtime/poller.ts';
+import { membershipIn } from '../../relay/tasks/task-list-and-access.ts';
+import { formModal, type Modal, noticeModal, type ViewBlock } from '../../render/blocks/modal.ts';
+import {
+  actionsBlock,
+  buttonElement,
+  mrkdwnSection,
+  plainText,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
+import * as strings from '../../render/strings/index.ts';
+import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
+import { type FormErrors, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
+import { saveAndAnnounce } from './channel-notice.ts';
+import {
+  changeProject,
+  type ProjectChange,
+  type ProjectDeps,
+  projectChangeIn,
+  projectFields,
+  projectKeyOf,
+} from './project-fields.ts';
+import type { SettingsInPlace } from './settings.ts';
+import {
+  auditedSettings,
+  changesSince,
+  encodeSnapshot,
+  isChanged,
+  parseSnapshot,
+  scopeOf,
+  settingInputs,
+  workspaceSummary,
+} from './settings-form.ts';
+
+/** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
+const SAVE_TIMEOUT_MS = 2_300;
+
+export interface SettingsModalDeps extends ProjectDeps {
+  /** Updates the Home tab of a person who has changed the settings of a workspace. */
+  updateHome: (actor: WorkspaceActor) => Promise<void>;
+}
+
+/** What was changed in a form. */
+interface Change extends ProjectChange {
+  settings: Partial<Settings>;
+}
+
+/** What a form shows: settings, what stands above them, and the texts of its other fields where they are known. */
+interface ShownForm {
+  set: SettingsInPlace;
+  head: ViewBlock[];
+  texts?: Readonly<Record<string, string>> | undefined;
+}
+
+export type SettingsModal = ReturnType<typeof settingsModal>;
+
+/**
+ * The form with the settings of a channel and its project, opened with `/agent settings` or in the Home tab, or with those of a
+ * workspace (WHOLE_WORKSPACE in place of a channel), which admins see and open in the Home tab.
+ */
+export function settingsModal(deps: SettingsModalDeps) {
+  const buttons: ButtonHandlers<'workspace_settings_change'> = {
+    workspace_settings_change: (press) => open({ ...press, channel: WHOLE_WORKSPACE }),
+  };
+  const forms: FormHandlers = { channel_settings: submit, workspace_settings: submit };
+
+  /** The settings of a workspace: a section of an admin's Home tab. */
+  async function buildSection(id: string): Promise<ViewBlock[]> {
+    const settings = await deps.store.settings.get(id, WHOLE_WORKSPACE);
+    return [
+      { type: 'header', text: plainText(strings.workspaceSettings.title) },
+      mrkdwnSection(withLimits(workspaceSummary(settings, deps.settings))),
+      actionsBlock([buttonElement('workspace_settings_change', 'change')]),
+    ];
+  }
+
+  function withLimits(text: string): string {
+    return `${text} ${strings.operatorLimits(deps.settings.answers)}`.trim();
+  }
+
+  /** Opens the form, or a modal that says why the person may not change the settings. Throws a SlackError. */
+  async function open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
+    const { title } = wordsFor(actor.channel);
+    return openAndFillModal(
+      deps,
+      actor,
+      title,
+      async () => (await settingsRefusal(deps, actor)) ?? renderForm(actor),
+    );
+  }
+
+  async function renderForm(actor: ChannelActor): Promise<Modal> {
+    const { channel } = actor;
+    const { set, head, texts } = await readForm(actor);
+    const inputs = settingInputs(scopeOf(channel), set, deps.settings);
+    return formModal(wordsFor(channel).title, [...head, ...inputs], {
+      callback: channel === WHOLE_WORKSPACE ? 'workspace_settings' : 'channel_settings',
+      metadata: encodeSnapshot(channel, set.channel ?? set.workspace, texts),
+      submit: strings.saveSettings,
+    });
+  }
+
+  async function readForm(actor: ChannelActor): Promise<ShownForm> {
+    const { settings, projects } = deps.store;
+    const workspace = await settings.get(actor.workspace, WHOLE_WORKSPACE);
+    if (actor.channel === WHOLE_WORKSPACE) {
+      const about = withLimits(strings.workspaceSettings.about);
+      return { set: { workspace }, head: [sectionBlock(about)] };
+    }
+    const own = await settings.get(actor.workspace, actor.channel);
+    const isNamed = own.sync_project_name ?? !(await projects.isChosen(projectKeyOf(deps, actor)));
+    const closing = await closingAt(deps, actor);
+    const set = { channel: { ...own, sync_project_name: isNamed }, workspace, closing };
+    if (closing !== undefined) return { set, head: [sectionBlock(strings.closedPlaces[closing])] };
+    const { blocks: head, texts } = await projectFields(deps, actor);
+    return { set, head, texts };
+  }
+
+  /** Saves what was changed: at the service first, then in our own tables. Throws a StoreError or a SlackError. */
+  async function submit(form: FormSubmission): Promise<FormAnswer> {
+    const { workspace, person, firstInput } = form;
+    const snapshot = parseSnapshot(form.metadata);
+    if (snapshot === undefined) {
+      deps.log.warn({ workspace }, 'could not read a form with settings');
+      return { errors: { [firstInput]: strings.modalUnavailable } };
+    }
+    const { channel } = snapshot;
+    const { settings, errors } = changesSince(snapshot, form);
+    if (Object.keys(errors).length > 0) return { errors };
+    const change = { settings, ...projectChangeIn(snapshot, form.input) };
+    // A project or texts that people choose stay as they are, unless they ask for the channel's name at the same time.
+    const isChosen = change.project !== '' || Object.keys(change.texts).length > 0;
+    if (isChosen && !isChanged(snapshot, 'sync_project_name', 'on'))
+      settings.sync_project_name = change.project === '' ? false : null;
+    const actor = { workspace, channel, person };
+    const timeout = AbortSignal.timeout(SAVE_TIMEOUT_MS);
+    try {
+      const refused = await save(actor, change, firstInput, timeout);
+      if (refused !== undefined) return { errors: refused };
+      return { view: noticeModal(wordsFor(channel).title, strings.settingsSaved) };
+    } catch (error) {
+      if (!timeout.aborted) throw error;
+      deps.log.warn({ ...actor, err: error }, 'could not save settings in time');
+      return { errors: { [firstInput]: strings.channelSettingsFailed.late } };
+    }
+  }
+
+  async function save(
+    actor: ChannelActor,
+    change: Change,
+    form: string,
+    signal: AbortSignal,
+  ): Promise<FormErrors | undefined> {
+    const { workspace, channel, person } = actor;
+    const { store, log, updateHome } = deps;
+    const isWhole = channel === WHOLE_WORKSPACE;
+    const refusal = await settingsRefusal(deps, actor, signal);
+    if (refusal !== undefined) return { [form]: refusal };
+    const errors = await changeProject(deps, actor, change, form, signal);
+    if (errors !== undefined) return errors;
+    signal.throwIfAborted();
+    const { settings, project, texts } = change;
+    // Of the project's texts the trail gets which changed, not what they say.
+    const changed = {
+      ...auditedSettings(settings),
+      ...(project !== '' && { project }),
+      ...(texts.title !== undefined && { renamed: true }),
+      ...(texts.description !== undefined && { described: true }),
+    };
+    if (Object.keys(changed).length === 0) return undefined;
+    const audited = isWhole
+      ? { details: { setting: 'workspace', ...changed } }
+      : { channel, details: changed };
+    await store.transaction(async (tx) => {
+      if (project !== '') await tx.projects.assign(projectKeyOf(deps, actor), project);
+      if (Object.keys(settings).length > 0) await saveAndAnnounce(tx, actor, settings);
+      await tx.audit.add({ workspace, user_id: person, kind: 'setting', ...audited });
+      if (settings.sync_project_name === true) await tx.projects.wantNames(workspace, channel);
+    });
+    log.info({ ...actor, changed: Object.keys(changed) }, 'settings changed');
+    if (isWhole) inBackground(updateHome({ workspace, person }), log, 'could not update a Home tab');
+    return undefined;
+  }
+
+  return { buttons, forms, buildSection, open };
+}
+
+function wordsFor(channel: string): { title: string } {
+  return channel === WHOLE_WORKSPACE ? strings.workspaceSettings : strings.channelSettings;
+}
+
+/**
+ * The sentence for a person who may not change settings; undefined if they may: in a channel full members who are in it, or
+ * only admins if only they may use its controls; for the whole workspace admins. Refuses if Slack does not say. A refusal goes
+ * into the audit trail.
+ */
+async function settingsRefusal(
+  deps: RelayDeps,
+  actor: ChannelActor,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const { workspace, channel, person } = actor;
+  const sentences = strings.channelSettingsRefused;
+  if (channel === WHOLE_WORKSPACE) {
+    if (await isAdminFor(deps, { workspace, person }, 'workspace_settings', signal)) return undefined;
+    return signal?.aborted === true ? sentences.unknown : strings.workspaceSettings.notAdmin;
+  }
+  const { task_control } = await deps.store.settings.get(workspace, channel);
+  const by = (task_control ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
+  const why = await refusalReason(deps, actor, by, signal);
+  if (why === undefined) return undefined;
+  await recordRefusal(deps, actor, { control: 'settings', by, why });
+  return sentences[why];
+}
+
+async function refusalReason(
+  deps: RelayDeps,
+  { workspace, channel, person }: ChannelActor,
+  by: 'admins' | 'channel',
+  signal: AbortSignal | undefined,
+): Promise<keyof typeof strings.channelSettingsRefused | undefined> {
+  const slack = deps.workspace(workspace);
+  if (slack === undefined) return 'hidden';
+  const { kind, isAdmin } = await slack.people.person(person, signal);
+  if (kind === 'unknown') return 'unknown';
+  if (kind !== 'member') return 'guest';
+  if (by === 'admins' && !isAdmin) return 'admins';
+  const status = await membershipIn(slack, channel, person);
+  return status === 'member' ? undefined : status;
+}

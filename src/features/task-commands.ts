@@ -12,7 +12,7 @@ import {
   contextLineBlock,
   mrkdwnSection,
   type RenderedMessage,
-  type SectionBlock,
+  type SlackBlock,
   sectionBlock,
 } from '../render/blocks/slack-blocks.ts';
 import {
@@ -58,7 +58,7 @@ export function runningTasksMessage(rows: readonly RunningTask[], otherCount: nu
   return { text: lists[0]?.heading ?? yourTasks, blocks: [...blocks, ...note] };
 }
 
-function runningTaskBlock(row: RunningTask): SectionBlock {
+function runningTaskBlock(row: RunningTask): SlackBlock {
   const since = (row.is_waiting ? row.waits_since : undefined) ?? row.started_at;
   const state = row.is_stopping
     ? strings.command.stopping

@@ -1,7 +1,14 @@
-import type { InputBlock, InputBlockElement, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
+import type {
+  InputBlock,
+  InputBlockElement,
+  KnownBlock,
+  ModalView,
+  PlainTextElement,
+  PlainTextOption,
+} from '@slack/types';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
-import { type PlainText, plainText, sectionBlock } from './slack-blocks.ts';
+import { plainText, sectionBlock } from './slack-blocks.ts';
 
 /** A block of a modal or of App Home; a heading has at most 150 characters. */
 export type ViewBlock = KnownBlock;
@@ -11,7 +18,7 @@ export type ViewBlock = KnownBlock;
  * characters, its metadata 3,000.
  */
 export interface Modal extends ModalView {
-  close: PlainText;
+  close: PlainTextElement;
   blocks: ViewBlock[];
 }
 

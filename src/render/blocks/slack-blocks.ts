@@ -1,11 +1,12 @@
 import type * as types from '@slack/types';
 import type {
+  ActionsBlock,
+  ActionsBlockElement,
   Button,
-  DataTableBlock,
-  MarkdownBlock,
+  ContextBlock,
   Overflow,
   PlainTextElement,
-  TextObject,
+  SectionBlock,
 } from '@slack/types';
 import { neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
@@ -18,49 +19,12 @@ const MAX_MESSAGE_TEXT = 9_990;
 /** Blocks of one message (https://docs.slack.dev/reference/block-kit/blocks). */
 export const MAX_MESSAGE_BLOCKS = 50;
 
-export type PlainText = PlainTextElement;
-
-/*
- * Slack's blocks with the elements that messages use. A confirmation's title has at most 100 characters, its text 300, its
- * answers 30.
- */
-export interface ButtonElement extends Button {
-  action_id: string;
-}
-
-export interface SectionBlock extends types.SectionBlock {
-  text: TextObject;
-  accessory?: ButtonElement;
-}
-
-export interface ContextBlock extends types.ContextBlock {
-  elements: TextObject[];
-}
-
-/** A menu of up to five items (https://docs.slack.dev/reference/block-kit/block-elements/overflow-menu-element). */
-export interface MenuElement extends Overflow {
-  action_id: typeof MENU_ACTION;
-}
-
-export interface ActionsBlock extends types.ActionsBlock {
-  elements: (ButtonElement | MenuElement)[];
-}
-
 /** The steps of a run. */
 export interface PlanBlock extends types.PlanBlock {
   tasks: types.TaskCardBlock[];
 }
 
-export type SlackBlock =
-  | MarkdownBlock
-  | SectionBlock
-  | ContextBlock
-  | ActionsBlock
-  | types.ContextActionsBlock
-  | PlanBlock
-  | DataTableBlock
-  /** Its links have no documented limit. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block */
-  | types.RichTextBlock;
+export type SlackBlock = Exclude<types.KnownBlock, types.PlanBlock> | PlanBlock;
 
 export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
@@ -94,7 +58,7 @@ export function fitsMessage(blocks: readonly SlackBlock[]): boolean {
 }
 
 /** A text that Slack shows literally: no formatting, no links, no emoji names. */
-export function plainText(text: string): PlainText {
+export function plainText(text: string): PlainTextElement {
   return { type: 'plain_text', text, emoji: false };
 }
 
@@ -123,29 +87,32 @@ export function buttonElement(
   id: ButtonId,
   value: string,
   label: string = strings.buttons[id].label,
-): ButtonElement {
+): Button {
   return { type: 'button', action_id: id, text: plainText(label), value };
 }
 
 /** The action id of every menu: the value of the chosen item begins with its own. */
 export const MENU_ACTION = 'menu';
 
-/** A menu whose items are of the table of all buttons; a value has at most 150 characters with the item's id. */
-export function menuElement(ids: readonly ButtonId[], value: string): MenuElement {
+/**
+ * A menu of up to five items of the table of all buttons; a value has at most 150 characters with the item's id
+ * (https://docs.slack.dev/reference/block-kit/block-elements/overflow-menu-element).
+ */
+export function menuElement(ids: readonly ButtonId[], value: string): Overflow {
   const options = ids.map((id) => ({ text: plainText(strings.buttons[id].label), value: `${id}/${value}` }));
   return { type: 'overflow', action_id: MENU_ACTION, options };
 }
 
 /** A button that opens a web address, of at most 3,000 characters. */
-export function linkButton(id: ButtonId, url: string): ButtonElement {
+export function linkButton(id: ButtonId, url: string): Button {
   return { type: 'button', action_id: id, text: plainText(strings.buttons[id].label), url };
 }
 
-/** A button for what cannot be undone: Slack asks first. */
+/** A button for what cannot be undone: Slack asks first, in a title of at most 100 characters, a text of 300 and answers of 30. */
 export function dangerButton(
-  button: ButtonElement,
+  button: Button,
   ask: { title: string; text: string; yes: string; no: string },
-): ButtonElement {
+): Button {
   const confirm = {
     title: plainText(ask.title),
     text: plainText(ask.text),
@@ -157,6 +124,6 @@ export function dangerButton(
 }
 
 /** A row of buttons and menus. */
-export function actionsBlock(elements: ActionsBlock['elements']): ActionsBlock {
+export function actionsBlock(elements: ActionsBlockElement[]): ActionsBlock {
   return { type: 'actions', elements };
 }

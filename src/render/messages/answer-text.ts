@@ -1,4 +1,4 @@
-import { type RenderedMessage, type SectionBlock, sectionBlock } from '../blocks/slack-blocks.ts';
+import { type RenderedMessage, type SlackBlock, sectionBlock } from '../blocks/slack-blocks.ts';
 import { unsupportedBlock } from '../strings/index.ts';
 import { graphemeStart } from '../text-format.ts';
 
@@ -91,8 +91,8 @@ export function onlyPlainText(message: RenderedMessage): RenderedMessage {
 }
 
 /** Splits at line ends if no section becomes short, else between graphemes. */
-function toSections(text: string): SectionBlock[] {
-  const sections: SectionBlock[] = [];
+function toSections(text: string): SlackBlock[] {
+  const sections: SlackBlock[] = [];
   for (let at = 0; at < text.length; ) {
     const most = Math.max(graphemeStart(text, at + MAX_SECTION_LENGTH), at + 1);
     const line = text.lastIndexOf('\n', most - 1) + 1;

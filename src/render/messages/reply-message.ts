@@ -1,5 +1,4 @@
 import {
-  type ActionsBlock,
   actionsBlock,
   buttonElement,
   contextLineBlock,
@@ -293,7 +292,7 @@ function joinNotes(notes: readonly string[]): string {
 
 type ReplyAction = 'go_ahead' | 'stop_here' | 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
 
-function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock | undefined {
+function actionButtons(state: DisplayedReply, hasAnswer: boolean): SlackBlock | undefined {
   const actions: ReplyAction[] = [];
   const isAnswered = state.phase === 'working' || state.phase === 'done';
   if (state.asksApproval === true && isAnswered && hasAnswer) actions.push('go_ahead', 'stop_here');

@@ -89,7 +89,9 @@ export function resultPages(results: readonly ListedResult[], isLater = false): 
 export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage {
   const kept = blocks.flatMap((block): SlackBlock[] => {
     if (block.type === 'markdown') return [];
-    return [block.type === 'section' ? { type: 'section', text: block.text } : block];
+    if (block.type !== 'section') return [block];
+    const { accessory: _link, ...section } = block;
+    return [section];
   });
   return { text, blocks: [...kept, contextLineBlock(strings.linksRefused)] };
 }

@@ -55,7 +55,6 @@ export class AnswerSplitter {
   #breaks: readonly number[] = [];
   #closed: ClosedPart[] = [];
   #open = new OpenPart(0, '');
-  #last: { final: boolean; most: number; parts: AnswerPart[] } | undefined;
   /** The open part, as it was rendered last. */
   #openPart: AnswerPart | undefined;
   #isVerbatim = false;
@@ -71,26 +70,27 @@ export class AnswerSplitter {
    * At most one part more than `most` is made, which shows that there are more.
    */
   parts(text: string, options: PartOptions): AnswerPart[] {
-    this.#setBreaks(options.breaks ?? []);
+    while (this.closePart(text, options)) {
+      // Each round closes one part.
+    }
     const { final, most = Number.POSITIVE_INFINITY } = options;
-    const last = this.#last;
-    if (last && last.final === final && last.most === most && text === this.#text) return last.parts;
-    this.#rewind(text, final);
-    const parts = this.#makeParts(text, final, most);
-    this.#last = { final, most, parts };
-    return parts;
+    const closed = this.#closed.slice(0, most + 1).map(({ part }) => part);
+    if (closed.length > most) {
+      const begun = closed.at(-1)?.source[0] ?? 0;
+      return VISIBLE.test(text.slice(begun)) ? closed : withoutBlankEnd(closed);
+    }
+    this.#openPart ??= this.#renderOpen(text, final);
+    return withoutBlankEnd([...closed, this.#openPart]);
   }
 
   /**
    * Closes one more part, for callers that must not render a whole answer at once. Returns false once only the open part
    * is left, or one part more than `most` is closed.
    */
-  closePart(text: string, options: PartOptions): boolean {
-    this.#setBreaks(options.breaks ?? []);
-    this.#rewind(text, options.final);
-    const { final, most = Number.POSITIVE_INFINITY } = options;
-    const isRendered = this.#last?.most === most;
-    return !isRendered && this.#closed.length <= most && this.#closeNext(text, final);
+  closePart(text: string, { final, most = Number.POSITIVE_INFINITY, breaks = [] }: PartOptions): boolean {
+    this.#setBreaks(breaks);
+    this.#rewind(text, final);
+    return this.#openPart === undefined && this.#closed.length <= most && this.#closeNext(text, final);
   }
 
   /** Shows what is not closed yet as code, verbatim: its Markdown cannot be rendered, or costs too much. */
@@ -109,22 +109,8 @@ export class AnswerSplitter {
 
   /** Frees the rendered open part: of thousands of replies at a time, few are rendered again. */
   dropCache(): void {
-    this.#last = undefined;
     this.#openPart = undefined;
     this.#open.dropParse();
-  }
-
-  #makeParts(text: string, final: boolean, most: number): AnswerPart[] {
-    while (this.#closed.length <= most && this.#closeNext(text, final)) {
-      // Each round closes one part.
-    }
-    const closed = this.#closed.slice(0, most + 1).map(({ part }) => part);
-    if (closed.length > most) {
-      const begun = closed.at(-1)?.source[0] ?? 0;
-      return VISIBLE.test(text.slice(begun)) ? closed.map(withVisibleText) : withoutBlankEnd(closed);
-    }
-    this.#openPart ??= this.#renderOpen(text, final);
-    return withoutBlankEnd([...closed, this.#openPart]);
   }
 
   #renderOpen(text: string, final: boolean): AnswerPart {
@@ -239,8 +225,10 @@ function verbatimPart(text: string, from: number, to: number, closed: boolean): 
   return makePart(segments, [from, to], closed);
 }
 
+/** Slack rejects a message without a visible character, so a part without one gets a mark. */
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {
-  const segments = mergeSegments(made);
+  const mark = made.some(isVisible) ? [] : [{ text: `${EMPTY_PART_MARK}\n`, isAdded: true }];
+  const segments = mergeSegments([...mark, ...made]);
   const safe = segments.map(({ text, isAdded }) => ({ text: neutralizePings(text), isAdded }));
   const own = segments.filter((segment) => !segment.isAdded).map((segment) => segment.text);
   const text = safe.map((segment) => segment.text).join('');
@@ -253,26 +241,13 @@ function makePart(made: Segment[], source: [number, number], closed: boolean): A
   };
 }
 
-/**
- * The parts up to the last one with visible text. Slack rejects a message without a visible character, so an earlier
- * part without one gets a mark.
- */
+/** The parts up to the last one with visible text. */
 function withoutBlankEnd(parts: readonly AnswerPart[]): AnswerPart[] {
-  return parts.slice(0, parts.findLastIndex(isVisible) + 1).map(withVisibleText);
+  return parts.slice(0, parts.findLastIndex(({ segments }) => segments.some(isVisible)) + 1);
 }
 
-function isVisible(part: AnswerPart): boolean {
-  return part.segments.some((segment) => !segment.isAdded && VISIBLE.test(segment.text));
-}
-
-function withVisibleText(part: AnswerPart): AnswerPart {
-  if (isVisible(part)) return part;
-  const segments = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, isAdded: true }, ...part.segments]);
-  return {
-    ...part,
-    blocks: [{ type: 'markdown', text: segments.map(({ text }) => text).join('') }],
-    segments,
-  };
+function isVisible({ text, isAdded }: Segment): boolean {
+  return !isAdded && VISIBLE.test(text);
 }
 
 function commonPrefixLength(a: string, b: string): number {

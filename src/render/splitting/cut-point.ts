@@ -22,28 +22,18 @@ export interface CutPoint extends Seam {
   at: number;
 }
 
-/** Counts the blocks that Slack makes of nodes: one for each heading, rule and table, and one for everything in between. */
-export class SlackBlockCount {
-  count = 0;
-  #inRun = false;
+/** How many blocks Slack makes of nodes so far, and whether the next one may belong to the last of them. */
+export interface SlackBlockCount {
+  count: number;
+  isInRun: boolean;
+}
 
-  add(node: MarkdownNode): void {
-    if (/^(?:heading|thematicBreak|table)$/.test(node.type)) {
-      this.count += 1;
-      this.#inRun = false;
-      return;
-    }
-    if (!this.#inRun) this.count += 1;
-    this.#inRun = true;
-    if (CONTAINER_TYPES.test(node.type)) for (const child of node.children) this.add(child);
-  }
+export const NO_BLOCKS: SlackBlockCount = { count: 0, isInRun: false };
 
-  copy(): SlackBlockCount {
-    const copy = new SlackBlockCount();
-    copy.count = this.count;
-    copy.#inRun = this.#inRun;
-    return copy;
-  }
+/** Counts one more: Slack makes a block of each heading, rule and table, and one of everything in between. */
+export function countBlock({ count, isInRun }: SlackBlockCount, { type }: MarkdownNode): SlackBlockCount {
+  const isAlone = /^(?:heading|thematicBreak|table)$/.test(type);
+  return { count: isAlone || !isInRun ? count + 1 : count, isInRun: !isAlone };
 }
 
 /**
@@ -54,14 +44,15 @@ export function cutAtBlockLimit(
   text: string,
   root: MarkdownNode,
   { first, before }: { first: number; before: number },
-  blocks = new SlackBlockCount(),
+  blocks = NO_BLOCKS,
 ): CutPoint | undefined {
   const isInRange = (at: number) => at >= first && at < before;
   let headings: number[] = [];
-  for (const node of blocksInOrder(root)) {
-    blocks.add(node);
+  let counted = blocks;
+  for (const node of blocksInOrder(root.children)) {
+    counted = countBlock(counted, node);
     const start = lineStart(text, node.start);
-    if (blocks.count > MAX_MARKDOWN_BLOCKS && isInRange(start)) {
+    if (counted.count > MAX_MARKDOWN_BLOCKS && isInRange(start)) {
       const above = headings.length <= MAX_HEADINGS_IN_A_ROW ? headings.find(isInRange) : undefined;
       return cutAt(text, root, above ?? start);
     }
@@ -74,14 +65,10 @@ export function cutAtBlockLimit(
 }
 
 /** All blocks in order; those inside a list or quote follow the list or quote itself. */
-function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
-  for (const node of root.children) {
-    if (!CONTAINER_TYPES.test(node.type)) {
-      yield node;
-      continue;
-    }
-    yield { ...node, children: [] };
-    yield* blocksInOrder(node);
+export function* blocksInOrder(nodes: readonly MarkdownNode[]): Generator<MarkdownNode> {
+  for (const node of nodes) {
+    yield node;
+    if (CONTAINER_TYPES.test(node.type)) yield* blocksInOrder(node.children);
   }
 }
 

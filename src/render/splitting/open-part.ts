@@ -4,7 +4,7 @@ import { formulaCost } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
 import { hostNoteCost } from '../markdown/unsafe-links.ts';
-import { cutAtBlockLimit, SlackBlockCount } from './cut-point.ts';
+import { blocksInOrder, countBlock, cutAtBlockLimit, NO_BLOCKS, type SlackBlockCount } from './cut-point.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
 
@@ -42,7 +42,7 @@ export class OpenPart {
     this.opener = opener;
     this.filledTo = start;
     this.#cost = opener.length;
-    this.#base = { at: start, blocks: new SlackBlockCount(), segments: [] };
+    this.#base = { at: start, blocks: NO_BLOCKS, segments: [] };
   }
 
   /** Takes everything that is kept of the shorter answer from `text`, so that the shorter one can be freed. */
@@ -75,7 +75,7 @@ export class OpenPart {
     const { source, tree } = this.parse(text, count);
     const first = this.#base.at === this.start ? this.opener.length + 1 : 0;
     const before = final ? source.length + 1 : lineStart(source, source.length);
-    return cutAtBlockLimit(source, tree, { first, before }, this.#base.blocks.copy()) !== undefined;
+    return cutAtBlockLimit(source, tree, { first, before }, this.#base.blocks) !== undefined;
   }
 
   /** What is parsed before the base: the opener, while the base is where the part starts. */
@@ -120,11 +120,12 @@ export class OpenPart {
     const last = tree.children.findLastIndex((node) => lineEnd(source, node.start) < complete);
     const node = tree.children[last];
     if (!node) return;
-    const { at: before, blocks, segments } = this.#base;
+    const { at: before, segments } = this.#base;
     const prefix = this.#prefix;
     const at = lineStart(source, node.start);
     if (at <= prefix.length) return;
-    for (const done of tree.children.slice(0, last)) blocks.add(done);
+    const done = [...blocksInOrder(tree.children.slice(0, last))];
+    const blocks = done.reduce(countBlock, this.#base.blocks);
     const stable = segmentsOf({ text: source, tree, sourceFrom: prefix.length, to: at });
     this.#base = { at: before + at - prefix.length, blocks, segments: [...segments, ...stable] };
   }

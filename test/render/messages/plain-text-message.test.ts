@@ -15,7 +15,7 @@ describe('a message without its Markdown', () => {
           blocks: [{ type: 'markdown', text }, sectionBlock('Ours.')],
         });
         expect(checkBlocks(message.blocks, 'message').length).toBeLessThanOrEqual(8);
-        const shown = message.blocks.map((block) => (block.type === 'section' ? block.text.text : ''));
+        const shown = message.blocks.map((block) => (block.type === 'section' ? block.text?.text : ''));
         expect(shown.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
       }),
       { numRuns: 40 },

@@ -14,7 +14,7 @@ function outcome(toolUseId: string, content = 'ok'): ReplyBlock {
 function lineOf(blocks: ReplyBlock[], elapsedMs = 65_000): string {
   const line = progressLine(blocks, { elapsedMs, status: 'The agent is working on it…' });
   return contextLineBlock(line)
-    .elements.map(({ text }) => text)
+    .elements.map((element) => ('text' in element ? element.text : ''))
     .join('');
 }
 

@@ -37,7 +37,9 @@ function state(fields: Partial<DisplayedReply> = {}): DisplayedReply {
 /** The action ids of a reply's buttons. */
 function buttons(reply: DisplayedReply): string[] {
   return renderReply(reply).flatMap(({ blocks }) =>
-    blocks.flatMap((block) => (block.type === 'actions' ? block.elements.map((one) => one.action_id) : [])),
+    blocks.flatMap((block) =>
+      block.type === 'actions' ? block.elements.map((one) => one.action_id ?? '') : [],
+    ),
   );
 }
 

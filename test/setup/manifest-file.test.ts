@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -10,6 +9,7 @@ import {
   manifestVariant,
   publicUrlProblem,
 } from '../../setup/manifest-file.ts';
+import { compiledProgram } from '../support/compiled-programs.ts';
 
 const publicUrl = 'https://bot.example.org';
 const variants = [
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('npm run manifest prints the link and the manifest, and explains a wrong command line', async () => {
-  const program = fileURLToPath(new URL('../../setup/manifest.ts', import.meta.url));
+  const program = compiledProgram('setup/manifest.ts');
   const run = (...args: string[]) => promisify(execFile)(process.execPath, [program, ...args]);
   const { stdout } = await run('--public-url', publicUrl);
   expect(stdout).toContain(createAppLink(manifestVariant({ publicUrl })));

@@ -1,6 +1,6 @@
 import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
-import { personUnknown, startForm } from '../../src/render/strings/index.ts';
+import { controlRefused, startForm } from '../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from './app-scene.ts';
 
 type SceneOptions = NonNullable<Parameters<typeof openAppScene>[0]>;
@@ -12,6 +12,11 @@ const script: AgentScript = async (turn) => {
   if (/\bcut off\b/.test(turn.text)) turn.end('length');
   turn.write(`Skill: ${turn.skill ?? 'none'}. All is said.`);
 };
+
+/** Whether the bot says that Slack did not tell it in time who asks, or who is in the channel. */
+function isUnknown(text: string): boolean {
+  return [controlRefused.unknown, startForm.unknown].some((one) => text.includes(one));
+}
 
 /** A scene with short words for forms; each test has its own people, because windows are theirs. */
 export class StartFormScene {
@@ -48,6 +53,19 @@ export class StartFormScene {
     await this.#slack.command({ person, channel, command: '/agent', text });
   }
 
+  /** Asks by the command, and returns what the person hears; where the bot could not learn in time who asks, once more. */
+  async askByCommand(person: Person, channel: Channel, text: string): Promise<string> {
+    for (let tries = 1; ; tries += 1) {
+      await this.command(person, channel, text);
+      const heard = await this.scene.until('the command is answered', () => {
+        const all = this.ephemeralTexts(person, channel);
+        return all.length >= tries && all.at(-1);
+      });
+      if (tries === 20 || !isUnknown(heard)) return heard;
+      await pause(500);
+    }
+  }
+
   /** The person's form, once it can be filled in. */
   async form(person: Person) {
     return this.scene.until('the form is open', () => {
@@ -59,10 +77,8 @@ export class StartFormScene {
   /** Sends the person's form; where the bot could not learn in time who sends it, once more, as it asks for. */
   async send(person: Person, values?: Parameters<SlackWorkspace['submitView']>[1]) {
     const send = () => this.#slack.submitView(person, values);
-    const isUnknown = ({ body }: Awaited<ReturnType<typeof send>>) =>
-      [personUnknown, startForm.unknown].some((one) => JSON.stringify(body ?? '').includes(one));
     let sent = await send();
-    for (let tries = 1; tries < 20 && isUnknown(sent); tries += 1) {
+    for (let tries = 1; tries < 20 && isUnknown(JSON.stringify(sent.body ?? '')); tries += 1) {
       await pause(500);
       sent = await send();
     }

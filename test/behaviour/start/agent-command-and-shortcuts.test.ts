@@ -29,14 +29,10 @@ describe.concurrent('/agent', () => {
     'with “%s” asks it in the channel',
     async (question) => {
       const { channel, person } = starting.personInChannel();
-      await starting.command(person, channel, question);
-      await scene.until('it is asked', () => starting.startedTasks(question).length === 1);
-      const texts = await scene.until('the person reads where', () => {
-        const told = starting.ephemeralTexts(person, channel);
-        return told.length > 0 && told;
-      });
+      const heard = await starting.askByCommand(person, channel, question);
       // A slow machine counts as a slow Slack.
-      expect([strings.command.asked, strings.startForm.slow]).toContain(texts[0]?.split('\n')[0]);
+      expect([strings.command.asked, strings.startForm.slow]).toContain(heard.split('\n')[0]);
+      await scene.until('it is asked', () => starting.startedTasks(question).length === 1);
     },
   );
 
@@ -45,9 +41,7 @@ describe.concurrent('/agent', () => {
     ['--modle max what is it?', strings.unknownFlag({ typed: 'modle', meant: 'model' })],
   ])('with “%s” asks nothing, and says why', async (text, why) => {
     const { channel, person } = starting.personInChannel();
-    await starting.command(person, channel, text);
-    const heard = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[0]);
-    expect(heard).toContain(why);
+    expect(await starting.askByCommand(person, channel, text)).toContain(why);
     expect(slack.messages(channel)).toEqual([]);
   });
 

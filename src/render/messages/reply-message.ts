@@ -207,9 +207,10 @@ export function renderNextMessage(state: DisplayedReply, splitter: AnswerSplitte
     if (mayHaveDataTables(state) && parts.some((part) => searchTable(part, splitter.parsed))) return true;
     return showsSources(state) && searchSources(state.blocks);
   } catch {
-    // A live reply is rendered again later: `renderReply` meets the same error.
-    if (options.final) splitter.showVerbatim();
-    return options.final;
+    // A live reply is rendered again later, and verbatim is the last resort: `renderReply` meets the same error.
+    if (!options.final || splitter.isVerbatim) return false;
+    splitter.showVerbatim();
+    return true;
   }
 }
 

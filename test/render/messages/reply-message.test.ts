@@ -194,4 +194,15 @@ describe('an answer whose Markdown cannot be rendered', () => {
   test('is rendered again while it grows', () => {
     expect(() => renderReply({ ...reply, phase: 'working' }, new Broken())).toThrow(RangeError);
   });
+
+  test('is not rendered without end if not even verbatim works', () => {
+    class Hopeless extends AnswerSplitter {
+      override closePart(): boolean {
+        throw new RangeError('Maximum call stack size exceeded');
+      }
+    }
+    const splitter = new Hopeless();
+    const slices = [1, 2].map(() => renderNextMessage(reply, splitter));
+    expect(slices).toEqual([true, false]);
+  });
 });

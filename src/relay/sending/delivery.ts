@@ -177,7 +177,7 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
 /** Whether a listed message says this; its spaces may have been tidied up, and the service may have added parts of its own. */
 function isSameText(message: AgentMessage, prompt: string): boolean {
   const tidy = (text: string) => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
-  const [first] = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const [first] = message.content.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
   return [messageText(message), first ?? ''].some((text) => tidy(text) === tidy(prompt));
 }
 

@@ -24,8 +24,7 @@ export interface DeliveredMessage {
 
 /** The id of a task's last message; '' without any. */
 export async function lastMessageId(agent: AgentClient, taskId: string): Promise<string> {
-  const [last] = await agent.lastMessages(taskId, 1);
-  return last?.id ?? '';
+  return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
 /** The task has ended: it may never take another message. */

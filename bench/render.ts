@@ -1,5 +1,5 @@
+import type { ContentBlock } from '../src/agent/content-blocks.ts';
 import { messageDigest } from '../src/relay/replies/fallback-forms.ts';
-import type { ReplyBlock } from '../src/render/messages/answer-text.ts';
 import { type ReplyPhase, renderReply } from '../src/render/messages/reply-message.ts';
 import { AnswerSplitter } from '../src/render/splitting/answer-splitter.ts';
 import { markdownAnswer } from './markdown-answer.ts';
@@ -13,7 +13,7 @@ const answer = markdownAnswer(CHARACTERS);
 
 /** Does what a live reply does for an edit: renders, and digests each message to find the changed ones. */
 function show(length: number, phase: ReplyPhase, splitter: AnswerSplitter): number {
-  const blocks: ReplyBlock[] = [
+  const blocks: ContentBlock[] = [
     { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
     { kind: 'tool_result', toolUseId: 't1', content: '1' },
     { kind: 'text', text: answer.slice(0, length) },

@@ -16,7 +16,7 @@ import { ServicePresence } from './key-check.ts';
 import {
   allResults,
   type ListMessages,
-  lastMessages,
+  lastMessage,
   type MessageCursor,
   messagesBackward,
   messagesForward,
@@ -232,13 +232,9 @@ export class AgentClient {
     return messagesForward(list, afterId, options);
   }
 
-  /** The last `count` messages of a task, oldest first. */
-  async lastMessages(
-    taskId: string,
-    count: number,
-    options: AgentCallOptions = {},
-  ): Promise<schemas.Message[]> {
-    return await lastMessages(this.#pageReader(taskId), count, options);
+  /** The last message of a task; undefined without any. */
+  async lastMessage(taskId: string): Promise<schemas.Message | undefined> {
+    return await lastMessage(this.#pageReader(taskId));
   }
 
   /** The current state of a message. A reply grows, so callers read it repeatedly. */

@@ -8,9 +8,11 @@ const MAX_CALL_ID_LENGTH = 200;
 /** The id of a tool call; '' without one that could be found again. */
 const callIdSchema = z.string().max(MAX_CALL_ID_LENGTH).catch('');
 
-const textBlockSchema = z.object({ type: z.literal('text'), text: z.string() });
+const textBlockSchema = z
+  .object({ type: z.literal('text'), text: z.string() })
+  .transform(({ text }) => ({ kind: 'text' as const, text }));
 
-const plainBlockSchema = z.string().transform((text) => ({ type: 'text' as const, text }));
+const plainBlockSchema = z.string().transform((text) => ({ kind: 'text' as const, text }));
 
 /** Any kind of tool call, such as `mcp_tool_use`. */
 const toolUseBlockSchema = z
@@ -18,13 +20,16 @@ const toolUseBlockSchema = z
     type: z.string().regex(/tool_use$/),
     id: callIdSchema,
     name: z.string().catch(''),
-    input: z.unknown().optional(),
+    input: z
+      .unknown()
+      .optional()
+      .transform((input): unknown => input ?? {}),
   })
   .transform(({ id, name, input }) => ({
-    type: 'tool_use' as const,
+    kind: 'tool_use' as const,
     id,
     name: truncatedCopy(name, MAX_TOOL_NAME_LENGTH),
-    input: input ?? {},
+    input,
   }));
 
 const toolResultBlockSchema = z
@@ -36,7 +41,7 @@ const toolResultBlockSchema = z
     is_error: z.boolean().optional().catch(undefined),
   })
   .transform(({ tool_use_id, content, is_error }) => ({
-    type: 'tool_result' as const,
+    kind: 'tool_result' as const,
     toolUseId: tool_use_id,
     content: outputText(content),
     ...(is_error !== undefined && { isError: is_error }),
@@ -46,7 +51,7 @@ const toolResultBlockSchema = z
 const otherBlockSchema = z
   .record(z.string(), z.unknown())
   .catch({})
-  .transform((raw) => ({ type: 'other' as const, kind: typeof raw.type === 'string' ? raw.type : '', raw }));
+  .transform((raw) => ({ kind: 'other' as const, type: typeof raw.type === 'string' ? raw.type : '', raw }));
 
 export const contentBlockSchema = z.union([
   textBlockSchema,

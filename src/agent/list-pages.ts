@@ -13,8 +13,8 @@ const MAX_RESULTS = 100;
 /** The documented default of `limit` for messages. */
 const DEFAULT_EVENTS = 200;
 
-/** Events of the first page if only the last messages are wanted: each may hold a very long text. */
-const LAST_MESSAGES_EVENTS = 10;
+/** Events of the first page if only the last message is wanted: each may hold a very long text. */
+const LAST_MESSAGE_EVENTS = 11;
 
 export interface MessageCursor {
   readonly limit?: number | undefined;
@@ -77,21 +77,11 @@ export async function* messagesBackward(
   for (const page of pages.toReversed()) yield* page;
 }
 
-/** The last `count` messages, oldest first. `limit` counts events, so this may take several pages. */
-export async function lastMessages(
-  list: ListMessages,
-  count: number,
-  options: WalkOptions,
-): Promise<Message[]> {
-  const pages: Message[][] = [];
-  let found = 0;
-  const limit = options.limit ?? Math.min(MAX_EVENTS, LAST_MESSAGES_EVENTS + count);
-  for await (const page of pagesFrom(list, 'beforeId', undefined, { ...options, limit })) {
-    pages.push(page);
-    found += page.length;
-    if (found >= count) break;
-  }
-  return count <= 0 ? [] : pages.toReversed().flat().slice(-count);
+/** The last message; undefined without any. */
+export async function lastMessage(list: ListMessages): Promise<Message | undefined> {
+  for await (const page of pagesFrom(list, 'beforeId', undefined, { limit: LAST_MESSAGE_EVENTS }))
+    if (page.length > 0) return page.at(-1);
+  return undefined;
 }
 
 /**

@@ -33,13 +33,8 @@ export class MultipartUpload {
     this.#request = request;
     this.#concurrency = request.concurrency ?? DEFAULT_CONCURRENCY;
     const { serviceOptions, uploadMemory } = client;
-    const { sizeBytes } = request;
-    const plan = planParts(sizeBytes, upload.partBytes, serviceOptions, uploadMemory.maxPartBytes);
-    this.#parts = Array.from({ length: plan.count }, (_, index) => ({
-      number: index + serviceOptions.firstPartNumber,
-      offset: index * plan.partBytes,
-      size: partSize(plan, sizeBytes, index),
-    }));
+    const plan = planParts(request.sizeBytes, upload.partBytes, serviceOptions, uploadMemory.maxPartBytes);
+    this.#parts = plan.parts;
     this.#upload = { ...upload, partBytes: plan.partBytes };
     this.#etags = new Map(upload.parts.map(({ number, etag }) => [number, etag]));
     this.#signal = anySignal([request.signal, this.#failure.signal]);
@@ -51,9 +46,7 @@ export class MultipartUpload {
     this.#reportProgress();
     const first = this.#parts.find((part) => this.#isMissing(part));
     if (first !== undefined) await this.#sendMissing(first);
-    return [...this.#etags]
-      .map(([number, etag]) => ({ number, etag }))
-      .toSorted((one, other) => one.number - other.number);
+    return Array.from(this.#etags, ([number, etag]) => ({ number, etag }));
   }
 
   /** Reads the file once from the first missing part on, and sends a few parts at the same time. */
@@ -185,19 +178,13 @@ interface Part {
   readonly size: number;
 }
 
-interface PartPlan {
-  /** Bytes of every part but the last. */
-  readonly partBytes: number;
-  readonly count: number;
-}
-
 /** Splits a file into parts of the given or configured size, raised to S3's limits. Throws above `maxBytes`. */
 export function planParts(
   sizeBytes: number,
   givenBytes: number | null,
-  serviceOptions: Pick<ServiceOptions, 'partBytes' | 'mostParts' | 'leastPartBytes'>,
-  maxBytes = Number.POSITIVE_INFINITY,
-): PartPlan {
+  serviceOptions: ServiceOptions,
+  maxBytes: number,
+): { partBytes: number; parts: Part[] } {
   const minBytes = givenBytes ?? Math.max(serviceOptions.partBytes, serviceOptions.leastPartBytes);
   const partBytes = Math.max(minBytes, Math.ceil(sizeBytes / serviceOptions.mostParts));
   if (Math.min(partBytes, sizeBytes) > maxBytes) {
@@ -208,10 +195,10 @@ export function planParts(
       reason: `it needs ${needed}, which is too large`,
     });
   }
-  return { partBytes, count: Math.max(1, Math.ceil(sizeBytes / partBytes)) };
-}
-
-/** Bytes of part `index` (from 0). */
-export function partSize(plan: PartPlan, sizeBytes: number, index: number): number {
-  return Math.max(0, Math.min(plan.partBytes, sizeBytes - index * plan.partBytes));
+  const parts = Array.from({ length: Math.max(1, Math.ceil(sizeBytes / partBytes)) }, (_, index) => ({
+    number: index + serviceOptions.firstPartNumber,
+    offset: index * partBytes,
+    size: Math.min(partBytes, sizeBytes - index * partBytes),
+  }));
+  return { partBytes, parts };
 }

@@ -79,6 +79,13 @@ function deliver(
   else callback(null, first.address, first.family);
 }
 
+/** Whether a URL leads, without a user, by https to a public host, or to one of `allowedHosts`. */
+export function mayReach(url: URL, allowedHosts: ReadonlySet<string>): boolean {
+  const host = hostNameOf(url);
+  if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return false;
+  return allowedHosts.has(host) || (url.protocol === 'https:' && !isPrivateAddress(host));
+}
+
 /** The service's address. Throws TypeError unless it is public https, or its host is one of `allowedHosts`. */
 export function parseServiceUrl(text: string, allowedHosts: ReadonlySet<string>): URL {
   const url = URL.parse(text);
@@ -87,12 +94,8 @@ export function parseServiceUrl(text: string, allowedHosts: ReadonlySet<string>)
   if (!isPlain || url.search !== '' || url.hash !== '') {
     throw new TypeError('AGENT_BASE_URL must be an http(s) address without user, query or fragment.');
   }
-  const host = hostNameOf(url);
-  if (allowedHosts.has(host)) return url;
-  if (isPrivateAddress(host) || url.protocol !== 'https:') {
-    throw new TypeError(
-      `AGENT_BASE_URL must be https at a public address. To allow ${host} anyway, add it to PRIVATE_HOSTS.`,
-    );
-  }
-  return url;
+  if (mayReach(url, allowedHosts)) return url;
+  throw new TypeError(
+    `AGENT_BASE_URL must be https at a public address. To allow ${hostNameOf(url)} anyway, add it to PRIVATE_HOSTS.`,
+  );
 }

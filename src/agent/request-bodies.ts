@@ -42,9 +42,9 @@ export interface ResumableUpload {
   readonly fileId: string;
   /** Null for an upload in one piece. */
   readonly uploadId: string | null;
-  /** Bytes of a part; null until the upload has been planned. */
+  /** Bytes of a part, no fewer than S3 accepts; null until the service or the plan of the upload says so. */
   readonly partBytes: number | null;
-  /** Headers that the storage requires with every part. */
+  /** Headers that the storage requires with the bytes, names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly parts: readonly UploadedPart[];
   /** All bytes are uploaded, and the finalize may have taken effect. */
@@ -136,16 +136,9 @@ const MAX_HEADERS_LENGTH = 8 * 1024;
 const MAX_UPLOAD_ID_LENGTH = 2_000;
 const sizeSchema = z.int().positive().nullable().catch(null);
 
-export interface StartedUpload {
-  readonly fileId: string;
-  /** Null for an upload in one piece. */
-  readonly uploadId: string | null;
+export interface StartedUpload extends Omit<ResumableUpload, 'parts' | 'finalizing'> {
   /** The link for an upload in one piece. A secret. */
   readonly url: string | null;
-  /** Bytes of a part, if the service says so; no fewer than S3 accepts. */
-  readonly partBytes: number | null;
-  /** Headers that the storage requires with the bytes, names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The schema of that response. AGENT_DIALECT names its fields. */

@@ -170,7 +170,7 @@ export type Message = z.output<typeof messageSchema>;
 
 /** The text blocks of a message, joined. */
 export function messageText({ content }: Message): string {
-  return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  return content.map((block) => (block.kind === 'text' ? block.text : '')).join('');
 }
 
 /** The response to a send, which has taken effect: a part of an undocumented shape becomes null instead of an error. */

@@ -16,7 +16,7 @@ import {
   retryCall,
   sendRequest,
 } from './http-request.ts';
-import { hostNameOf, isPrivateAddress } from './network-address.ts';
+import { mayReach } from './network-address.ts';
 
 /** Until when a link works at the latest, if its signature says so: AWS and Google write a time and seconds. */
 export function signedUntil(link: string): Date | undefined {
@@ -161,7 +161,7 @@ export class SignedLinks {
   /** The link if it may be passed on (by https to a public host, or to an allowed one); otherwise null. */
   allowed(link: string | null): string | null {
     const url = link ? URL.parse(link) : null;
-    if (url !== null && this.#mayReach(url)) return link;
+    if (url !== null && mayReach(url, this.#options.allowedHosts)) return link;
     if (link)
       this.#options.log?.warn(
         { host: url?.host },
@@ -183,13 +183,6 @@ export class SignedLinks {
     }
   }
 
-  #mayReach(url: URL): boolean {
-    const host = hostNameOf(url);
-    if (url.username !== '' || url.password !== '') return false;
-    if (this.#options.allowedHosts.has(host)) return url.protocol === 'https:' || url.protocol === 'http:';
-    return url.protocol === 'https:' && !isPrivateAddress(host);
-  }
-
   #contextOf(name: string): CallContext {
     const { serviceOptions } = this.#options;
     return { name, target: 'link', serviceOptions, redact: (text) => text };
@@ -197,7 +190,7 @@ export class SignedLinks {
 
   #resolve(context: CallContext, link: string, base: URL | undefined): URL {
     const url = URL.parse(link, base?.href);
-    if (url !== null && this.#mayReach(url)) return url;
+    if (url !== null && mayReach(url, this.#options.allowedHosts)) return url;
     throw new AgentRejectedError({
       sentence:
         `A link of the agent service leads to a host that is not allowed (${context.name}` +

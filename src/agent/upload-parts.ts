@@ -2,6 +2,7 @@ import { unlessAborted } from '../calls/retries-and-waits.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
 import type { AgentUploadRequest } from './request-bodies.ts';
+
 export interface PartBuffer {
   readonly bytes: Buffer;
   /** Gives the memory back, once; `reusable` only if nothing can still be reading from it. */
@@ -21,15 +22,20 @@ const WORKSPACE_SHARE_BYTES = 32 * 1024 * 1024;
 export class UploadMemory {
   /** The largest part that fits, in bytes. In a memory that is not a share, a part larger than all of it gets in alone. */
   readonly maxPartBytes: number;
-  readonly #semaphore: ByteSemaphore;
+  readonly #maxBytes: number;
   readonly #whole: UploadMemory | undefined;
+  #usedBytes = 0;
+  /** Settles once everyone who came before has got room, or has left. */
+  #earlier: Promise<void> = Promise.resolve();
+  /** Resolves when memory is given back. */
+  #released = Promise.withResolvers<void>();
   /** Kept for the next part of the same size, because the allocator is slow to return memory. */
   #reusable: Buffer[] = [];
 
   /** With `whole`, a share of that larger memory. */
   constructor(maxBytes: number, whole?: UploadMemory) {
     this.maxPartBytes = whole === undefined ? Number.POSITIVE_INFINITY : maxBytes;
-    this.#semaphore = new ByteSemaphore(maxBytes);
+    this.#maxBytes = maxBytes;
     this.#whole = whole;
   }
 
@@ -40,77 +46,50 @@ export class UploadMemory {
 
   /** Waits for room for `size` bytes; rejects with the signal's reason. */
   async acquire(size: number, signal: AbortSignal): Promise<PartBuffer> {
-    await this.#semaphore.acquire(size, signal);
+    signal.throwIfAborted();
+    await this.#waitForRoom(size, signal);
     const whole = await this.#whole?.acquire(size, signal).catch((error: unknown) => {
-      this.#semaphore.release(size);
+      this.#release(size);
       throw error;
     });
     const bytes = whole?.bytes ?? this.#takeBuffer(size);
     const release = (reusable: boolean) => {
       whole?.release(reusable);
       if (reusable && whole === undefined) this.#reusable.push(bytes);
-      this.#semaphore.release(size);
-      if (this.#semaphore.usedBytes === 0) this.#reusable = [];
+      this.#release(size);
     };
     return { bytes, release };
+  }
+
+  async #waitForRoom(size: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const earlier = this.#earlier;
+    this.#earlier = promise;
+    try {
+      await unlessAborted(earlier, signal);
+      while (this.#usedBytes > 0 && this.#usedBytes + size > this.#maxBytes)
+        await unlessAborted(this.#released.promise, signal);
+      this.#usedBytes += size;
+    } finally {
+      resolve(earlier);
+    }
+  }
+
+  #release(size: number): void {
+    this.#usedBytes -= size;
+    if (this.#usedBytes === 0) this.#reusable = [];
+    this.#released.resolve();
+    this.#released = Promise.withResolvers();
   }
 
   #takeBuffer(size: number): Buffer {
     const at = this.#reusable.findIndex(({ length }) => length === size);
     if (at >= 0) return this.#reusable.splice(at, 1)[0] ?? Buffer.allocUnsafeSlow(size);
     let keptBytes = this.#reusable.reduce((sum, { length }) => sum + length, 0);
-    while (keptBytes > 0 && this.#semaphore.usedBytes + keptBytes > this.#semaphore.maxBytes) {
+    while (keptBytes > 0 && this.#usedBytes + keptBytes > this.#maxBytes) {
       keptBytes -= this.#reusable.shift()?.length ?? 0;
     }
     return Buffer.allocUnsafeSlow(size);
-  }
-}
-
-/** Limits the bytes in use at once. First come, first served; a request larger than the limit gets in alone. */
-export class ByteSemaphore {
-  readonly maxBytes: number;
-  readonly #waiting: { size: number; grant: () => void }[] = [];
-  #usedBytes = 0;
-
-  constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
-  }
-
-  get usedBytes(): number {
-    return this.#usedBytes;
-  }
-
-  /** Waits until `size` bytes fit; rejects with the signal's reason. */
-  async acquire(size: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { size, grant: resolve };
-    const withdraw = () => {
-      const at = this.#waiting.indexOf(waiting);
-      if (at < 0) return;
-      this.#waiting.splice(at, 1);
-      reject(signal.reason);
-      this.#serve();
-    };
-    signal.addEventListener('abort', withdraw, { once: true });
-    this.#waiting.push(waiting);
-    this.#serve();
-    await promise.finally(() => signal.removeEventListener('abort', withdraw));
-  }
-
-  /** Gives `size` acquired bytes back. */
-  release(size: number): void {
-    this.#usedBytes -= size;
-    this.#serve();
-  }
-
-  #serve(): void {
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#usedBytes > 0 && this.#usedBytes + next.size > this.maxBytes) return;
-      this.#waiting.shift();
-      this.#usedBytes += next.size;
-      next.grant();
-    }
   }
 }
 

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { AgentError } from '../agent/errors.ts';
 import { accessPolicyFor, certainClosingAt, closingAt } from '../relay/access/access-policy.ts';
 import { quotasOf } from '../relay/access/turn-quotas.ts';
-import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../relay/runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../relay/runtime/job-runner.ts';
@@ -178,7 +177,7 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
     try {
       const agent = deps.agent(thread.account_id);
       const message = await agent.getMessage(task, assistant_message_id, { signal });
-      const text = answerText(message.content.map(toReplyBlock));
+      const text = answerText(message.content);
       return neutralizePings(shorten(text, MAX_ANSWER_CHARACTERS));
     } catch (error) {
       const isLate = finished_at !== null && isOverdue(finished_at, MAX_ANSWER_WAIT_MS);

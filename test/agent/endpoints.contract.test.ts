@@ -49,7 +49,7 @@ async function settled(task: Task): Promise<Task> {
 async function said(task: Task, content: string): Promise<Message[]> {
   await client.sendMessage(task.id, { content });
   await settled(task);
-  return await client.lastMessages(task.id, 2);
+  return (await client.listMessages(task.id)).items.slice(-2);
 }
 
 describe('projects', () => {
@@ -101,7 +101,7 @@ describe('tasks', () => {
       .toBe('completed');
     const { reviews } = await client.getTask(task.id);
     const findings = await client.getMessage(task.id, reviews[0]?.messageId ?? '');
-    expect(findings.content).toEqual([{ type: 'text', text: 'Sound.' }]);
+    expect(findings.content).toEqual([{ kind: 'text', text: 'Sound.' }]);
     expect(reviews[0]).toEqual({ status: 'completed', messageId: findings.id, errorMessage: null });
   });
 });
@@ -110,7 +110,7 @@ describe('messages', () => {
   test('are sent, receive a reply block by block and can be read', async () => {
     const task = await newTask();
     const sent = await client.sendMessage(task.id, { content: 'hello' });
-    const content = [{ type: 'text', text: 'hello' }];
+    const content = [{ kind: 'text', text: 'hello' }];
     expect(sent.userMessage).toMatchObject({ role: 'user', content, status: null, input: null });
     expect(await client.getMessage(task.id, sent.userMessage?.id ?? '')).toEqual(sent.userMessage);
     await settled(task);
@@ -122,10 +122,10 @@ describe('messages', () => {
       error: null,
       input: { userMessageId: sent.userMessage?.id, fileIds: [] },
     });
-    expect(reply.content.map(({ type }) => type)).toEqual(['tool_use', 'tool_result', 'other', 'text']);
+    expect(reply.content.map(({ kind }) => kind)).toEqual(['tool_use', 'tool_result', 'other', 'text']);
     expect(reply.content[2]).toEqual({
-      type: 'other',
-      kind: 'citation',
+      kind: 'other',
+      type: 'citation',
       raw: { type: 'citation', source: 'x' },
     });
   });
@@ -144,7 +144,7 @@ describe('messages', () => {
       walked.push(message.id);
     }
     expect(walked).toEqual(ids.slice(2));
-    expect((await client.lastMessages(task.id, 3)).map(({ id }) => id)).toEqual(ids.slice(-3));
+    expect((await client.lastMessage(task.id))?.id).toBe(ids.at(-1));
   });
 
   test('contain the given files and skill, and no other field', async () => {

@@ -187,7 +187,7 @@ describe('the errors that the document leaves open', () => {
     service.faults.add(lose);
     const sent = client.sendMessage(taskId, { content: 'once' });
     await expect(sent).rejects.toMatchObject({ code: 'unavailable', outcome: 'unknown' });
-    const found = await client.lastMessages(taskId, 10);
+    const found = (await client.listMessages(taskId)).items;
     expect(found.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(found[1]?.input?.userMessageId).toBe(found[0]?.id);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AgentResponseSizeError } from '../../src/agent/errors.ts';
 import {
   type ListMessages,
-  lastMessages,
+  lastMessage,
   messagesBackward,
   messagesForward,
   withSmallerPages,
@@ -70,11 +70,10 @@ describe('a walk through the messages', () => {
     );
   });
 
-  test('returns the last few messages', async () => {
+  test('returns the last message', async () => {
     await fc.assert(
-      fc.asyncProperty(readings, fc.nat({ max: 40 }), async (reading, count) => {
-        const last = await lastMessages(service(reading), count, {});
-        expect(ids(last)).toEqual(numbered(Math.max(0, reading.count - count), reading.count));
+      fc.asyncProperty(readings, async (reading) => {
+        expect((await lastMessage(service(reading)))?.id).toBe(`m${reading.count - 1}`);
       }),
     );
   });
@@ -86,8 +85,8 @@ describe('a walk through the messages', () => {
       const items = limit === 500 ? [message('m0')] : [];
       return { items, hasMore: limit !== 500, firstId: null, lastId: null };
     };
-    expect(ids(await lastMessages(list, 5, {}))).toEqual(['m0']);
-    expect(limits).toEqual([15, 60, 240, 500]);
+    expect((await lastMessage(list))?.id).toBe('m0');
+    expect(limits).toEqual([11, 44, 176, 500]);
   });
 
   test('reads smaller pages after one that is too large to read', async () => {
@@ -111,7 +110,7 @@ describe('a walk through the messages', () => {
       limits.push(limit);
       throw new AgentResponseSizeError({ sentence: 'Too large.', outcome: 'unknown' });
     });
-    await expect(lastMessages(list, 1, {})).rejects.toThrow('Too large.');
+    await expect(lastMessage(list)).rejects.toThrow('Too large.');
     expect(limits).toEqual([11, 3, 2, 1]);
   });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { partSize, planParts } from '../../src/agent/multipart-upload.ts';
+import { planParts } from '../../src/agent/multipart-upload.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
-import { PartReader } from '../../src/agent/upload-parts.ts';
+import { PartReader, UploadMemory } from '../../src/agent/upload-parts.ts';
 
 const mebibyte = 1024 * 1024;
 const running = new AbortController().signal;
@@ -22,27 +22,50 @@ describe('planParts', () => {
     const sizes = fc.integer({ min: 0, max: 5 * 1024 ** 4 });
     fc.assert(
       fc.property(sizes, (sizeBytes) => {
-        const plan = planParts(sizeBytes, null, DEFAULT_SERVICE_OPTIONS);
-        expect(plan.count).toBeGreaterThanOrEqual(1);
-        expect(plan.count).toBeLessThanOrEqual(10_000);
+        const plan = planParts(sizeBytes, null, DEFAULT_SERVICE_OPTIONS, Number.POSITIVE_INFINITY);
+        expect(plan.parts.length).toBeGreaterThanOrEqual(1);
+        expect(plan.parts.length).toBeLessThanOrEqual(10_000);
         expect(plan.partBytes).toBeGreaterThanOrEqual(16 * mebibyte);
-        const last = partSize(plan, sizeBytes, plan.count - 1);
-        expect((plan.count - 1) * plan.partBytes + last).toBe(sizeBytes);
-        expect(last).toBeLessThanOrEqual(plan.partBytes);
-        expect(last).toBeGreaterThanOrEqual(Math.min(1, sizeBytes));
-        expect(partSize(plan, sizeBytes, plan.count)).toBe(0);
+        const { offset, size, number } = plan.parts.at(-1) ?? {};
+        expect(number).toBe(plan.parts.length);
+        expect((offset ?? 0) + (size ?? 0)).toBe(sizeBytes);
+        expect(size).toBeLessThanOrEqual(plan.partBytes);
+        expect(size).toBeGreaterThanOrEqual(Math.min(1, sizeBytes));
       }),
     );
   });
 
   test('uses the size that the service gives, and raises it only to avoid too many parts', () => {
-    expect(planParts(20 * mebibyte, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS)).toEqual({
-      partBytes: 8 * mebibyte,
-      count: 3,
-    });
-    const plan = planParts(100_001 * mebibyte, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS);
-    expect(plan.count).toBeLessThanOrEqual(10_000);
+    const planOf = (sizeBytes: number) =>
+      planParts(sizeBytes, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS, Number.POSITIVE_INFINITY);
+    expect(planOf(20 * mebibyte)).toMatchObject({ partBytes: 8 * mebibyte, parts: { length: 3 } });
+    const plan = planOf(100_001 * mebibyte);
+    expect(plan.parts.length).toBeLessThanOrEqual(10_000);
     expect(plan.partBytes).toBeGreaterThan(8 * mebibyte);
+  });
+});
+
+describe('the memory of uploads', () => {
+  test('is given in the order of asking, and those who leave hold nobody up', async () => {
+    const memory = new UploadMemory(100);
+    const leaving = new AbortController();
+    const order: string[] = [];
+    const get = async (name: string, size: number, signal = running) => {
+      const part = await memory.acquire(size, signal);
+      order.push(name);
+      return part;
+    };
+    const first = await get('first', 60);
+    const left = get('left', 50, leaving.signal);
+    const [large, small] = [get('larger than all', 150), get('small', 10)];
+    leaving.abort(new Error('enough'));
+    await expect(left).rejects.toThrow('enough');
+    await expect(memory.acquire(1, leaving.signal)).rejects.toThrow('enough');
+    expect(order).toEqual(['first']);
+    first.release(true);
+    (await large).release(false);
+    await small;
+    expect(order).toEqual(['first', 'larger than all', 'small']);
   });
 });
 

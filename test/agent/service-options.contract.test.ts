@@ -166,7 +166,7 @@ describe('lists', () => {
           .poll(async () => (await both.client.getTask(task.id)).status, { interval: 5 })
           .toBe('completed');
       }
-      const ids = (await both.client.lastMessages(task.id, 100)).map(({ id }) => id);
+      const ids = (await both.client.listMessages(task.id)).items.map(({ id }) => id);
       expect(ids).toHaveLength(6);
       for (const reading of ['inclusive', 'exclusive'] as const) {
         both.service.behaviour.messageCursors = reading;

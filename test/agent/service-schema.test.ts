@@ -65,11 +65,11 @@ describe('a message', () => {
   });
 
   test('may have a plain text as its content or among its blocks', () => {
-    const text = { type: 'text', text: 'Hello' };
+    const text = { kind: 'text', text: 'Hello' };
     expect(messageSchema.parse({ ...least, content: 'Hello' }).content).toEqual([text]);
     expect(messageSchema.parse({ ...least, content: ['Hello', 1] }).content).toEqual([
       text,
-      { type: 'other', kind: '', raw: {} },
+      { kind: 'other', type: '', raw: {} },
     ]);
   });
 
@@ -267,15 +267,15 @@ describe('a content block', () => {
   test.each([
     [
       { type: 'text', text: 'a', more: 1 },
-      { type: 'text', text: 'a' },
+      { kind: 'text', text: 'a' },
     ],
     [
       { type: 'tool_use', id: 'u', name: 'n', input: { q: 1 } },
-      { type: 'tool_use', id: 'u', name: 'n', input: { q: 1 } },
+      { kind: 'tool_use', id: 'u', name: 'n', input: { q: 1 } },
     ],
     [
       { type: 'tool_result', tool_use_id: 'u', content: 'c' },
-      { type: 'tool_result', toolUseId: 'u', content: 'c' },
+      { kind: 'tool_result', toolUseId: 'u', content: 'c' },
     ],
   ])('of a documented kind is read: %j', (wire, block) => {
     expect(contentBlockSchema.parse(wire)).toEqual(block);
@@ -288,10 +288,10 @@ describe('a content block', () => {
       fc.property(fc.dictionary(names, fc.jsonValue()), fc.string(), (fields, kind) => {
         const known = ['text', 'tool_use', 'tool_result'];
         const raw = JSON.parse(JSON.stringify({ ...fields, type: known.includes(kind) ? 'x' : kind }));
-        expect(contentBlockSchema.parse(raw)).toEqual({ type: 'other', kind: raw.type, raw });
+        expect(contentBlockSchema.parse(raw)).toEqual({ kind: 'other', type: raw.type, raw });
       }),
     );
-    expect(contentBlockSchema.parse({ text: 1 })).toEqual({ type: 'other', kind: '', raw: { text: 1 } });
+    expect(contentBlockSchema.parse({ text: 1 })).toEqual({ kind: 'other', type: '', raw: { text: 1 } });
   });
 });
 
@@ -312,14 +312,14 @@ describe('a tool', () => {
     ];
     for (const [content, output] of outputs) {
       const block = contentBlockSchema.parse({ type: 'tool_result', tool_use_id: 'u', content });
-      expect(block).toEqual({ type: 'tool_result', toolUseId: 'u', content: output });
+      expect(block).toEqual({ kind: 'tool_result', toolUseId: 'u', content: output });
     }
   });
 
   test('may say whether it failed', () => {
     const parsed = (is_error: unknown) => contentBlockSchema.parse({ type: 'tool_result', is_error });
-    expect(parsed(true)).toMatchObject({ type: 'tool_result', isError: true });
-    expect(parsed(false)).toMatchObject({ type: 'tool_result', isError: false });
+    expect(parsed(true)).toMatchObject({ kind: 'tool_result', isError: true });
+    expect(parsed(false)).toMatchObject({ kind: 'tool_result', isError: false });
     expect(parsed('no')).not.toHaveProperty('isError');
   });
 
@@ -332,7 +332,7 @@ describe('a tool', () => {
     fc.assert(
       fc.property(fields, kinds, (block, type) => {
         const expected = type.endsWith('tool_use') ? 'tool_use' : 'tool_result';
-        expect(contentBlockSchema.parse({ ...block, type }).type).toBe(expected);
+        expect(contentBlockSchema.parse({ ...block, type }).kind).toBe(expected);
       }),
     );
   });

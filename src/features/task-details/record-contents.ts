@@ -9,7 +9,6 @@ import { AgentNotFoundError, AgentResponseSizeError, undefinedIfNotFound } from 
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
-import { toWholeBlock } from '../../relay/replies/reply-blocks.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
 import type { TaskWork } from '../../relay/runtime/deps.ts';
 import { compareTs } from '../../relay/runtime/incoming-message.ts';
@@ -142,7 +141,7 @@ async function readAnswer({ agent, taskId, lease }: RecordWork, id: string | nul
     const { content, error } = await agent.getMessage(taskId, id, { signal: lease.signal });
     const failure =
       error === null ? [] : [{ kind: 'text', text: `\n\n${recordNotes.failed(error)}` } as const];
-    return [...content.map(toWholeBlock), ...failure];
+    return [...content, ...failure];
   } catch (error) {
     if (error instanceof AgentNotFoundError) return recordNotes.notFound;
     if (error instanceof AgentResponseSizeError) return recordNotes.tooLarge;

@@ -2,6 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { ttlCache } from '../../calls/shared-calls.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
@@ -77,13 +78,8 @@ const MAX_LOOKUPS = 32;
 const MAX_WORKSPACE_REQUESTS = 100;
 const MAX_REQUESTS = 200;
 
-/** A lookup of a destination, for all who ask for it. */
-interface Lookup {
-  workspace: string;
-  requests: number;
-  isDone: boolean;
-  destination: Promise<ResultLinkDestination>;
-}
+/** Most destinations that are remembered. */
+const CACHE_SIZE = 1_000;
 
 /** Finds where a link leads, wherever the result is now; requests for the same link share one lookup. `resolve` ends with its signal. */
 export function linkFinder(
@@ -91,39 +87,35 @@ export function linkFinder(
   resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
   timeoutMs: number = TIMEOUT_MS,
 ) {
-  const lookups = new Map<string, Lookup>();
-  /** Begins a lookup; undefined if too many are in progress. */
-  const begin = (token: string, target: ResultLinkTarget): Lookup | undefined => {
-    const { workspace } = target;
-    const running = [...lookups.values()].filter(({ isDone }) => !isDone);
-    const own = running.filter((lookup) => lookup.workspace === workspace);
-    if (running.length >= MAX_LOOKUPS || own.length >= MAX_WORKSPACE_LOOKUPS) return undefined;
-    const destination = resolve(target, AbortSignal.timeout(timeoutMs)).finally(() => {
-      lookup.isDone = true;
-      setTimeout(() => lookups.delete(token), CACHE_MS).unref();
-    });
-    const lookup: Lookup = { workspace, requests: 0, isDone: false, destination };
-    lookups.set(token, lookup);
-    return lookup;
-  };
+  const waiting = limiter(MAX_REQUESTS, MAX_WORKSPACE_REQUESTS);
+  const lookups = limiter(MAX_LOOKUPS, MAX_WORKSPACE_LOOKUPS);
+  const found = ttlCache(CACHE_SIZE, CACHE_MS, (_, target: ResultLinkTarget) =>
+    lookups(target.workspace, () => resolve(target, AbortSignal.timeout(timeoutMs))),
+  );
   return async (token: string): Promise<ResultLinkDestination> => {
     const target = links.verify(token);
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
-    const all = [...lookups.values()];
-    const own = all.filter(({ workspace }) => workspace === target.workspace);
-    const isFull = requestCount(all) >= MAX_REQUESTS || requestCount(own) >= MAX_WORKSPACE_REQUESTS;
-    const lookup = isFull ? undefined : (lookups.get(token) ?? begin(token, target));
-    if (lookup === undefined) return { kind: 'unavailable' };
-    lookup.requests += 1;
-    return await lookup.destination.finally(() => {
-      lookup.requests -= 1;
-    });
+    try {
+      return await waiting(target.workspace, () => found.forceFetch(token, { context: target }));
+    } catch (error) {
+      if (error instanceof TooManyAtOnce) return { kind: 'unavailable' };
+      throw error;
+    }
   };
 }
 
-function requestCount(lookups: readonly Lookup[]): number {
-  return lookups.reduce((sum, { requests }) => sum + requests, 0);
+class TooManyAtOnce extends Error {}
+
+/** Runs at most so much at once, of all workspaces and of one. Throws TooManyAtOnce for more. */
+function limiter(most: number, mostOfWorkspace: number) {
+  const running: string[] = [];
+  return async <T>(workspace: string, run: () => Promise<T>): Promise<T> => {
+    const own = running.filter((one) => one === workspace);
+    if (running.length >= most || own.length >= mostOfWorkspace) throw new TooManyAtOnce();
+    running.push(workspace);
+    return await run().finally(() => running.splice(running.indexOf(workspace), 1));
+  };
 }
 
 /** A fresh link of the service to a result, as long as its task exists. Throws a StoreError. */

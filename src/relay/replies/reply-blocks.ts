@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { type ContentBlock, truncatedCopy } from '../../agent/content-blocks.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import type { ReplyBlock } from '../../render/messages/answer-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from '../../render/messages/tool-steps.ts';
 import type { KeptSize } from '../runtime/reply-memory.ts';
 
@@ -13,7 +13,7 @@ const BLOCK_BYTES = 200;
 
 /** One read of the agent's reply: what a turn keeps of it. */
 export interface ReadReply extends Omit<AgentMessage, 'content'> {
-  readonly blocks: readonly ReplyBlock[];
+  readonly blocks: readonly ContentBlock[];
   /** Of the whole reply, with what is not kept. */
   readonly fingerprint: string;
 }
@@ -48,28 +48,21 @@ export function keptSizeOf(reply: ReadReply): KeptSize {
   return { bytes, isSettled: isReplySettled(reply) };
 }
 
-/** A block as replies show it, cut to what is ever shown: otherwise a live reply would hold megabytes of tool output for hours. */
-export function toReplyBlock(block: ContentBlock): ReplyBlock {
-  switch (block.type) {
+/** A block cut to what replies ever show: otherwise a live reply would hold megabytes of tool output for hours. */
+export function toReplyBlock(block: ContentBlock): ContentBlock {
+  switch (block.kind) {
     case 'text':
-      return { kind: 'text', text: block.text };
-    case 'tool_use': {
-      const input = truncateInput(block.input, { left: MAX_INPUT_CHARACTERS });
-      return { kind: 'tool_use', id: block.id, name: block.name, input };
+      return block;
+    case 'tool_use':
+      return { ...block, input: truncateInput(block.input, { left: MAX_INPUT_CHARACTERS }) };
+    case 'tool_result':
+      return { ...block, content: truncateText(block.content) };
+    case 'other': {
+      const { text } = block.raw;
+      const raw = typeof text === 'string' ? { text } : {};
+      return { ...block, type: truncatedCopy(block.type, MAX_KIND_LENGTH), raw };
     }
-    case 'tool_result': {
-      const { type: kind, ...result } = block;
-      return { kind, ...result, content: truncateText(result.content) };
-    }
-    case 'other':
-      return { kind: 'other', type: truncatedCopy(block.kind, MAX_KIND_LENGTH), raw: textField(block.raw) };
   }
-}
-
-/** A block of the service with the whole texts of its tool call. */
-export function toWholeBlock(block: ContentBlock): ReplyBlock {
-  if (block.type === 'tool_use') return { ...block, kind: 'tool_use' };
-  return block.type === 'tool_result' ? { ...block, kind: 'tool_result' } : toReplyBlock(block);
 }
 
 /** The beginning of a JSON value, in its shape; `room` counts the characters left. */
@@ -89,53 +82,24 @@ function truncateText(text: string): string {
   return truncatedCopy(text, MAX_TOOL_TEXT_LENGTH);
 }
 
-function textField({ text }: Readonly<Record<string, unknown>>): { text: string } | undefined {
-  return typeof text === 'string' ? { text } : undefined;
-}
-
-/** How deep nested fields of a tool's input count. */
-const MAX_INPUT_DEPTH = 8;
-
-/** Changes when the agent makes progress, shown or not. Computed for each read: without copies, in a few nanoseconds a character. */
-export function replyFingerprint(message: AgentMessage): string {
-  let hash = 0;
-  let length = 0;
-  for (const block of message.content) {
-    if (block.type === 'text') hash = hashText(hash, block.text);
-    if (block.type === 'other') hash = hashText(hash, rawText(block.raw));
-    length += growingLength(block);
+/** Changes when the agent makes progress, shown or not. */
+export function replyFingerprint({ status, content }: AgentMessage): string {
+  const hash = createHash('sha1');
+  for (const block of content) {
+    if (block.kind === 'text') hash.update(block.text);
+    if (block.kind === 'other' && typeof block.raw.text === 'string') hash.update(block.raw.text);
   }
-  const call = message.content.findLast((block) => block.type === 'tool_use');
-  if (call?.type === 'tool_use') hash = hashInput(hash, call.input, 0);
-  return `${message.status}/${message.content.length}/${length}/${hash}`;
+  const call = content.findLast((block) => block.kind === 'tool_use');
+  return hash.update(JSON.stringify([status, content.map(growingLength), call])).digest('base64url');
 }
 
 /** The length of what grows in a block; of an unknown kind, of its texts alone: links and times may differ in each read. */
 function growingLength(block: ContentBlock): number {
-  if (block.type === 'text') return block.text.length;
-  if (block.type === 'tool_result') return block.content.length;
-  if (block.type === 'tool_use') return 0;
-  let length = 0;
-  for (const value of Object.values(block.raw)) if (typeof value === 'string') length += value.length;
-  return length;
-}
-
-function rawText({ text }: Readonly<Record<string, unknown>>): string {
-  return typeof text === 'string' ? text : '';
-}
-
-function hashInput(before: number, value: unknown, depth: number): number {
-  if (typeof value === 'string') return hashText(before, value);
-  if (typeof value !== 'object' || value === null) return hashText(before, String(value));
-  if (depth === MAX_INPUT_DEPTH) return before;
-  let hash = before;
-  for (const [key, field] of Object.entries(value)) hash = hashInput(hashText(hash, key), field, depth + 1);
-  return hash;
-}
-
-/** FNV-1a of UTF-16 units. */
-function hashText(before: number, text: string): number {
-  let hash = before ^ text.length;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash;
+  if (block.kind === 'text') return block.text.length;
+  if (block.kind === 'tool_result') return block.content.length;
+  if (block.kind === 'tool_use') return 0;
+  return Object.values(block.raw).reduce<number>(
+    (length, value) => length + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
 }

@@ -1,6 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
-import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
+import { NO_LONGER_NEEDED, within } from '../../calls/retries-and-waits.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
@@ -103,15 +103,11 @@ export class ReplyReader {
     const { rate, lease } = this.#message;
     const granted = await rate.acquire(lease.signal, this.#nextRead.signal, DUE_READ_TIMEOUT_MS);
     if (!granted || this.#isFresh()) return;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, DUE_READ_TIMEOUT_MS);
     try {
-      await Promise.race([this.read(), late]);
+      await within(DUE_READ_TIMEOUT_MS, this.read(), undefined);
     } catch (error) {
       // The follower gets the same error, and the thread shows it.
       if (!(error instanceof AgentError)) throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

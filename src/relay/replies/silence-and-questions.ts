@@ -1,4 +1,4 @@
-import type { ReplyBlock } from '../../render/messages/answer-text.ts';
+import type { ContentBlock } from '../../agent/content-blocks.ts';
 import type { ReadReply } from './reply-blocks.ts';
 
 /** What the agent may be waiting for: `tool`, an answer to its `question`, or nothing that can be told. */
@@ -107,7 +107,7 @@ const NO_QUESTION =
 const END_LENGTH = 200;
 
 /** Whether the last words of a finished answer ask the reader something. */
-export function endsWithQuestion(blocks: readonly ReplyBlock[]): boolean {
+export function endsWithQuestion(blocks: readonly ContentBlock[]): boolean {
   const last = blocks.at(-1);
   if (last?.kind !== 'text' || waitsFor(blocks) !== 'question') return false;
   const line = last.text.trimEnd().split('\n').at(-1) ?? '';
@@ -115,7 +115,7 @@ export function endsWithQuestion(blocks: readonly ReplyBlock[]): boolean {
 }
 
 /** What the agent may be waiting for after it has written this. */
-export function waitsFor(blocks: readonly ReplyBlock[]): WaitingFor {
+export function waitsFor(blocks: readonly ContentBlock[]): WaitingFor {
   const answered = new Set(blocks.map((block) => (block.kind === 'tool_result' ? block.toolUseId : '')));
   // Whether a call without an id has ended cannot be told.
   if (blocks.some((block) => block.kind === 'tool_use' && block.id !== '' && !answered.has(block.id)))

@@ -24,8 +24,7 @@ export interface DeliveredMessage {
 
 /** The id of a task's last message; '' without any. */
 export async function lastMessageId(agent: AgentClient, taskId: string): Promise<string> {
-  const [last] = await agent.lastMessages(taskId, 1);
-  return last?.id ?? '';
+  return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
 /** The task has ended: it may never take another message. */
@@ -177,7 +176,7 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
 /** Whether a listed message says this; its spaces may have been tidied up, and the service may have added parts of its own. */
 function isSameText(message: AgentMessage, prompt: string): boolean {
   const tidy = (text: string) => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
-  const [first] = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const [first] = message.content.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
   return [messageText(message), first ?? ''].some((text) => tidy(text) === tidy(prompt));
 }
 

@@ -1,20 +1,14 @@
+import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { type RenderedMessage, type SlackBlock, sectionBlock } from '../blocks/slack-blocks.ts';
 import { unsupportedBlock } from '../strings/index.ts';
 import { graphemeStart } from '../text-format.ts';
-
-/** A block of the agent's reply, in the service's order. */
-export type ReplyBlock =
-  | { kind: 'text'; text: string }
-  | { kind: 'tool_use'; id: string; name: string; input: unknown }
-  | { kind: 'tool_result'; toolUseId: string; content: string; isError?: boolean }
-  | { kind: 'other'; type: string; raw: unknown };
 
 /**
  * The Markdown of the whole answer, without its thoughts. Texts before and after a tool call become separate paragraphs. Adjacent text blocks
  * are joined, unless one ends and the next starts a word. A block of an unknown type shows its `text`, or a line that
  * names its type. Line ends become `\n`.
  */
-export function answerText(blocks: readonly ReplyBlock[]): string {
+export function answerText(blocks: readonly ContentBlock[]): string {
   const known = answerTexts.get(blocks);
   if (known !== undefined) return known;
   const text = joinTexts(blocks);
@@ -23,9 +17,9 @@ export function answerText(blocks: readonly ReplyBlock[]): string {
 }
 
 /** The answers of blocks that were read: each is needed for many messages. */
-const answerTexts = new WeakMap<readonly ReplyBlock[], string>();
+const answerTexts = new WeakMap<readonly ContentBlock[], string>();
 
-function joinTexts(blocks: readonly ReplyBlock[]): string {
+function joinTexts(blocks: readonly ContentBlock[]): string {
   const segments: string[] = [];
   /** The last two characters so far; reading them from the answer would copy it for each block. */
   let end = '';
@@ -47,22 +41,13 @@ function joinTexts(blocks: readonly ReplyBlock[]): string {
   return segments.join('').replace(/^\uFEFF/, '');
 }
 
-function isThought(block: ReplyBlock): boolean {
+function isThought(block: ContentBlock): boolean {
   return block.kind === 'other' && /(?:thinking|reasoning)$/i.test(block.type);
 }
 
-function unknownText(block: { type: string; raw: unknown }): string {
-  const { raw } = block;
-  if (
-    typeof raw === 'object' &&
-    raw !== null &&
-    'text' in raw &&
-    typeof raw.text === 'string' &&
-    raw.text !== ''
-  ) {
-    return raw.text;
-  }
-  return unsupportedBlock(block.type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
+function unknownText({ type, raw }: ContentBlock & { kind: 'other' }): string {
+  if (typeof raw.text === 'string' && raw.text !== '') return raw.text;
+  return unsupportedBlock(type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
 }
 
 function continuesText(before: string, after: string): boolean {

@@ -1,3 +1,4 @@
+import type { ContentBlock } from '../../agent/content-blocks.ts';
 import {
   actionsBlock,
   buttonElement,
@@ -15,7 +16,7 @@ import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
-import { answerText, type ReplyBlock } from './answer-text.ts';
+import { answerText } from './answer-text.ts';
 import { feedbackButtons } from './button-notes.ts';
 import { furtherSourceBlocks, searchSources, showsSources, sourceBlocks } from './sources.ts';
 import { blocksWithDataTable, searchTable, wideTableOf } from './tables.ts';
@@ -24,7 +25,7 @@ import { doneLine, planBlock, progressLine } from './tool-steps.ts';
 export interface DisplayedReply {
   turnId: string;
   phase: ReplyPhase;
-  blocks: readonly ReplyBlock[];
+  blocks: readonly ContentBlock[];
   elapsedMs: number;
   /** Lines below the answer, such as those about files. */
   notes: readonly string[];
@@ -268,7 +269,7 @@ function blocksBelowAnswer(
   return blocks;
 }
 
-function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
+function shownToolBlocks(state: DisplayedReply): readonly ContentBlock[] {
   return state.hideSteps === true ? [] : state.blocks;
 }
 

@@ -1,9 +1,10 @@
+import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { fitsMessage, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
-import { answerText, type ReplyBlock } from './answer-text.ts';
+import { answerText } from './answer-text.ts';
 
 export interface DisplayedReview {
   /** At most one more than were asked for. */
@@ -14,7 +15,7 @@ export interface DisplayedReview {
 
 /** A review's findings, rendered like an answer below a heading; each message is the same whatever `most` is. */
 export function reviewMessages(
-  findings: readonly ReplyBlock[],
+  findings: readonly ContentBlock[],
   most: number,
   splitter: AnswerSplitter = new AnswerSplitter(),
 ): DisplayedReview {

@@ -1,8 +1,9 @@
 import type { RichTextBlock, RichTextElement } from '@slack/types';
+import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { isSignedLink } from '../markdown/unsafe-links.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
-import { answerText, type ReplyBlock } from './answer-text.ts';
+import { answerText } from './answer-text.ts';
 import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './source-ids.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-steps.ts';
 
@@ -37,10 +38,10 @@ export function showsSources({
   return phase === 'done' && hideSources !== true;
 }
 
-const searched = new WeakMap<readonly ReplyBlock[], readonly Source[]>();
+const searched = new WeakMap<readonly ContentBlock[], readonly Source[]>();
 
 /** Looks for the sources, so that rendering them takes no long time; false if they were looked for before. */
-export function searchSources(blocks: readonly ReplyBlock[]): boolean {
+export function searchSources(blocks: readonly ContentBlock[]): boolean {
   if (searched.has(blocks)) return false;
   searched.set(blocks, findSources(blocks));
   return true;
@@ -50,12 +51,12 @@ export function searchSources(blocks: readonly ReplyBlock[]): boolean {
  * The pages that a finished answer names, each once: links and ids of its text in their order, then ids in the results of
  * its tools. At most 100.
  */
-export function sourcesOf(blocks: readonly ReplyBlock[]): readonly Source[] {
+export function sourcesOf(blocks: readonly ContentBlock[]): readonly Source[] {
   searchSources(blocks);
   return searched.get(blocks) ?? [];
 }
 
-function findSources(blocks: readonly ReplyBlock[]): Source[] {
+function findSources(blocks: readonly ContentBlock[]): Source[] {
   const found = new Map<string, Source>();
   const addAll = (urls: readonly string[]) => {
     for (const url of urls) {
@@ -165,7 +166,7 @@ function decoded(escaped: string): string {
 }
 
 /** Below an answer: the sources that it names, if there are two or more. */
-export function sourceBlocks(blocks: readonly ReplyBlock[]): RichTextBlock[] {
+export function sourceBlocks(blocks: readonly ContentBlock[]): RichTextBlock[] {
   const sources = sourcesOf(blocks);
   const rest = sources.length - MAX_LISTED;
   if (sources.length < 2) return [];
@@ -175,7 +176,7 @@ export function sourceBlocks(blocks: readonly ReplyBlock[]): RichTextBlock[] {
 }
 
 /** The sources that the list below an answer has no room for. */
-export function furtherSourceBlocks(blocks: readonly ReplyBlock[]): RichTextBlock[] {
+export function furtherSourceBlocks(blocks: readonly ContentBlock[]): RichTextBlock[] {
   const rest = sourcesOf(blocks).slice(MAX_LISTED);
   const last = rest.length === MAX_FOUND - MAX_LISTED ? strings.firstSourcesOnly(MAX_FOUND) : '';
   return rest.length === 0 ? [] : [listBlock(strings.furtherSources, rest, MAX_LISTED + 1, last)];

@@ -1,9 +1,9 @@
 import type { TaskCardBlock, URLSourceElement } from '@slack/types';
+import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { blockTextLength, type PlanBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { earlierSteps, stepsDone } from '../strings/index.ts';
 import { capitalise, counted, formatRunningTime, shorten, toOneLine } from '../text-format.ts';
-import type { ReplyBlock } from './answer-text.ts';
 import { inputText, parseJson, readableValue } from './tool-values.ts';
 
 /** A tool call of the agent, as people see it. */
@@ -53,7 +53,7 @@ export interface ToolCall {
   isError?: boolean | undefined;
 }
 
-export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
+export function toolCalls(blocks: readonly ContentBlock[]): ToolCall[] {
   const outcomes = new Map<string, Pick<ToolCall, 'output' | 'isError'>>();
   const called = new Set<string>();
   for (const block of blocks) {
@@ -69,7 +69,7 @@ export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
   });
 }
 
-function outcomeIn({ content, isError }: ReplyBlock & { kind: 'tool_result' }) {
+function outcomeIn({ content, isError }: ContentBlock & { kind: 'tool_result' }) {
   return { output: content, isError };
 }
 
@@ -80,7 +80,7 @@ export function callTitle({ name, input }: Pick<ToolCall, 'name' | 'input'>, mos
 }
 
 /** The agent's tool calls in order. */
-export function toolSteps(blocks: readonly ReplyBlock[]): ToolStep[] {
+export function toolSteps(blocks: readonly ContentBlock[]): ToolStep[] {
   return toolCalls(blocks).map(({ name, input, output }) => ({
     name: toolName(name),
     summary: summaryOf(input),
@@ -130,7 +130,7 @@ const MAX_LINE_LENGTH = 180;
 
 /** The line below a growing reply: what the agent is doing, for how long, and how many steps are done. */
 export function progressLine(
-  blocks: readonly ReplyBlock[],
+  blocks: readonly ContentBlock[],
   options: { elapsedMs: number; status: string },
 ): string {
   const tail = progressTail(blocks, options.elapsedMs);
@@ -141,14 +141,14 @@ export function progressLine(
 }
 
 /** For how long the agent works, and how many steps are done: "1 min · 2 steps done". */
-export function progressTail(blocks: readonly ReplyBlock[], elapsedMs: number): string {
+export function progressTail(blocks: readonly ContentBlock[], elapsedMs: number): string {
   const done = toolCalls(blocks).filter((call) => call.output !== undefined).length;
   const count = done === 0 ? '' : `${counted(done, 'step')} done`;
   return [formatRunningTime(elapsedMs), count].filter((part) => part !== '').join(' · ');
 }
 
 /** The line below a finished reply: "14 steps in 6 min". */
-export function doneLine(blocks: readonly ReplyBlock[], elapsedMs: number): string {
+export function doneLine(blocks: readonly ContentBlock[], elapsedMs: number): string {
   return stepsDone(toolCalls(blocks).length, elapsedMs);
 }
 
@@ -169,7 +169,7 @@ const ADDRESS = /https?:\/\/[^\s<>()[\]{}|"'`*\\\u2060]+/g;
  * stay the same as the run goes on, so that Slack keeps open what people opened.
  */
 export function planBlock(
-  blocks: readonly ReplyBlock[],
+  blocks: readonly ContentBlock[],
   options: { elapsedMs: number; status: string },
 ): PlanBlock | undefined {
   const calls = toolCalls(blocks);

@@ -1,6 +1,7 @@
+import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { markdownToHtml } from '../markdown/markdown-to-html.ts';
 import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
-import { answerText, type ReplyBlock } from '../messages/answer-text.ts';
+import { answerText } from '../messages/answer-text.ts';
 import { sourcesOf } from '../messages/sources.ts';
 import { callTitle, type ToolCall, toolCalls } from '../messages/tool-steps.ts';
 import { inputText, wholeValue } from '../messages/tool-values.ts';
@@ -47,7 +48,7 @@ export interface RecordedTurn {
   isEdited: boolean;
   filesIn: readonly RecordedFile[];
   /** The agent's reply, or a sentence why there is none. */
-  answer: readonly ReplyBlock[] | string;
+  answer: readonly ContentBlock[] | string;
   filesOut: readonly RecordedFile[];
   skill: string | null;
   outcome: string | null;
@@ -120,7 +121,7 @@ export function* turnHtml(turn: RecordedTurn): Generator<string> {
 }
 
 /** The text of an answer, the sources that it names, and its steps. */
-function* answerHtml(blocks: readonly ReplyBlock[]): Generator<string> {
+function* answerHtml(blocks: readonly ContentBlock[]): Generator<string> {
   yield* markdownToHtml(answerText(blocks));
   const sources = sourcesOf(blocks).map(({ url }) => `<li>${linkTo(url)}</li>`);
   if (sources.length > 0) yield `<h3>Sources</h3>\n<ol>${sources.join('\n')}</ol>\n`;

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import {
   endsWithQuestion,
   silenceBefore,
   waitsFor,
 } from '../../../src/relay/replies/silence-and-questions.ts';
-import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 
-const call: ReplyBlock = { kind: 'tool_use', id: 't1', name: 'look_up', input: {} };
-const result: ReplyBlock = { kind: 'tool_result', toolUseId: 't1', content: 'Which one?' };
-const text = (words: string): ReplyBlock => ({ kind: 'text', text: words });
+const call: ContentBlock = { kind: 'tool_use', id: 't1', name: 'look_up', input: {} };
+const result: ContentBlock = { kind: 'tool_result', toolUseId: 't1', content: 'Which one?' };
+const text = (words: string): ContentBlock => ({ kind: 'text', text: words });
 
-test.each<[string, ReplyBlock[], ReturnType<typeof waitsFor>]>([
+test.each<[string, ContentBlock[], ReturnType<typeof waitsFor>]>([
   ['nothing before it has written', [], undefined],
   ['nothing after a statement', [text('Is it this? No.')], undefined],
   ['an answer to a question', [text('Which one?')], 'question'],

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { answerText, type ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
+import { answerText } from '../../../src/render/messages/answer-text.ts';
 
-function text(said: string): ReplyBlock {
+function text(said: string): ContentBlock {
   return { kind: 'text', text: said };
 }
 
-const call: ReplyBlock = { kind: 'tool_use', id: 't1', name: 'run_python', input: {} };
-const outcome: ReplyBlock = { kind: 'tool_result', toolUseId: 't1', content: 'secret output' };
+const call: ContentBlock = { kind: 'tool_use', id: 't1', name: 'run_python', input: {} };
+const outcome: ContentBlock = { kind: 'tool_result', toolUseId: 't1', content: 'secret output' };
 
 describe('the text of an answer', () => {
   test.each([
@@ -25,7 +26,7 @@ describe('the text of an answer', () => {
     ['a tool call first', [call, outcome, text('Found.')], 'Found.'],
     ['line ends of other systems', [text('a\r\nb\rc')], 'a\nb\nc'],
     ['a byte order mark', [text('\uFEFF# Title')], '# Title'],
-  ] satisfies [string, ReplyBlock[], string][])('with %s', (_, blocks, expected) => {
+  ] satisfies [string, ContentBlock[], string][])('with %s', (_, blocks, expected) => {
     expect(answerText(blocks)).toBe(expected);
   });
 
@@ -35,9 +36,9 @@ describe('the text of an answer', () => {
   });
 
   test.each(['thinking', 'redacted_thinking', 'Reasoning'])('leaves out a block of %s', (type) => {
-    const thought: ReplyBlock = { kind: 'other', type, raw: { text: 'secret thought' } };
+    const thought: ContentBlock = { kind: 'other', type, raw: { text: 'secret thought' } };
     expect(answerText([text('I look.'), thought, text('found it')])).toBe('I look.\n\nfound it');
-    expect(answerText([{ ...thought, raw: undefined }])).toBe('');
+    expect(answerText([{ ...thought, raw: {} }])).toBe('');
   });
 
   test('never shows the input or output of a tool', () => {
@@ -47,11 +48,11 @@ describe('the text of an answer', () => {
 
 describe('a block of an unknown type', () => {
   test('shows its text as a separate paragraph', () => {
-    const other: ReplyBlock = { kind: 'other', type: 'refusal', raw: { text: 'no, sorry' } };
+    const other: ContentBlock = { kind: 'other', type: 'refusal', raw: { text: 'no, sorry' } };
     expect(answerText([text('Well'), other, text('so')])).toBe('Well\n\nno, sorry\n\nso');
   });
 
-  test.each([{ text: '' }, { text: 7 }, {}, null, 'words'])('is named in a line if it is %j', (raw) => {
+  test.each([{ text: '' }, { text: 7 }, {}])('is named in a line if it is %j', (raw) => {
     expect(answerText([{ kind: 'other', type: 'chart_v2', raw }])).toContain('“chart v2”');
   });
 

@@ -1,34 +1,34 @@
 import { describe, expect, test } from 'vitest';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import { toReplyBlock } from '../../../src/relay/replies/reply-blocks.ts';
-import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 import { type DisplayedReply, renderReply } from '../../../src/render/messages/reply-message.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
-function call(id: string, query: string): ReplyBlock {
+function call(id: string, query: string): ContentBlock {
   return { kind: 'tool_use', id, name: 'search_web', input: { query } };
 }
 
-function result(toolUseId: string, content = 'ok'): ReplyBlock {
+function result(toolUseId: string, content = 'ok'): ContentBlock {
   return { kind: 'tool_result', toolUseId, content };
 }
 
 /** The states of two steps with this output, as a turn keeps it. */
 function statesOf(content: string, isError?: boolean) {
-  const outcome = { type: 'tool_result' as const, content, ...(isError !== undefined && { isError }) };
+  const outcome = { kind: 'tool_result' as const, content, ...(isError !== undefined && { isError }) };
   const blocks = ['1', '2'].flatMap((id) => [call(id, 'BRCA1'), toReplyBlock({ ...outcome, toolUseId: id })]);
   return shown(blocks).plan?.tasks.map(({ status }) => status);
 }
 
 /** So many finished calls. */
-function finishedCalls(count: number, output?: string): ReplyBlock[] {
+function finishedCalls(count: number, output?: string): ContentBlock[] {
   return Array.from({ length: count }, (_, at) => [
     call(`${at}`, `entry ${at}`),
     result(`${at}`, output),
   ]).flat();
 }
 
-function shown(blocks: ReplyBlock[], more: Partial<DisplayedReply> = {}) {
+function shown(blocks: ContentBlock[], more: Partial<DisplayedReply> = {}) {
   const [first, ...others] = renderReply({
     ...{ turnId, phase: 'working', blocks, elapsedMs: 65_000, notes: [], maxMessages: 12 },
     newBlocks: ['plan'],

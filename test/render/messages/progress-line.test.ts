@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import { contextLineBlock } from '../../../src/render/blocks/slack-blocks.ts';
-import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 import { doneLine, progressLine } from '../../../src/render/messages/tool-steps.ts';
 
-function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
+function call(id: string, input: unknown, name = 'run_python'): ContentBlock {
   return { kind: 'tool_use', id, name, input };
 }
 
-function outcome(toolUseId: string, content = 'ok'): ReplyBlock {
+function outcome(toolUseId: string, content = 'ok'): ContentBlock {
   return { kind: 'tool_result', toolUseId, content };
 }
 
-function lineOf(blocks: ReplyBlock[], elapsedMs = 65_000): string {
+function lineOf(blocks: ContentBlock[], elapsedMs = 65_000): string {
   const line = progressLine(blocks, { elapsedMs, status: 'The agent is working on it…' });
   return contextLineBlock(line)
     .elements.map((element) => ('text' in element ? element.text : ''))

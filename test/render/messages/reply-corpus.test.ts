@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import { blockTextLength, type RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
-import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 import { type ReplyPhase, renderReply } from '../../../src/render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
@@ -73,7 +73,7 @@ const table = fc
 const run = fc
   .array(fc.oneof(step, step, table, markdownArbitrary(), words), { minLength: 1, maxLength: 7 })
   .map((parts) =>
-    parts.flatMap((part, at): ReplyBlock[] => {
+    parts.flatMap((part, at): ContentBlock[] => {
       if (typeof part === 'string') return [{ kind: 'text', text: `${part}\n\n` }];
       const id = `${at}`;
       const called = { kind: 'tool_use' as const, id, name: part.name, input: part.input };

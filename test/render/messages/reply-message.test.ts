@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import {
   answerOverflow,
   type DisplayedReply,
@@ -43,7 +43,7 @@ function buttons(reply: DisplayedReply): string[] {
   );
 }
 
-const tools: ReplyBlock[] = [
+const tools: ContentBlock[] = [
   { kind: 'text', text: 'I will look.' },
   { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
   { kind: 'tool_result', toolUseId: 't1', content: '1' },
@@ -53,7 +53,7 @@ const tools: ReplyBlock[] = [
 describe('a reply', () => {
   test.each(phases)('in the phase %s never has more blocks than Slack allows in one message', (phase) => {
     for (let headings = 46; headings <= 50; headings += 1) {
-      const heading: ReplyBlock = { kind: 'text', text: '# A heading\n\n'.repeat(headings) };
+      const heading: ContentBlock = { kind: 'text', text: '# A heading\n\n'.repeat(headings) };
       const blocks = [...tools, heading];
       for (const message of renderReply(state({ phase, blocks, notes: ['A file was left out.'] }))) {
         const counts = message.blocks.map((block) =>
@@ -76,7 +76,7 @@ describe('a reply', () => {
   });
 
   test('has a menu beside its buttons once it is answered', () => {
-    const answered: ReplyBlock[] = [...tools, { kind: 'text', text: 'An answer.' }];
+    const answered: ContentBlock[] = [...tools, { kind: 'text', text: 'An answer.' }];
     const menuOf = (phase: ReplyPhase) =>
       renderReply(state({ phase, blocks: answered }))
         .flatMap(({ blocks }) => blocks)
@@ -92,7 +92,7 @@ describe('a reply', () => {
     for (const phase of ['failed', 'cancelled'] as const)
       expect(buttons(state({ phase, blocks: tools }))).toEqual(['retry', 'steps']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
-    const stray: ReplyBlock[] = [{ kind: 'tool_result', toolUseId: 't9', content: 'out' }];
+    const stray: ContentBlock[] = [{ kind: 'tool_result', toolUseId: 't9', content: 'out' }];
     expect(buttons(state({ phase: 'done', blocks: stray }))).toEqual(['steps']);
   });
 

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { sampleReport } from '../../../sandbox/agent/sample-report.ts';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { visibleText } from '../../../sandbox/slack/visible-text.ts';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import type { RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
-import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 import {
   type DisplayedReply,
   renderNextMessage,
@@ -17,9 +17,9 @@ import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts
 import { anyCharacter } from '../../support/any-character.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 
-const text = (...texts: string[]): ReplyBlock[] => texts.map((one) => ({ kind: 'text', text: one }));
-const result = (content: string): ReplyBlock => ({ kind: 'tool_result', toolUseId: 't1', content });
-const labels = (blocks: readonly ReplyBlock[]) => sourcesOf(blocks).map(({ label }) => label);
+const text = (...texts: string[]): ContentBlock[] => texts.map((one) => ({ kind: 'text', text: one }));
+const result = (content: string): ContentBlock => ({ kind: 'tool_result', toolUseId: 't1', content });
+const labels = (blocks: readonly ContentBlock[]) => sourcesOf(blocks).map(({ label }) => label);
 
 /** What is easily taken for a source, and is none. */
 const AWKWARD = `
@@ -249,7 +249,7 @@ const webAddress = fc
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
-function state(blocks: readonly ReplyBlock[], fields: Partial<DisplayedReply> = {}): DisplayedReply {
+function state(blocks: readonly ContentBlock[], fields: Partial<DisplayedReply> = {}): DisplayedReply {
   return { turnId, phase: 'done', blocks, elapsedMs: 65_000, notes: [], maxMessages: 12, ...fields };
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import { toolSteps } from '../../../src/render/messages/tool-steps.ts';
 import { wholeValue } from '../../../src/render/messages/tool-values.ts';
 
-function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
+function call(id: string, input: unknown, name = 'run_python'): ContentBlock {
   return { kind: 'tool_use', id, name, input };
 }
 
-function outcome(toolUseId: string, content = 'ok'): ReplyBlock {
+function outcome(toolUseId: string, content = 'ok'): ContentBlock {
   return { kind: 'tool_result', toolUseId, content };
 }
 

@@ -2,7 +2,7 @@ import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts'
 import { homeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { settingsModal } from '../features/settings/settings-modal.ts';
-import { askedAgainJobs } from '../features/start/ask-again.ts';
+import { askedAgainJobs } from '../features/start/asked-again-links.ts';
 import { questionPoster } from '../features/start/question-delivery.ts';
 import { startForm } from '../features/start/start-form.ts';
 import { startSubmissions } from '../features/start/start-form-submission.ts';

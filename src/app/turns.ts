@@ -1,6 +1,6 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
-import { showTaskTitle } from '../features/direct-messages.ts';
+import { showTaskTitle } from '../features/suggested-prompts.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';

@@ -1,8 +1,8 @@
 import type { App, RespondFn, SlackActionMiddlewareArgs, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { suggestPrompts } from '../features/direct-messages.ts';
 import { type HomeTab, parseHomeMetadata } from '../features/home-tab.ts';
+import { suggestPrompts } from '../features/suggested-prompts.ts';
 import type {
   ButtonHandler,
   ButtonHandlers,

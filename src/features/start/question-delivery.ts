@@ -32,7 +32,7 @@ import {
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, MessageContent, TaskStart } from '../../store/schema.ts';
 import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
-import { firstTurn, linkTo, wantLinkBack } from './ask-again.ts';
+import { firstTurn, linkTo, wantLinkBack } from './asked-again-links.ts';
 
 export type PostOutcome =
   | 'posted'

@@ -21,7 +21,6 @@ import { cellsOf, isTooLarge, tablesAmong } from '../reading/pasted-tables.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import { allSettledOrThrow } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 import {
   FileOmitted,
   type FilePatience,
@@ -30,7 +29,8 @@ import {
   throwIfNotAllowed,
   throwIfTooMany,
   UNNAMED_FILE,
-} from './left-out-files.ts';
+} from './allowed-files.ts';
+import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 import { maySeeFile } from './linked-messages.ts';
 
 /** How many files of one message are uploaded at a time. */

@@ -25,9 +25,9 @@ import {
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { isNoteResent } from './allowed-files.ts';
 import { type SharedItem, sharedItemsOf } from './attachments.ts';
 import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';
-import { isNoteResent } from './left-out-files.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
 import { taskTitle } from './thread-task.ts';
 

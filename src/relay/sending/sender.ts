@@ -11,6 +11,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import type { FilePatience } from './allowed-files.ts';
 import {
   type Attachments,
   type SharedItem,
@@ -19,7 +20,6 @@ import {
 } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, TaskClosed } from './delivery.ts';
-import type { FilePatience } from './left-out-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import { ensureThreadTask, newTaskOptions } from './thread-task.ts';

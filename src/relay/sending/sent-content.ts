@@ -7,10 +7,10 @@ import { toSingleLine, withWriterName } from '../reading/message-to-markdown.ts'
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
+import { fileLinkLines, isNoteResent, keptFileNotes } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
 import { EmptyMessage, isEmptyMessage } from './empty-message.ts';
-import { fileLinkLines, isNoteResent, keptFileNotes } from './left-out-files.ts';
 import { unreadLinkLines } from './linked-messages.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';

@@ -6,7 +6,7 @@ import type { ReadReply } from '../replies/reply-blocks.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { withSkippedFiles } from '../sending/left-out-files.ts';
+import { withSkippedFiles } from '../sending/allowed-files.ts';
 import { waitForBackgroundWork } from './later-results.ts';
 import { isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTypeAllowed } from '../../../src/relay/sending/left-out-files.ts';
+import { isTypeAllowed } from '../../../src/relay/sending/allowed-files.ts';
 
 test.each([
   [['.csv'], [], true],

@@ -202,8 +202,8 @@ export async function openAppScene(
     ...options,
     limits: { refusalMs: 500, slackPace: UNLIMITED_PACE, ...options.limits },
     agent: { pace: 0.02, ...options.agent },
-    // Longer than Slack's 3 s, for machines that are busy.
-    slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, ...options.slack },
+    // Longer than Slack's 3 s, for machines that are busy; what is late all the same comes again within seconds.
+    slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, retryScale: 0.02, ...options.slack },
     // Each connection prepares its statements anew: few people need few.
     settings: { SLACK_EDITS_PER_MINUTE: '3000', DATABASE_CONNECTIONS: '6', ...options.settings },
   });

@@ -141,8 +141,9 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.until('the reply says that the agent is silent', () =>
       scene.shown(channel, root).includes('No news'),
     );
-    const slow = { kind: 'latency', ms: 3_000 } as const;
-    scene.agent.faults.add({ call: 'POST /experimental/files', fault: slow, times: 1 });
+    const gate = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: gate.promise } as const;
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: held, times: 1 });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
@@ -151,6 +152,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
     scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
     await scene.finished(channel, root);
+    gate.resolve();
     const isOver = async () => (await turns.get(passing.workspace, passing.id)) === undefined;
     await scene.until('its message is left to a turn of its own', isOver);
     await scene.finished(channel, next);

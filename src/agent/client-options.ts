@@ -59,7 +59,7 @@ export interface AgentClientOptions {
   readonly uploadMemory?: UploadMemory;
   /** Limits of JSON responses; those for the operator's own service if left out. */
   readonly responseLimits?: ResponseLimits;
-  /** Memory for JSON responses that clients share. */
+  /** Memory for JSON responses that clients share; one of its own if left out. */
   readonly responseMemory?: ResponseMemoryShare;
   /** Resolves public host names; the system resolver without private addresses if left out. */
   readonly lookup?: LookupFunction;

@@ -9,7 +9,7 @@ export interface ResponseLimits {
   readonly maxBytes: number;
   /** Objects, lists and members of one response: parsed, they take far more memory than its bytes. */
   readonly maxValues: number;
-  /** Bytes of one client's responses in progress. `maxBytes` of it is kept for the oldest; the others wait. */
+  /** Bytes of one owner's responses in progress. `maxBytes` of it is kept for the oldest; the others wait. */
   readonly maxConcurrentBytes: number;
   /** Bytes of all pages of one list. */
   readonly maxListBytes: number;
@@ -46,13 +46,16 @@ const BURST_SECONDS = 8;
 /** Reads the responses of one service within its limits. */
 export class ResponseReader {
   readonly limits: ResponseLimits;
-  readonly #memory: ResponseMemoryShare;
+  readonly #share: ResponseMemoryShare;
   /** When the bytes read so far fit `bytesPerSecond` (ms, as `performance.now()`). */
   #withinRateAt = Number.NEGATIVE_INFINITY;
 
-  constructor(limits: ResponseLimits, memory: ResponseMemoryShare = new ResponseMemoryShare()) {
+  constructor(
+    limits: ResponseLimits,
+    share: ResponseMemoryShare = { memory: new ResponseMemory(), owner: '' },
+  ) {
     this.limits = limits;
-    this.#memory = memory;
+    this.#share = share;
   }
 
   /** How long the next read has to wait (ms). */
@@ -83,15 +86,16 @@ export class ResponseReader {
   /** A response's text; `isWhole` is false if it is too large. Waits while other responses use the memory. */
   async readText(body: Readable): Promise<{ text: string; isWhole: boolean; bytes: number }> {
     const { maxBytes, maxConcurrentBytes, bytesPerSecond } = this.limits;
-    const read = this.#memory.begin(body);
+    const { memory, owner } = this.#share;
+    const read = memory.begin(body, owner);
     const onBytes = async (size: number) => {
       this.#withinRateAt = Math.max(this.#withinRateAt, performance.now()) + (size / bytesPerSecond) * 1_000;
-      await this.#memory.add(read, size, maxConcurrentBytes - maxBytes);
+      await memory.add(read, size, maxConcurrentBytes - maxBytes);
     };
     try {
       return { ...(await readText(body, maxBytes, onBytes)), bytes: read.bytes };
     } finally {
-      this.#memory.end(read);
+      memory.end(read);
     }
   }
 }
@@ -137,95 +141,76 @@ function closingQuote(text: string, from: number): number {
   return -1;
 }
 
-export interface PendingRead {
+/** A response in progress. */
+interface PendingRead {
   readonly body: Readable;
+  readonly owner: string;
   bytes: number;
 }
 
-/** The memory for responses in progress of several clients. Once it is full, the one that uses most loses a response. */
-export class ResponseMemory {
-  readonly #maxBytes: number;
-  readonly #shares = new Set<ResponseMemoryShare>();
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** A client's share has grown, or has been used up. */
-  onChanged(share: ResponseMemoryShare): void {
-    if (share.bytes > 0) this.#shares.add(share);
-    else this.#shares.delete(share);
-    while (this.#totalBytes() > this.#maxBytes) {
-      const [largest] = [...this.#shares].sort((a, b) => b.bytes - a.bytes);
-      largest?.abandonLargest();
-    }
-  }
-
-  #totalBytes(): number {
-    return [...this.#shares].reduce((sum, { bytes }) => sum + bytes, 0);
-  }
+/** A workspace's share of the memory: all of its accounts have the same `owner`. */
+export interface ResponseMemoryShare {
+  readonly memory: ResponseMemory;
+  readonly owner: string;
 }
 
-/** One client's share of that memory. Several accounts of a workspace have one share. */
-export class ResponseMemoryShare {
-  readonly #memory: ResponseMemory | undefined;
-  /** Responses in progress, the oldest first. */
+/** The memory for responses in progress. Once it is full, the owner that uses most loses a response. */
+export class ResponseMemory {
+  readonly #maxBytes: number;
+  /** The oldest first. */
   readonly #reads = new Set<PendingRead>();
-  /** Wakes the reads that wait for room. */
-  readonly #waiting = new Set<() => void>();
+  /** Resolves when a response has been read, or is given up. */
+  #changed = Promise.withResolvers<void>();
 
-  constructor(memory?: ResponseMemory) {
-    this.#memory = memory;
+  constructor(maxBytes: number = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
   }
 
   /** Bytes of the responses in progress. */
   get bytes(): number {
-    return [...this.#reads].reduce((sum, { bytes }) => sum + bytes, 0);
+    return bytesOf([...this.#reads]);
   }
 
-  begin(body: Readable): PendingRead {
-    const read = { body, bytes: 0 };
+  begin(body: Readable, owner: string): PendingRead {
+    const read = { body, owner, bytes: 0 };
     this.#reads.add(read);
+    body.once('close', () => this.#wake());
     return read;
   }
 
-  /** Adds bytes to a response, and waits while the others use more than `maxOtherBytes`. The oldest never waits. */
+  /** Adds bytes to a response, and waits while its owner's others use more than `maxOtherBytes`. The oldest never waits. */
   async add(read: PendingRead, size: number, maxOtherBytes: number): Promise<void> {
     read.bytes += size;
-    this.#memory?.onChanged(this);
-    while (!this.#mayContinue(read, maxOtherBytes) && !read.body.destroyed)
-      await this.#waitForRoom(read.body);
+    while (this.bytes > this.#maxBytes) this.#abandonLargest();
+    while (!this.#mayContinue(read, maxOtherBytes) && !read.body.destroyed) await this.#changed.promise;
   }
 
   end(read: PendingRead): void {
     this.#reads.delete(read);
-    this.#memory?.onChanged(this);
-    for (const wake of this.#waiting) wake();
+    this.#wake();
   }
 
-  /** Gives the memory of the largest response back: it breaks, and its call may be repeated. */
-  abandonLargest(): void {
-    const [largest] = [...this.#reads].sort((a, b) => b.bytes - a.bytes);
+  #mayContinue(read: PendingRead, maxOtherBytes: number): boolean {
+    const own = [...this.#reads].filter(({ owner }) => owner === read.owner);
+    return read === own[0] || bytesOf(own) - read.bytes <= maxOtherBytes;
+  }
+
+  /** Gives the memory of a response back: it breaks, and its call may be repeated. */
+  #abandonLargest(): void {
+    const byOwner = [...Map.groupBy(this.#reads, ({ owner }) => owner).values()];
+    const [most] = byOwner.sort((a, b) => bytesOf(b) - bytesOf(a));
+    const [largest] = most?.sort((a, b) => b.bytes - a.bytes) ?? [];
     if (largest === undefined) return;
     largest.body.destroy(new Error('The responses of the agent services take too much memory'));
     this.end(largest);
   }
 
-  #mayContinue(read: PendingRead, maxOtherBytes: number): boolean {
-    const [oldest] = this.#reads;
-    return read === oldest || this.bytes - read.bytes <= maxOtherBytes;
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
+}
 
-  /** Waits until another response has been read, or this body closes. */
-  async #waitForRoom(body: Readable): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const wake = () => {
-        this.#waiting.delete(wake);
-        body.off('close', wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      body.once('close', wake);
-    });
-  }
+function bytesOf(reads: readonly PendingRead[]): number {
+  return reads.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,11 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import {
-  type ResponseLimits,
-  ResponseMemory,
-  ResponseMemoryShare,
-  ResponseReader,
-} from '../../src/agent/response-limits.ts';
+import { type ResponseLimits, ResponseMemory, ResponseReader } from '../../src/agent/response-limits.ts';
 
 const limits: ResponseLimits = {
   maxBytes: 4_000,
@@ -27,8 +22,8 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 10));
 
 test('the accounts of all workspaces share one memory, and the one that uses most loses a response', async () => {
   const memory = new ResponseMemory(10_000);
-  const reader = () => new ResponseReader(limits, new ResponseMemoryShare(memory));
-  const [hog, other, honest] = [reader(), reader(), reader()];
+  const reader = (owner: string) => new ResponseReader(limits, { memory, owner });
+  const [hog, other, honest] = [reader('T1'), reader('T2'), reader('T3')];
   const [large, small, foreign] = [stalled(3_900), stalled(1_900), stalled(3_900)];
   const outcomes = Promise.allSettled([hog.readText(large), hog.readText(small), other.readText(foreign)]);
   await settle();
@@ -40,7 +35,7 @@ test('the accounts of all workspaces share one memory, and the one that uses mos
 });
 
 test('the accounts of one workspace share its part of the memory', async () => {
-  const share = new ResponseMemoryShare();
+  const share = { memory: new ResponseMemory(), owner: 'T1' };
   const [current, retired] = [new ResponseReader(limits, share), new ResponseReader(limits, share)];
   const first = stalled(3_900);
   const reading = current.readText(first);
@@ -53,5 +48,5 @@ test('the accounts of one workspace share its part of the memory', async () => {
   expect(isRead).toBe(false);
   first.push(null);
   await Promise.all([reading, waiting]);
-  expect(share.bytes).toBe(0);
+  expect(share.memory.bytes).toBe(0);
 });

@@ -3,11 +3,7 @@ import { type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
 import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import {
-  ResponseMemory,
-  ResponseMemoryShare,
-  WORKSPACES_RESPONSE_BYTES,
-} from '../../agent/response-limits.ts';
+import { ResponseMemory, WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
 import {
   OPERATOR_UPLOAD_MEMORY_BYTES,
   UploadMemory,
@@ -54,11 +50,8 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
   /** Shared by all workspaces with accounts of their own. */
   readonly #ownUploadMemory = new UploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
   readonly #ownResponseMemory = new ResponseMemory(WORKSPACES_RESPONSE_BYTES);
-  /** Each workspace's shares, for its current account and its earlier ones. */
-  readonly #sharesByWorkspace = new Map<
-    string,
-    { uploadMemory: UploadMemory; responseMemory: ResponseMemoryShare }
-  >();
+  /** Each workspace's share, for its current account and its earlier ones. */
+  readonly #uploadMemoryByWorkspace = new Map<string, UploadMemory>();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
   readonly #currentByWorkspace = new Map<string, string>();
@@ -90,12 +83,10 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
 
   /** The options of the clients of a workspace's own accounts. */
   ownAccountOptions(workspace: string): ServiceClientOptions {
-    const shares = this.#sharesByWorkspace.get(workspace) ?? {
-      uploadMemory: this.#ownUploadMemory.share(),
-      responseMemory: new ResponseMemoryShare(this.#ownResponseMemory),
-    };
-    this.#sharesByWorkspace.set(workspace, shares);
-    return { ...this.#deps.clientOptions, ...this.#deps.ownAccountOptions, ...shares };
+    const uploadMemory = this.#uploadMemoryByWorkspace.get(workspace) ?? this.#ownUploadMemory.share();
+    this.#uploadMemoryByWorkspace.set(workspace, uploadMemory);
+    const responseMemory = { memory: this.#ownResponseMemory, owner: workspace };
+    return { ...this.#deps.clientOptions, ...this.#deps.ownAccountOptions, uploadMemory, responseMemory };
   }
 
   /** The read rate of an account. Where the account is gone and nothing can be read, a new one. */

@@ -47,8 +47,8 @@ test('all accounts that a workspace had share its memory, and only a few retired
   expect(() => known.agentClient('a2')).toThrow(AccountGone);
   expect(known.agentClient('a3').uploadMemory).toBe(known.agentClient('a6').uploadMemory);
   const { responseMemory } = known.ownAccountOptions('T3');
-  expect(known.ownAccountOptions('T3').responseMemory).toBe(responseMemory);
-  expect(known.ownAccountOptions('T4').responseMemory).not.toBe(responseMemory);
+  expect(known.ownAccountOptions('T3').responseMemory).toEqual(responseMemory);
+  expect(known.ownAccountOptions('T4').responseMemory).not.toEqual(responseMemory);
   const withoutKey = known.agentClient('a3');
   await kysely
     .updateTable('accounts')

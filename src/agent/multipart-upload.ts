@@ -12,7 +12,8 @@ const SLICE_BYTES = 1024 * 1024;
 /** Characters of a part's ETag, which is recorded. */
 const MAX_ETAG_LENGTH = 1024;
 
-type MultipartState = ResumableUpload & { readonly uploadId: string };
+/** An upload in parts that was started. */
+export type MultipartState = ResumableUpload & { readonly uploadId: string };
 
 /** Uploads the missing parts of a file. */
 export class MultipartUpload {

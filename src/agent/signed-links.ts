@@ -1,12 +1,7 @@
 import { Readable } from 'node:stream';
 import { firstTextAt, parseJson } from '../calls/json.ts';
 import type { Transport } from './client-options.ts';
-import {
-  type CallContext,
-  errorForBrokenRequest,
-  errorForResponse,
-  RequestBodyError,
-} from './error-mapping.ts';
+import { type CallContext, errorForBrokenRequest, errorForResponse } from './error-mapping.ts';
 import { AgentError, AgentExpiredLinkError, AgentRejectedError } from './errors.ts';
 import {
   type HttpRequest,
@@ -70,7 +65,7 @@ export class SignedLinks {
     this.#retry = { ...options.retry, retryStatuses: [...options.retry.retryStatuses, 500] };
   }
 
-  /** Sends a body. Returns the response's ETag exactly as received. */
+  /** Sends a body. Returns the response's ETag exactly as received. Throws RequestBodyError if the body cannot be read. */
   async put(upload: LinkUpload): Promise<{ etag: string | undefined }> {
     const context = this.#contextOf(upload.name);
     const url = this.#resolve(context, upload.url, undefined);
@@ -86,11 +81,7 @@ export class SignedLinks {
       await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
       return { etag: response.header('etag') };
     };
-    try {
-      return await retryCall(once, this.#retry, upload.signal);
-    } catch (error) {
-      throw error instanceof RequestBodyError ? error.cause : error;
-    }
+    return await retryCall(once, this.#retry, upload.signal);
   }
 
   /** Runs `use`, and once more with `isExpired` if its link has expired: then it asks for another one. */

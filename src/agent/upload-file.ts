@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
-import { MultipartUpload } from './multipart-upload.ts';
-import type { AgentUploadRequest, ResumableUpload, StartedUpload } from './request-bodies.ts';
+import { type MultipartState, MultipartUpload } from './multipart-upload.ts';
+import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
 import { openSource, PartReader } from './upload-parts.ts';
 
@@ -13,9 +13,8 @@ import { openSource, PartReader } from './upload-parts.ts';
  * AgentError if a call fails, and the source's own error if reading it fails.
  */
 export async function uploadFile(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
-  const upload = new FileUpload(client, request);
   try {
-    return (await upload.resume()) ?? (await upload.start());
+    return (await resume(client, request)) ?? (await start(client, request));
   } catch (error) {
     if (request.signal?.aborted === true && !(error instanceof AgentError)) throw uploadAborted(error);
     throw error instanceof RequestBodyError ? error.cause : error;
@@ -25,97 +24,88 @@ export async function uploadFile(client: AgentClient, request: AgentUploadReques
 /** The service, or its storage, no longer knows the upload. */
 const STALE_CODES = new Set(['not_found', 'busy', 'rejected']);
 
-class FileUpload {
-  readonly #client: AgentClient;
-  readonly #request: AgentUploadRequest;
+async function start(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
+  const started = await client.startUpload(request, { signal: request.signal });
+  const { url, ...upload } = { ...started, parts: [] };
+  const { uploadId } = upload;
+  if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
+  await request.onStart?.(upload);
+  await client.links.put({
+    name: 'upload link',
+    method: client.serviceOptions.uploadMethod,
+    url: url ?? '',
+    headers: { 'content-type': request.mimeType, ...upload.headers },
+    body: () => Readable.from(bytesOf(request), { objectMode: false }),
+    sizeBytes: request.sizeBytes,
+    signal: request.signal,
+  });
+  return await finalize(client, request, upload);
+}
 
-  constructor(client: AgentClient, request: AgentUploadRequest) {
-    this.#client = client;
-    this.#request = request;
+/** Resumes an upload; undefined if there is none, or if it must be restarted. */
+async function resume(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord | undefined> {
+  const upload = request.resume;
+  if (upload === undefined) return undefined;
+  const { uploadId } = upload;
+  try {
+    if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
+    return upload.finalizing === true ? await finalize(client, request, upload) : undefined;
+  } catch (error) {
+    if (error instanceof AgentError && STALE_CODES.has(error.code)) return undefined;
+    throw error;
   }
+}
 
-  async start(): Promise<FileRecord> {
-    const started = await this.#client.startUpload(this.#request, { signal: this.#request.signal });
-    const { fileId, uploadId, partBytes, headers } = started;
-    const upload = { fileId, uploadId, partBytes, headers, parts: [] };
-    if (uploadId !== null) return await this.#finishMultipart({ ...upload, uploadId });
-    await this.#request.onStart?.(upload);
-    await this.#sendInOnePiece(started);
-    return await this.#finalize(upload);
-  }
+async function finishMultipart(
+  client: AgentClient,
+  request: AgentUploadRequest,
+  upload: MultipartState,
+): Promise<FileRecord> {
+  const parts = await new MultipartUpload(client, request, upload).run();
+  return await finalize(client, request, { ...upload, parts });
+}
 
-  /** Resumes an upload; undefined if there is none, or if it must be restarted. */
-  async resume(): Promise<FileRecord | undefined> {
-    const { resume } = this.#request;
-    if (resume === undefined) return undefined;
-    const { uploadId } = resume;
-    try {
-      if (uploadId !== null) return await this.#finishMultipart({ ...resume, uploadId });
-      return resume.finalizing === true ? await this.#finalize(resume) : undefined;
-    } catch (error) {
-      if (error instanceof AgentError && STALE_CODES.has(error.code)) return undefined;
-      throw error;
+/** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */
+async function* bytesOf(request: AgentUploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
+  const { sizeBytes, signal = new AbortController().signal, onProgress } = request;
+  const reader = new PartReader(await openSource(request, 0), 0, sizeBytes, signal);
+  let done = 0;
+  try {
+    for await (const chunk of reader.stream()) {
+      yield chunk;
+      done += chunk.length;
+      onProgress?.(done);
     }
+  } finally {
+    reader.close();
   }
+}
 
-  async #finishMultipart(upload: ResumableUpload & { readonly uploadId: string }): Promise<FileRecord> {
-    const parts = await new MultipartUpload(this.#client, this.#request, upload).run();
-    return await this.#finalize({ ...upload, parts });
-  }
-
-  async #sendInOnePiece({ url, headers }: StartedUpload): Promise<void> {
-    const { sizeBytes, mimeType, signal } = this.#request;
-    await this.#client.links.put({
-      name: 'upload link',
-      method: this.#client.serviceOptions.uploadMethod,
-      url: url ?? '',
-      headers: { 'content-type': mimeType, ...headers },
-      body: () => Readable.from(this.#bytes(), { objectMode: false }),
-      sizeBytes,
-      signal,
+/** Finalizes. If an earlier attempt may have succeeded, Get a file decides. */
+async function finalize(
+  client: AgentClient,
+  { signal, onFinalize }: AgentUploadRequest,
+  { fileId, uploadId, parts, finalizing = false }: ResumableUpload,
+): Promise<FileRecord> {
+  const { finalizeSingle, finalizeDoneStatuses } = client.serviceOptions;
+  if (!finalizing) await onFinalize?.();
+  const getFile = () => client.getFile(fileId, { signal });
+  if (uploadId === null && finalizeSingle === 'skip') return await getFile();
+  try {
+    const multipart = uploadId === null ? null : { uploadId, parts };
+    const file = await client.finalizeUpload(fileId, multipart, { signal });
+    if (file !== null) return file;
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.status === undefined) throw error;
+    const isRepeat = error.attempts > 1 || finalizing;
+    const isSingleDone = uploadId === null && finalizeDoneStatuses.includes(error.status);
+    const isRepeatDone = isRepeat && error.outcome === 'refused' && error.code !== 'rate_limited';
+    if (!isSingleDone && !isRepeatDone) throw error;
+    return await getFile().catch(() => {
+      throw error;
     });
   }
-
-  /** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */
-  async *#bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    const { sizeBytes, signal, onProgress } = this.#request;
-    const source = await openSource(this.#request, 0);
-    const reader = new PartReader(source, 0, sizeBytes, signal ?? new AbortController().signal);
-    let done = 0;
-    try {
-      for await (const chunk of reader.stream()) {
-        yield chunk;
-        done += chunk.length;
-        onProgress?.(done);
-      }
-    } finally {
-      reader.close();
-    }
-  }
-
-  /** Finalizes. If an earlier attempt may have succeeded, Get a file decides. */
-  async #finalize({ fileId, uploadId, parts, finalizing = false }: ResumableUpload): Promise<FileRecord> {
-    const { signal, onFinalize } = this.#request;
-    const { finalizeSingle, finalizeDoneStatuses } = this.#client.serviceOptions;
-    if (!finalizing) await onFinalize?.();
-    const getFile = () => this.#client.getFile(fileId, { signal });
-    if (uploadId === null && finalizeSingle === 'skip') return await getFile();
-    try {
-      const multipart = uploadId === null ? null : { uploadId, parts };
-      const file = await this.#client.finalizeUpload(fileId, multipart, { signal });
-      if (file !== null) return file;
-    } catch (error) {
-      if (!(error instanceof AgentError) || error.status === undefined) throw error;
-      const isRepeat = error.attempts > 1 || finalizing;
-      const isSingleDone = uploadId === null && finalizeDoneStatuses.includes(error.status);
-      const isRepeatDone = isRepeat && error.outcome === 'refused' && error.code !== 'rate_limited';
-      if (!isSingleDone && !isRepeatDone) throw error;
-      return await getFile().catch(() => {
-        throw error;
-      });
-    }
-    return await getFile();
-  }
+  return await getFile();
 }
 
 function uploadAborted(cause: unknown): AgentError {

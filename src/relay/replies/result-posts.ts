@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
@@ -207,9 +208,7 @@ async function tablesOf({ deps, workspace, lease }: SettledTurnContext, answer: 
 async function showResult(context: SettledTurnContext, tables: readonly string[][][], result: SizedResult) {
   const { deps, turn, lease } = context;
   try {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of resultBytes(context, result)) chunks.push(chunk);
-    return showWholeTable(tables, Buffer.concat(chunks).toString('utf8'));
+    return showWholeTable(tables, String(await buffer(resultBytes(context, result))));
   } catch (error) {
     if (lease.signal.aborted || (transientFailure(error) !== undefined && !(error instanceof AgentError)))
       throw error;

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { AgentError } from '../../agent/errors.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
@@ -78,7 +79,7 @@ export class ThreadFiles {
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
-    const file = { part, name, title, sizeBytes: bytes.length, bytes: () => singleChunk(bytes) };
+    const file = { part, name, title, sizeBytes: bytes.length, bytes: () => Readable.from([bytes]) };
     const attach = async () => {
       const left = await this.#notShared([file]);
       for (const one of left) await this.#stage(one);
@@ -193,10 +194,6 @@ export class ThreadFiles {
     if (error instanceof SlackAuthError && error.isInstallationDead) return false;
     return !(error instanceof HandOver) && !(error instanceof StoreError);
   }
-}
-
-async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 /** The cause of a failed upload: the service's own error where it did not send the bytes. */

@@ -84,7 +84,7 @@ export function createBackground(
   ];
   return combineLifecycles([
     { start: () => waitingReactions.cleanUp(), stop: async () => undefined },
-    ...(oauth === undefined ? [] : [oauth.tokenRotation, oauth.uninstallEvents]),
+    ...(oauth === undefined ? [] : [oauth.tokenRotation]),
     ...parts.map((part) => withStopTimeout(part, log)),
     // The last: what waits is held where a gap in receiving may have changed it.
     { start: () => dispatcher.start(), stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000) },

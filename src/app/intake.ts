@@ -57,10 +57,11 @@ export function createIntake(
   const backfill = backfillJobs({ deps, inbox: new Inbox(inboxDeps), onOutcome: onInboxOutcome });
   for (const kind of [backfill, channelMoveJobs(deps), onlyWhereAnswered(deps, projectNameJobs(deps))])
     jobs.add(kind);
+  if (oauth !== undefined) jobs.add(oauth.uninstallationJobs);
   const eventIntake = new EventIntake({
     inbox: new Inbox({ ...inboxDeps, store: storage.ackStore }),
     bot: async (at) => (await installations.find(at))?.bot,
-    onUninstallEvent: oauth && ((event) => oauth.uninstallEvents.handle(event)),
+    onUninstallEvent: oauth?.acceptUninstallEvent,
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
     onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,

@@ -83,8 +83,8 @@ export interface Tables {
     bot_id: string;
     encrypted_tokens: string | null;
     token_expires_at: Timestamp | null;
-    renewal_claimed_by: string | null;
-    renewal_claimed_until: Timestamp | null;
+    renewal_tried_since: Timestamp | null;
+    renewal_due_at: Timestamp | null;
     installed_at: Defaulted<Timestamp>;
     uninstalled_at: Timestamp | null;
     change_seq: Defaulted<number>;

@@ -5,7 +5,7 @@ import type { Keyring } from '../../store/workspaces/encryption.ts';
 import { createWorkspaceClient, type WorkspaceClient, type WorkspaceClientOptions } from '../runtime/deps.ts';
 import { InstalledWorkspaces, type WorkspaceRegistry } from './installed-workspaces.ts';
 import { encryptTokens, type GrantedInstallation, TokenRotation } from './token-rotation.ts';
-import { UninstallEvents } from './uninstall-events.ts';
+import { acceptUninstallEvent, type UninstallEvent, uninstallationJobs } from './uninstall-events.ts';
 
 export interface OAuthInstallationsDeps {
   store: Store;
@@ -61,7 +61,8 @@ function createOAuthInstallations(deps: OAuthInstallationsDeps) {
 
   return {
     workspaces,
-    uninstallEvents: new UninstallEvents({ ...parts, onChanged, confirmAfterMs }),
+    acceptUninstallEvent: (event: UninstallEvent) => acceptUninstallEvent({ store, onChanged }, event),
+    uninstallationJobs: uninstallationJobs({ ...parts, onChanged, confirmAfterMs }),
     tokenRotation: new TokenRotation(parts, onChanged),
     /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */
     install: async (granted: GrantedInstallation): Promise<void> => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { doubledMs, repeatCall, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
@@ -13,8 +12,6 @@ import { inBackground, Poller } from '../runtime/poller.ts';
 const RENEW_AHEAD_MS = 2 * 60 * 60_000;
 /** How often expiring tokens are looked for (ms). */
 const POLL_INTERVAL_MS = 60_000;
-/** The longest pause after repeated failures of one token (ms). Meanwhile the others are renewed. */
-const MAX_PAUSE_MS = 60 * 60_000;
 /** How many tokens a process renews at a time. */
 const MAX_CONCURRENT = 10;
 /** How long a process has for a renewal (ms): longer than the call takes, and short beside the time that is left. */
@@ -34,17 +31,14 @@ export interface InstallationDeps {
 
 /**
  * Renews tokens before they expire. Only one process renews a token, because a refresh token is valid once; the renewed
- * token is kept until the database takes it.
+ * token is kept until the database takes it. A token that cannot be renewed is tried less and less often.
  */
 export class TokenRotation extends Poller {
   readonly #deps: InstallationDeps;
   readonly #onRenewed: () => Promise<void>;
   readonly #claimMs: number;
-  readonly #holder = randomUUID();
   /** Renewals under way, by workspace. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Failures in a row by workspace, and when its pause ends. */
-  readonly #failures = new Map<string, { times: number; until: number }>();
   /** Aborted when the process can no longer wait for the database. */
   readonly #lastChance = new AbortController();
 
@@ -53,7 +47,7 @@ export class TokenRotation extends Poller {
     super({
       intervalMs: POLL_INTERVAL_MS,
       startsAtOnce: true,
-      poll: async () => void (await this.#beginDue()),
+      poll: () => this.#beginDue(),
       onError: (error) =>
         deps.log.warn({ err: error }, 'looking for expiring tokens failed; retrying in a minute'),
     });
@@ -64,7 +58,8 @@ export class TokenRotation extends Poller {
 
   /** Renews tokens that expire within two hours, and retries failed ones after their pause. Throws StoreError. */
   async renewDue(): Promise<void> {
-    await Promise.all(await this.#beginDue());
+    await this.#beginDue();
+    await Promise.all(this.#running.values());
   }
 
   /** Begins nothing more, and waits until the renewals under way are saved. */
@@ -76,29 +71,21 @@ export class TokenRotation extends Poller {
   }
 
   /** Claims and begins what is due; no renewal waits for another. */
-  async #beginDue(): Promise<Promise<void>[]> {
+  async #beginDue(): Promise<void> {
     const limit = MAX_CONCURRENT - this.#running.size;
-    if (limit <= 0) return [];
-    const now = Date.now();
-    const paused = [...this.#failures].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
-    const except = [...paused, ...this.#running.keys()];
-    const options = { ms: RENEW_AHEAD_MS, except, limit, claimMs: this.#claimMs };
-    const claimed = await this.#deps.store.installations.claimRenewals(this.#holder, options);
-    return claimed.map((renewal) => this.#begin(renewal, claimed.length === limit));
-  }
-
-  #begin(renewal: ClaimedRenewal, moreMayBeDue: boolean): Promise<void> {
-    const { workspace } = renewal;
-    const run = this.#renew(renewal).finally(() => {
-      this.#running.delete(workspace);
-      if (moreMayBeDue) this.pollNow();
-    });
-    this.#running.set(workspace, run);
-    return run;
+    const options = { ms: RENEW_AHEAD_MS, except: [...this.#running.keys()], limit, claimMs: this.#claimMs };
+    const claimed = await this.#deps.store.installations.claimRenewals(options);
+    for (const renewal of claimed) {
+      const run = this.#renew(renewal).finally(() => {
+        this.#running.delete(renewal.workspace);
+        if (claimed.length === limit) this.pollNow();
+      });
+      this.#running.set(renewal.workspace, run);
+    }
   }
 
   async #renew(renewal: ClaimedRenewal): Promise<void> {
-    const { store, keyring, slack, log } = this.#deps;
+    const { keyring, slack, log } = this.#deps;
     const { workspace } = renewal;
     try {
       const tokens = decryptTokens(keyring, workspace, renewal.encrypted_tokens);
@@ -108,17 +95,14 @@ export class TokenRotation extends Poller {
       const bot = { token, refreshToken: next };
       const encrypted = encryptTokens(keyring, workspace, { ...tokens, bot });
       const isSaved = await this.#save(renewal, encrypted, expiresAt);
-      this.#failures.delete(workspace);
       if (!isSaved) return;
       log.info({ workspace }, 'token renewed');
       inBackground(this.#onRenewed(), log, 'applying a renewed token failed; the next refresh does it');
     } catch (error) {
-      this.#pause(workspace);
       log.error(
         { workspace, err: error },
         'renewing a token failed; if it keeps failing, the app must be reinstalled',
       );
-      await store.installations.releaseRenewal(this.#holder, renewal).catch(() => undefined);
     }
   }
 
@@ -139,13 +123,6 @@ export class TokenRotation extends Poller {
       },
       (pauseMs) => sleepUnlessAborted(pauseMs, signal),
     );
-  }
-
-  /** No pause after the first failure, which may be Slack's; then each pause is twice as long. */
-  #pause(workspace: string): void {
-    const times = (this.#failures.get(workspace)?.times ?? 0) + 1;
-    const pauseMs = Math.min((2 ** (times - 1) - 1) * POLL_INTERVAL_MS, MAX_PAUSE_MS);
-    this.#failures.set(workspace, { times, until: Date.now() + pauseMs });
   }
 }
 

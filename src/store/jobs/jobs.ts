@@ -24,6 +24,8 @@ export const JOB_KIND = {
   taskRecord: 'task_record',
   /** Posts the question of a form into its channel; the key is the start's id. */
   taskStart: 'task_start',
+  /** Ends an installation, once it is certain that Slack's event is about it; the workspace may be an organisation. */
+  uninstallation: 'uninstallation',
   /** Completes a step of a workflow, once its turn has ended; the key is Slack's id of the run. */
   workflowStep: 'workflow_step',
 } as const;

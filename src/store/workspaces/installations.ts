@@ -1,8 +1,11 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { changesRow, fromNow, isUnclaimed, millis, Queries } from '../queries.ts';
+import { changesRow, isUnclaimed, millis, Queries } from '../queries.ts';
 import type { EchoState, InstallationRow, Tables } from '../schema.ts';
 
-type RenewalClaim = 'renewal_claimed_by' | 'renewal_claimed_until';
+type RenewalClaim = 'renewal_tried_since' | 'renewal_due_at';
+
+/** The longest pause after repeated failures of one renewal (ms). */
+const MAX_RENEWAL_PAUSE_MS = 60 * 60_000;
 
 /** A new installation. */
 export type NewInstallation = Omit<
@@ -28,6 +31,13 @@ export interface ClaimedRenewal {
   installed: string;
 }
 
+interface RenewalSearch {
+  ms: number;
+  except: readonly string[];
+  limit: number;
+  claimMs: number;
+}
+
 /** OAuth installations of workspaces and organisations. */
 export class Installations extends Queries {
   /** Saves an installation, in place of an earlier one; its uninstalled workspaces become active again. */
@@ -36,8 +46,8 @@ export class Installations extends Queries {
       const current = {
         installed_at: sql<Date>`clock_timestamp()`,
         uninstalled_at: null,
-        renewal_claimed_by: null,
-        renewal_claimed_until: null,
+        renewal_tried_since: null,
+        renewal_due_at: null,
       };
       const values = { ...row, ...current, change_seq: nextChangeSeq };
       await trx
@@ -151,26 +161,21 @@ export class Installations extends Queries {
     return rows.map(({ workspace }) => workspace);
   }
 
-  /** Claims up to `limit` renewals of tokens that expire within `ms`, except for those given, for `claimMs`. */
-  async claimRenewals(
-    holder: string,
-    { ms, except, limit, claimMs }: { ms: number; except: readonly string[]; limit: number; claimMs: number },
-  ): Promise<ClaimedRenewal[]> {
+  /**
+   * Claims up to `limit` renewals of tokens that expire within `ms`, except for those given: until one is saved, the next
+   * claim comes after `claimMs`, later after as long as it has been tried so far.
+   */
+  async claimRenewals({ ms, except, limit, claimMs }: RenewalSearch): Promise<ClaimedRenewal[]> {
+    const triedFor = sql`clock_timestamp() - renewal_tried_since`;
     return this.rows(sql<ClaimedRenewal>`
-      update installations set renewal_claimed_by = ${holder}, renewal_claimed_until = ${fromNow(claimMs)}
+      update installations set renewal_tried_since = coalesce(renewal_tried_since, clock_timestamp()),
+        renewal_due_at = clock_timestamp() + least(${millis(MAX_RENEWAL_PAUSE_MS)}, greatest(${millis(claimMs)}, ${triedFor}))
       where workspace in (
           select workspace from installations
           where token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null
-            and workspace <> all(${[...except]}::text[]) and ${isUnclaimed('renewal_claimed_until')}
+            and workspace <> all(${[...except]}::text[]) and ${isUnclaimed('renewal_due_at')}
           order by token_expires_at limit ${limit} for update skip locked)
       returning workspace, encrypted_tokens, installed_at::text as installed`);
-  }
-
-  /** Gives a claim back. */
-  async releaseRenewal(holder: string, { workspace }: ClaimedRenewal): Promise<void> {
-    await this.changes(sql`
-      update installations set renewal_claimed_by = null, renewal_claimed_until = null
-      where workspace = ${workspace} and renewal_claimed_by = ${holder}`);
   }
 
   /** Saves renewed tokens, and ends the claim; false if the app was uninstalled or installed anew meanwhile. */
@@ -181,7 +186,7 @@ export class Installations extends Queries {
   ): Promise<boolean> {
     const saved = sql`
       update installations set encrypted_tokens = ${encryptedTokens}, token_expires_at = ${expiresAt},
-        renewal_claimed_by = null, renewal_claimed_until = null, change_seq = ${nextChangeSeq}
+        renewal_tried_since = null, renewal_due_at = null, change_seq = ${nextChangeSeq}
       where workspace = ${workspace} and uninstalled_at is null and installed_at = ${installed}::timestamptz`;
     return inChangeSequence(this.db, (trx) => changesRow(trx, saved));
   }

@@ -68,7 +68,7 @@ const textsIn = ({ on: { scene }, channel }: Place) =>
   [...channel.messages.values()].map((message) => scene.slack.visibleText(message));
 const countOf = (texts: string[], part: string) => texts.filter((text) => text.includes(part)).length;
 
-const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove'>, Kind> = {
+const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'uninstallation'>, Kind> = {
   askedAgain: {
     before: answered,
     calls: ['chat.postMessage', 'chat.postMessage'],

@@ -11,12 +11,18 @@ import {
   encryptTokens,
   TokenRotation,
 } from '../../../src/relay/installations/token-rotation.ts';
-import { type UninstallEvent, UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
+import {
+  acceptUninstallEvent,
+  type UninstallEvent,
+  uninstallationJobs,
+} from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
+import type { Lease } from '../../../src/relay/runtime/lease.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
 import type { Installation } from '../../../src/slack/slack-client.ts';
 import type { SlackTokens } from '../../../src/slack/tokens.ts';
 import { StoreError } from '../../../src/store/errors.ts';
+import { CHANNEL_LEVEL, JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../../../src/store/workspaces/encryption.ts';
 import { compileCache } from '../../support/compiled-programs.ts';
@@ -329,25 +335,28 @@ describe('expiring tokens', () => {
     await rotation.renewDue();
     expect(await tokenOf(id)).toBe('xoxb-short');
     await rotation.renewDue();
+    expect(tries).toBe(1);
+    await letMinutesPass(2);
+    await rotation.renewDue();
     expect(await tokenOf(id)).toBe('xoxb-second');
   });
 });
 
 test('tokens that cannot be renewed are retried less and less often, so that others are renewed', async () => {
   await install('xoxb-dead', new Date(Date.now() - 48 * hour));
-  let minutes = 0;
-  const tries: number[] = [];
+  let tries = 0;
   const rotation = rotationWith(async () => {
-    tries.push(minutes);
+    tries += 1;
     throw new Error('invalid_refresh_token');
   });
-  vi.useFakeTimers({ toFake: ['Date'] });
-  for (; minutes < 16; minutes += 1) {
+  for (const pause of [2, 2, 4, 8, 16, 32, 60, 60]) {
+    const before = tries;
     await rotation.renewDue();
-    vi.setSystemTime(Date.now() + 60_000);
+    await letMinutesPass(pause - 1);
+    await rotation.renewDue();
+    expect(tries).toBe(before + 1);
+    await letMinutesPass(1.1);
   }
-  vi.useRealTimers();
-  expect(tries).toEqual([0, 1, 2, 5, 12]);
 });
 
 test('the start does not wait for Slack, and the stop only for renewals in progress', async () => {
@@ -418,88 +427,112 @@ describe('a token that is renewed', () => {
 });
 
 describe('an uninstall event', () => {
-  const departures = (alive: boolean | Error | ((token: string) => Promise<boolean>)) =>
-    new UninstallEvents({
+  /** Hands an event in, and runs the jobs that are due then, until so many have ended or wait. */
+  function eventsWhere(isValid: (token: string) => boolean | Error) {
+    const deps = {
       store,
       keyring,
       slack: slackTokens({
         isValid: async (token) => {
-          if (typeof alive === 'function') return alive(token);
-          if (alive instanceof Error) throw alive;
-          return alive;
+          const answer = isValid(token);
+          if (answer instanceof Error) throw answer;
+          return answer;
         },
       }),
       onChanged: async () => undefined,
       log: silentLog,
-      now: () => minutes * 60_000,
-    });
-  let minutes = 0;
-  /** Slack sends the event again while the token's end is not confirmed. */
-  const confirmed = async (events: UninstallEvents, event: UninstallEvent) => {
-    await expect(events.handle(event)).rejects.toThrow('until it is refused again');
-    minutes += 5;
-    await events.handle(event);
-    await events.stop();
-  };
+    };
+    const jobs = uninstallationJobs(deps);
+    const run = async () => {
+      const room = { kind: JOB_KIND.uninstallation, room: 10, share: 10 };
+      for (const job of await store.jobs.claim([room], [], 30_000)) {
+        const outcome = await jobs.perform(job, { signal: new AbortController().signal } as Lease);
+        if (typeof outcome === 'string') await store.jobs.done(job, false);
+        else await store.jobs.again(job, outcome);
+      }
+    };
+    const handle = async (event: UninstallEvent) => {
+      await acceptUninstallEvent(deps, event);
+      await run();
+    };
+    const runIn = async (minutes: number) => {
+      await sql`update jobs set due_at = due_at - make_interval(mins => ${minutes})`.execute(kysely);
+      await run();
+    };
+    return { handle, runIn };
+  }
+  const refused = () => eventsWhere(() => false);
   const uninstalled = (at = new Date()) =>
     ({ kind: 'uninstalled', workspace: id, organisation: undefined, at }) as const;
 
   test('deletes the tokens, whatever event came before it', async () => {
-    const revoked = { ...uninstalled(), kind: 'revoked' } as const;
-    await confirmed(departures(false), revoked);
-    await departures(false).handle(uninstalled());
+    const { handle, runIn } = refused();
+    await handle({ ...uninstalled(), kind: 'revoked' });
+    await handle(uninstalled());
+    await runIn(3);
     expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
   });
 
-  test('deletes the tokens only once Slack has refused them twice, minutes apart', async () => {
-    const answers = [false, false, true, false, false];
-    const asked = departures(async () => answers.shift() ?? false);
-    const again = () => asked.handle(uninstalled());
-    await expect(again()).rejects.toThrow('until it is refused again');
-    minutes += 1;
-    await expect(again()).rejects.toThrow('until it is refused again');
-    minutes += 5;
-    await again();
-    await expect(again()).rejects.toThrow('until it is refused again');
+  test('deletes the tokens only once Slack has refused them twice in a row, minutes apart', async () => {
+    const answers = [false, true, false, false];
+    const { handle, runIn } = eventsWhere(() => answers.shift() ?? false);
+    await handle(uninstalled());
+    await runIn(1);
+    expect(answers).toHaveLength(3);
+    await runIn(2);
+    expect(answers).toHaveLength(2);
+    await handle(uninstalled());
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
-    minutes += 5;
-    await again();
+    await runIn(3);
     expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
-    await asked.stop();
   });
 
   test("ends the organisation's installation where the workspace's own had ended", async () => {
     await leave();
     await installOrganisation('E8');
-    await confirmed(departures(false), { ...uninstalled(), organisation: 'E8' });
+    const { handle, runIn } = refused();
+    await handle({ ...uninstalled(), organisation: 'E8' });
+    await runIn(3);
     expect((await store.installations.get('E8'))?.encrypted_tokens).toBeNull();
   });
 
   test('is trusted without asking Slack when it comes long after the installation', async () => {
-    await departures(new Error('Slack is away')).handle(uninstalled(new Date(Date.now() + hour)));
+    const { handle } = eventsWhere(() => new Error('Slack is away'));
+    await handle(uninstalled(new Date(Date.now() + hour)));
     expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
   });
 
   test('leaves a later installation alone', async () => {
-    await departures(true).handle(uninstalled());
+    const { handle, runIn } = eventsWhere(() => true);
+    await handle(uninstalled());
+    await runIn(3);
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
   });
 
   test('leaves an installation alone that arrives while Slack is asked', async () => {
     const asked: string[] = [];
-    const judging = departures(async (token) => {
+    const { handle, runIn } = eventsWhere((token) => {
       asked.push(token);
-      if (asked.length === 2) await install('xoxb-anew');
       return token === 'xoxb-anew';
     });
-    await confirmed(judging, uninstalled());
+    await handle(uninstalled());
+    const markUninstalled = vi.spyOn(store.installations, 'markUninstalled');
+    markUninstalled.mockImplementationOnce(async (...last) => {
+      await install('xoxb-anew');
+      return store.installations.markUninstalled(...last);
+    });
+    await runIn(3);
+    await runIn(0);
     expect(asked).toEqual([`xoxb-${id}`, `xoxb-${id}`, 'xoxb-anew']);
     expect(await tokenOf(id)).toBe('xoxb-anew');
   });
 
-  test('must be resent where Slack cannot be asked', async () => {
-    await expect(departures(new Error('Slack is away')).handle(uninstalled())).rejects.toThrow('away');
+  test('is kept where Slack cannot be asked', async () => {
+    const { handle } = eventsWhere(() => new Error('Slack is away'));
+    await expect(handle(uninstalled())).rejects.toThrow('away');
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
+    const place = { workspace: id, channel: '', thread_ts: CHANNEL_LEVEL, key: '' };
+    expect(await store.jobs.get({ ...place, kind: JOB_KIND.uninstallation })).toBeDefined();
   });
 
   test('leaves nothing of the workspace after the retention period', async () => {
@@ -545,6 +578,16 @@ async function letDaysPass(): Promise<void> {
   const left_at = new Date(Date.now() - 31 * 24 * hour);
   for (const table of ['installations', 'workspaces'] as const)
     await kysely.updateTable(table).set({ uninstalled_at: left_at }).where('workspace', '=', id).execute();
+}
+
+/** Lets so many minutes pass since the renewal of the token was last tried. */
+async function letMinutesPass(minutes: number): Promise<void> {
+  const earlier = (column: string) => sql<Date>`${sql.ref(column)} - make_interval(secs => ${minutes * 60})`;
+  const past = {
+    renewal_tried_since: earlier('renewal_tried_since'),
+    renewal_due_at: earlier('renewal_due_at'),
+  };
+  await kysely.updateTable('installations').set(past).where('workspace', '=', id).execute();
 }
 
 function rotationWith(renew: SlackTokens['renew']): TokenRotation {

@@ -55,8 +55,8 @@ export const WORKSPACE_TABLES = `
     bot_id text not null,
     encrypted_tokens text, -- The encrypted tokens; null once they are revoked.
     token_expires_at timestamptz, -- When the bot's token expires, if tokens are rotated.
-    renewal_claimed_by text, -- The process that renews the token, until when: a refresh token is valid once.
-    renewal_claimed_until timestamptz,
+    renewal_tried_since timestamptz, -- When the token's renewal was first tried after its last success.
+    renewal_due_at timestamptz, -- Until then a process renews the token, which is valid once for that, or its failure is waited out.
     installed_at timestamptz not null default clock_timestamp(),
     uninstalled_at timestamptz,
     change_seq bigint not null default nextval('installation_change_seq'),

@@ -8,7 +8,7 @@ import { offerSendNow, sendNow } from '../relay/controls/messages-during-a-run.t
 import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paused-messages.ts';
 import { StopTriggers } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';
-import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-reply-buttons.ts';
+import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-replies.ts';
 import { WaitingReactions } from '../relay/controls/waiting-reactions.ts';
 import { ResultLinks } from '../relay/replies/lasting-links.ts';
 import { postLaterResults } from '../relay/replies/result-posts.ts';

@@ -4,7 +4,7 @@ import { filesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { messageContent } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
-import { outcomeIfUnreachable } from '../../relay/runtime/turn-interruptions.ts';
+import { outcomeIfUnreachable } from '../../relay/runtime/retry-and-giving-up.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';

@@ -5,7 +5,7 @@ import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
+import { TakenOverElsewhere } from '../../relay/runtime/turn-exceptions.ts';
 import { postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { sourcesOf } from '../../render/messages/sources.ts';
 import {

@@ -17,7 +17,7 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
-import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
+import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { EmptyMessage, isEmptyMessage } from '../sending/empty-message.ts';
 import { Sender, type SenderOptions } from '../sending/sender.ts';
 import { noteIfPaused } from './paused-messages.ts';

@@ -19,8 +19,7 @@ import {
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { transientFailure } from '../runtime/retry-and-giving-up.ts';
-import { mayHaveMoved } from '../runtime/turn-interruptions.ts';
+import { mayHaveMoved, transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
 import type { Inbox } from './inbox.ts';
 

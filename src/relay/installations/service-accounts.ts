@@ -10,14 +10,12 @@ import {
   WORKSPACES_UPLOAD_MEMORY_BYTES,
 } from '../../agent/upload-parts.ts';
 import type { CredentialGate } from '../../calls/credential-gate.ts';
-import * as strings from '../../render/strings/index.ts';
-import type { AccountRow, Thread, Turn } from '../../store/schema.ts';
+import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/encryption.ts';
 import { ReadRate } from '../runtime/agent-read-budget.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { RefreshedRows } from './installed-workspaces.ts';
 
 export interface ServiceAccountsDeps {
@@ -240,24 +238,4 @@ export class AccountGone extends AgentNotFoundError {
       outcome: 'not_sent',
     });
   }
-}
-
-/** The thread under its workspace's current account. Throws TurnEnded if its task is another's, or there is none. */
-export async function ensureCurrentAccount(
-  store: Store,
-  currentAccountOf: (workspace: string) => string,
-  thread: Thread,
-  turn: Turn,
-): Promise<Thread> {
-  const account = currentAccountOf(thread.workspace);
-  if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
-  // A message that may have been sent is followed to its end under the account that it was sent with.
-  if (turn.send_intended_at !== null) return thread;
-  if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
-  if (thread.task_id !== null || thread.task_intended_at !== null)
-    throw new TurnEnded('refused', strings.accountChanged);
-  return store.transaction(async ({ threads, keptFiles }) => {
-    if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
-    return threads.getOrThrow(thread);
-  });
 }

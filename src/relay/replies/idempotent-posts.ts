@@ -7,7 +7,7 @@ import type { Post, TurnLocation } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { INTENT_MAX_AGE_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import {
   asRendered,

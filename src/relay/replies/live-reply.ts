@@ -5,8 +5,13 @@ import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
-import { backoffMs, transientFailure, withPatience } from '../runtime/retry-and-giving-up.ts';
-import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruptions.ts';
+import {
+  backoffMs,
+  isThreadUnreachable,
+  ThreadGivenUp,
+  transientFailure,
+  withPatience,
+} from '../runtime/retry-and-giving-up.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyState } from './reply-state.ts';

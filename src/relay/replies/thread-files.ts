@@ -14,8 +14,8 @@ import { StoreError } from '../../store/errors.ts';
 import type { SlackFiles } from '../../store/files/posted-results.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
-import { backoffMs, transientFailure } from '../runtime/retry-and-giving-up.ts';
-import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { backoffMs, isThreadUnreachable, transientFailure } from '../runtime/retry-and-giving-up.ts';
+import { HandOver } from '../runtime/turn-exceptions.ts';
 import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { faultSender } from './fallback-forms.ts';
 

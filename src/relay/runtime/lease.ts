@@ -1,5 +1,5 @@
 import { anySignal, type LeaseGuard } from '../../calls/retries-and-waits.ts';
-import { HandOver } from './turn-interruptions.ts';
+import { HandOver } from './turn-exceptions.ts';
 
 /** Two clocks in milliseconds; the wall clock also counts while the process is stopped or the machine sleeps. */
 export interface Clocks {

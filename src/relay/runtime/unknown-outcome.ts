@@ -6,7 +6,8 @@ import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
 import { sleepWithLease } from './lease.ts';
-import { outcomeIfUnreachable, TakenOverElsewhere } from './turn-interruptions.ts';
+import { outcomeIfUnreachable } from './retry-and-giving-up.ts';
+import { TakenOverElsewhere } from './turn-exceptions.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;

@@ -20,7 +20,7 @@ import type { ParsedTable } from '../reading/parsed-blocks.ts';
 import { cellsOf, isTooLarge, tablesAmong } from '../reading/pasted-tables.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import { allSettledOrThrow } from '../runtime/retry-and-giving-up.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import {
   FileOmitted,
   type FilePatience,

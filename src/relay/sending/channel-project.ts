@@ -13,7 +13,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 
 /** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take (two minutes). */
 const CLAIM_MS = 130_000;

@@ -6,7 +6,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TaskWork } from '../runtime/deps.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 import { lockedIfForwarded, unlessStopped } from './sent-content.ts';
 

@@ -8,7 +8,7 @@ import { tablesAmong } from '../reading/pasted-tables.ts';
 import { flagsOf, parseFlags } from '../reading/typed-choices.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import type { Attachments } from './attachments.ts';
 import { findResentMessage } from './outgoing-message.ts';
 

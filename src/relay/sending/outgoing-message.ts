@@ -24,7 +24,7 @@ import {
 } from '../reading/transcript.ts';
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isNoteResent } from './allowed-files.ts';
 import { type SharedItem, sharedItemsOf } from './attachments.ts';
 import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';

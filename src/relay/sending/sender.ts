@@ -6,11 +6,11 @@ import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { closingAt } from '../access/access-policy.ts';
-import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
+import { AccountGone } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import type { FilePatience } from './allowed-files.ts';
 import {
   type Attachments,
@@ -22,7 +22,7 @@ import { ensureThreadProject, findProject, forgetMissingProject } from './channe
 import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, TaskClosed } from './delivery.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
-import { ensureThreadTask, newTaskOptions } from './thread-task.ts';
+import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread-task.ts';
 
 /** What the thread shows while a message is sent, and how steps are retried. */
 export interface SenderOptions {

@@ -6,7 +6,7 @@ import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
 import { toSingleLine, withWriterName } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
-import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
+import { MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';

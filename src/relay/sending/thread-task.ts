@@ -1,11 +1,13 @@
 import { AgentError, AgentForbiddenError, AgentRejectedError } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/request-bodies.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { TaskChoices, Thread } from '../../store/schema.ts';
+import type { TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
+import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { toSingleLine } from '../reading/message-to-markdown.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
@@ -28,6 +30,26 @@ export function newTaskOptions(
     autoMode: choices.mode === 'auto' ? true : undefined,
     planMode: choices.mode === 'plan' ? true : undefined,
   };
+}
+
+/** The thread under its workspace's current account. Throws TurnEnded if its task is another's, or there is none. */
+export async function ensureCurrentAccount(
+  store: Store,
+  currentAccountOf: (workspace: string) => string,
+  thread: Thread,
+  turn: Turn,
+): Promise<Thread> {
+  const account = currentAccountOf(thread.workspace);
+  if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
+  // A message that may have been sent is followed to its end under the account that it was sent with.
+  if (turn.send_intended_at !== null) return thread;
+  if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
+  if (thread.task_id !== null || thread.task_intended_at !== null)
+    throw new TurnEnded('refused', strings.accountChanged);
+  return store.transaction(async ({ threads, keptFiles }) => {
+    if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
+    return threads.getOrThrow(thread);
+  });
 }
 
 /**

@@ -16,7 +16,7 @@ import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import { type Lease, sleepWithLease } from '../runtime/lease.ts';
-import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** Each pause between two checks is so much longer, up to this multiple of the first: by default twelve checks in an hour. */

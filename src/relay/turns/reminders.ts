@@ -8,7 +8,7 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
-import { outcomeIfUnreachable } from '../runtime/turn-interruptions.ts';
+import { outcomeIfUnreachable } from '../runtime/retry-and-giving-up.ts';
 
 /** How often it is looked whether a reminder is still needed (ms): what ends a wait wakes its job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };

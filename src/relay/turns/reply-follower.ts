@@ -5,7 +5,7 @@ import { buttonUse } from '../controls/continue-and-retry.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { withSkippedFiles } from '../sending/allowed-files.ts';
 import { waitForBackgroundWork } from './later-results.ts';
 import { isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';

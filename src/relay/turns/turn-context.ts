@@ -15,7 +15,7 @@ import type { RelayDeps, SettledTurnContext, ThreadWork, WorkspaceClient } from 
 import type { Lease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { RefusalDoubt, slackPatience, type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import type { JobCompletion } from './dispatcher.ts';
 
 /** What a turn began with, if it began in this run. */

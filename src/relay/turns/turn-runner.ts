@@ -10,7 +10,7 @@ import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { HandOver } from '../runtime/turn-interruptions.ts';
+import { HandOver } from '../runtime/turn-exceptions.ts';
 import type { JobCompletion } from './dispatcher.ts';
 import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';

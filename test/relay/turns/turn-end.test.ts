@@ -7,7 +7,7 @@ import {
 } from '../../../src/agent/errors.ts';
 import { messageSchema } from '../../../src/agent/service-schema.ts';
 import { toReadReply } from '../../../src/relay/replies/reply-blocks.ts';
-import { TurnEnded } from '../../../src/relay/runtime/turn-interruptions.ts';
+import { TurnEnded } from '../../../src/relay/runtime/turn-exceptions.ts';
 import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-end.ts';
 
 function replyWith(names: readonly string[]) {

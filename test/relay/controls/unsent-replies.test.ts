@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unsentReplyButtons } from '../../../src/relay/controls/unsent-reply-buttons.ts';
+import { unsentReplyButtons } from '../../../src/relay/controls/unsent-replies.ts';
 import type { MessagePress } from '../../../src/relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../../src/relay/runtime/deps.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';

@@ -1,0 +1,37 @@
+import type { TurnOutcome } from '../../store/schema.ts';
+
+/** The process is about to stop: another one continues the turn from its last recorded step. */
+export class HandOver extends Error {
+  constructor() {
+    super('The process is stopping; the turn continues from its last recorded step.');
+    this.name = 'HandOver';
+  }
+}
+
+/** The thread's waiting messages are paused since a stop: this one must wait, too. */
+export class MessagesPaused extends Error {
+  constructor() {
+    super('The thread was stopped; its waiting messages are paused until a person continues them.');
+    this.name = 'MessagesPaused';
+  }
+}
+
+/** Another process has taken over what this one was about to do. */
+export class TakenOverElsewhere extends Error {}
+
+/** A step ends the turn. The thread shows `sentence`, or nothing if it is null. */
+export class TurnEnded extends Error {
+  readonly outcome: TurnOutcome;
+  readonly sentence: string | null;
+  /** What the thread offers beside the sentence: to choose another model. */
+  readonly offer: 'choose' | undefined;
+
+  constructor(outcome: TurnOutcome, sentence: string | null, cause?: unknown, offer?: 'choose') {
+    // Not the sentence: it may quote people, and the message is logged.
+    super(outcome, { cause });
+    this.name = 'TurnEnded';
+    this.outcome = outcome;
+    this.sentence = sentence;
+    this.offer = offer;
+  }
+}

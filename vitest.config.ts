@@ -6,11 +6,7 @@ process.env.NODE_ENV = 'production';
 
 export default defineConfig({
   test: {
-    globalSetup: [
-      'test/support/temporary-folder.ts',
-      'test/support/compiled-programs.ts',
-      'test/support/database-server.ts',
-    ],
+    globalSetup: 'test/support/global-setup.ts',
     testTimeout: 180_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },

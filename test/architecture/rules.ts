@@ -103,7 +103,7 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/messages/reply-message.ts',
     'src/relay/replies/result-posts.ts',
   ],
-  'src/render/messages/source-ids.ts': ['src/render/messages/sources.ts'],
+  'src/render/messages/id-patterns.ts': ['src/render/messages/sources.ts'],
   'src/render/messages/sources.ts': [
     'src/render/messages/reply-message.ts',
     'src/render/record/record-page.ts',

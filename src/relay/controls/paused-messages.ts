@@ -6,15 +6,20 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, Tables, ThreadKey, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
-import { permittedTurn } from '../access/control-permission.ts';
-import { actorName } from '../reading/display-names.ts';
+import { mayUseControl, permittedTurn, useOnTurn } from '../access/control-permission.ts';
+import { actorName, stopRequesterName } from '../reading/display-names.ts';
 import { asRendered } from '../replies/fallback-forms.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
+import type {
+  ButtonHandlers,
+  ControlOutcome,
+  ControlRequest,
+  PressAnswer,
+  TurnPress,
+} from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { type InboxOutcome, isEarlierTs } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { stopRequesterName } from './stop-control.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
 /** The part of the stopped turn's posts that shows how many messages are paused. */
@@ -40,6 +45,33 @@ export function pausedMessageButtons(
       return outcome;
     },
   };
+}
+
+/** Pauses what waits behind a turn at work that is stopped, at the first request; in the transaction that records it. */
+export async function pauseBehindStop(
+  { pausedThreads }: Store,
+  { kind, turn }: { kind: string; turn: Turn },
+): Promise<void> {
+  if (kind === 'asked') await pausedThreads.pause(turn);
+}
+
+/** Pauses the messages written before a stop that came while the turn was already posting its end. */
+export async function pauseBehindEnd(
+  deps: RelayDeps,
+  { turn, person, ts, control }: ControlRequest & { turn: Turn; ts: string; control: string },
+): Promise<ControlOutcome> {
+  const { store } = deps;
+  const waiting = await store.pausedThreads.waitingMessages(turn);
+  if (!waiting.some((message) => isEarlierTs(message.ts, ts))) return 'over';
+  if (!(await mayUseControl(deps, useOnTurn(turn, person, control)))) return 'refused';
+  return store.transaction(async (within) => {
+    await within.threads.lock(turn);
+    const now = await within.turns.get(turn.workspace, turn.id);
+    if (now === undefined || now.finished_at !== null) return 'over';
+    await within.pausedThreads.pause(now);
+    deps.log.info({ turn: turn.id, person, control }, 'messages behind a finished turn paused');
+    return 'done';
+  });
 }
 
 /** Updates the notice when a message joins a paused thread or is withdrawn there. Throws a SlackError. */

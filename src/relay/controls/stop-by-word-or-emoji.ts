@@ -13,7 +13,7 @@ import {
 } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { refreshPausedNotice } from './paused-messages.ts';
+import { pauseBehindEnd, refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
@@ -160,7 +160,7 @@ export class StopTriggers {
       if (turn === undefined || turn.id === ended) return ended === undefined ? 'nothing' : 'over';
       const request = { workspace, channel, turnId: turn.id, turn, ...stop };
       const requested = await this.#stopControl.requestStop(request);
-      const outcome = requested === 'over' ? await this.#stopControl.pauseWaiting(request) : requested;
+      const outcome = requested === 'over' ? await pauseBehindEnd(this.#deps, request) : requested;
       if (outcome !== 'over') return outcome;
       // The turn of a message that waited behind it may have begun meanwhile.
       ended = turn.id;

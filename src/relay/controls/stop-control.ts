@@ -6,14 +6,13 @@ import type { Turn } from '../../store/schema.ts';
 import { BACKGROUND_PART } from '../../store/threads/posts.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
-import { actorName } from '../reading/display-names.ts';
 import { isReplySettled } from '../replies/reply-blocks.ts';
 import { isTaskSettled } from '../replies/reply-reader.ts';
 import { type ControlOutcome, type ControlRequest, turnOf } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
+import { pauseBehindStop } from './paused-messages.ts';
 
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
@@ -87,23 +86,6 @@ export class StopControl {
     return 'done';
   }
 
-  /** Pauses the messages written before a stop that came while the turn was already posting its end. */
-  async pauseWaiting(request: StopRequest & { turn: Turn }): Promise<ControlOutcome> {
-    const { workspace, turnId, turn, person, ts, control = 'stop' } = request;
-    const { store } = this.#deps;
-    const waiting = await store.pausedThreads.waitingMessages(turn);
-    if (!waiting.some((message) => isEarlierTs(message.ts, ts))) return 'over';
-    if (!(await mayUseControl(this.#deps, useOnTurn(turn, person, control)))) return 'refused';
-    return store.transaction(async (within) => {
-      await within.threads.lock(turn);
-      const now = await within.turns.get(workspace, turnId);
-      if (now === undefined || now.finished_at !== null) return 'over';
-      await within.pausedThreads.pause(now);
-      this.#deps.log.info({ turn: turnId, person, control }, 'messages behind a finished turn paused');
-      return 'done';
-    });
-  }
-
   /** The turn at work: a message that a running turn has forwarded stops with that turn. */
   async #runningTurnFor(turn: Turn): Promise<Turn> {
     if (turn.forwarded_by_turn_id === null || turn.finished_at !== null) return turn;
@@ -124,7 +106,7 @@ export class StopControl {
       );
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
       await store.jobs.wake({ workspace, kind, channel, thread_ts });
-      if (!isBackground && recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
+      if (!isBackground && recorded !== undefined) await pauseBehindStop(store, recorded);
       if (recorded?.kind === 'forced') {
         const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
         await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });
@@ -154,15 +136,6 @@ export class StopControl {
 /** Whether the turn needs a forced stop that the service has not received. */
 function isForced(turn: Turn): boolean {
   return turn.force_stop_requested_at !== null && turn.force_stop_sent_at === null;
-}
-
-/** The name of the person who stopped a turn; '' if nobody did, or the record was erased. */
-export async function stopRequesterName(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
-): Promise<string> {
-  const person = (await deps.store.turns.get(workspace, id))?.stop_requested_by ?? '';
-  return actorName(deps, { workspace, person });
 }
 
 /** Sends a recorded stop to the service, if it is still open. A refusal is final. Throws temporary failures. */

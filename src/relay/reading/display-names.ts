@@ -1,4 +1,5 @@
 import type { SlackDirectory } from '../../slack/directory.ts';
+import type { Turn } from '../../store/schema.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
@@ -17,6 +18,15 @@ export async function actorName(
 ): Promise<string> {
   if (person === '') return '';
   return (await deps.workspace(workspace)?.people.personName(person)) ?? '';
+}
+
+/** The name of the person who stopped a turn; '' if nobody did, or the record was erased. */
+export async function stopRequesterName(
+  deps: Pick<RelayDeps, 'store' | 'workspace'>,
+  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
+): Promise<string> {
+  const person = (await deps.store.turns.get(workspace, id))?.stop_requested_by ?? '';
+  return actorName(deps, { workspace, person });
 }
 
 /** Who knows names, and the channel that reads them: a private channel's name is only for those in it. */

@@ -29,15 +29,6 @@ export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | nu
   });
 }
 
-/** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */
-export function keptFileNotes({
-  attached_file_ids,
-  file_notes: notes,
-}: Pick<Turn, 'attached_file_ids' | 'file_notes'>): FileNote[] {
-  if (notes === null) return (attached_file_ids ?? []).map(() => ({ name: UNNAMED_FILE, reason: null }));
-  return notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
-}
-
 /** Whether a note is shown again with its file: omitted files were announced, files left behind since were not. */
 export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);

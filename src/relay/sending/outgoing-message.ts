@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { isMessagePreview } from '../reading/message-attachments.ts';
@@ -25,10 +24,10 @@ import {
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { isNoteResent } from './allowed-files.ts';
 import { type SharedItem, sharedItemsOf } from './attachments.ts';
 import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
+import { findResentMessage, type ResentMessage } from './resent-message.ts';
 import { taskTitle } from './thread-task.ts';
 
 /** Most files from before the first message that go along with it. */
@@ -191,35 +190,4 @@ function previewNotes(messages: readonly ParsedMessage[], { read, notes }: Linke
   return [...names]
     .filter((name) => !known.some((url) => name.startsWith(url)))
     .map((name) => ({ name, reason: 'link_preview' satisfies FileReason }));
-}
-
-/** What a turn sent to the agent, to be sent again. */
-interface ResentMessage {
-  content: string;
-  attached_file_ids: string[];
-  notes: FileNote[];
-  skill: string | null;
-  quoted_ids: string[];
-  /** The task that it was for. */
-  taskId: string | null;
-}
-
-/** What a message resends, word for word, without what was quoted of former tasks. Undefined for one with its own text. */
-export async function findResentMessage(
-  { turns }: Pick<Store, 'turns'>,
-  { workspace, resends_turn_id }: Pick<Message, 'workspace' | 'resends_turn_id'>,
-): Promise<ResentMessage | undefined> {
-  if (resends_turn_id === null) return undefined;
-  const turn: Turn | undefined = await turns.get(workspace, resends_turn_id);
-  // A turn that ended before its message was frozen has nothing to resend: the message is sent like any other.
-  if (turn === undefined || turn.prompt === null) return undefined;
-  const { prompt, attached_file_ids, file_notes: notes, skill, quoted_ids, task_id: taskId } = turn;
-  return {
-    content: prompt.slice(turn.instructions_length + turn.quotation_length),
-    attached_file_ids: attached_file_ids ?? [],
-    notes: (notes ?? []).filter(isNoteResent),
-    skill,
-    quoted_ids,
-    taskId,
-  };
 }

@@ -7,10 +7,11 @@ import { toSingleLine, withWriterName } from '../reading/message-to-markdown.ts'
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { fileLinkLines, isNoteResent, keptFileNotes } from './allowed-files.ts';
+import { fileLinkLines, isNoteResent } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
 import { EmptyMessage, isEmptyMessage } from './empty-message.ts';
+import { takeKeptFiles } from './kept-files.ts';
 import { unreadLinkLines } from './linked-messages.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
@@ -100,17 +101,15 @@ async function contentToSend(
     const { content: prompt, attached_file_ids, skill, quoted_ids, notes } = resent;
     return { prompt, attached_file_ids, skill, quoted_ids, ...(notes.length > 0 && { file_notes: notes }) };
   }
-  const keptTurns = await work.deps.store.keptFiles.take(turn);
-  const keptFiles = keptTurns.flatMap((kept) => kept.attached_file_ids ?? []);
-  const attached = [...new Set([...keptFiles, ...attachments.attached_file_ids])];
-  const keptNotes = keptTurns.flatMap(keptFileNotes);
-  const links = fileLinkLines([...keptNotes, ...attachments.notes]);
+  const kept = await takeKeptFiles(work.deps.store, turn);
+  const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
+  const links = fileLinkLines([...kept.notes, ...attachments.notes]);
   const parts = [outgoing.text, links, unreadLinkLines(attachments.notes)].filter((part) => part !== '');
   if (parts.length === 0 && attached.length === 0)
     throw new EmptyMessage('kept', strings.noUsableFiles, message);
   if (outgoing.text === '') parts.unshift(strings.filesOnly(attached.length));
   const text = parts.join('\n\n');
-  const notes = [...keptNotes.filter(isNoteResent), ...attachments.notes];
+  const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];
   const named = await withWriters(work, thread, { message, text, taskId });
   return {
     prompt: named.text,

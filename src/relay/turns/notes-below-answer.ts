@@ -7,7 +7,7 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { SettledReply } from '../replies/reply-reader.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import { findResentMessage } from '../sending/outgoing-message.ts';
+import { findResentMessage } from '../sending/resent-message.ts';
 import { threadPermalink } from '../tasks/task-list-and-access.ts';
 import type { TurnContext } from './turn-context.ts';
 

@@ -7,6 +7,7 @@ import { findReply, type ReplyReader, type SettledReply } from '../replies/reply
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { withSkippedFiles } from '../sending/allowed-files.ts';
+import { nameAskers } from './asker-mentions.ts';
 import { waitForBackgroundWork } from './later-results.ts';
 import { isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -84,16 +85,6 @@ async function recordEnd(
   const { turn, deps } = context;
   if (turn.assistant_message_id !== replyId) await context.record({ assistant_message_id: replyId });
   if (!hasSettled) deps.log.warn({ turn: turn.id }, 'a task settled without its reply');
-}
-
-/** Names whose questions the reply answers, in a thread where several people ask; `writers` wrote during its run. */
-async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): Promise<void> {
-  const { turn, workspace, state } = context;
-  const hasOthers = (await context.participants()).some((person) => person !== turn.asked_by);
-  if (!hasOthers && writers.size === 0) return;
-  const asker = await workspace.people.personName(turn.asked_by);
-  const names = [...new Set([asker, ...writers])];
-  if (hasOthers || names.length > 1) state.update({ askers: strings.inAnswerTo(names) });
 }
 
 /** Shows who answered a plan with a button: then the buttons leave. */

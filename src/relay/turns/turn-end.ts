@@ -12,7 +12,6 @@ import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { Tables, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { END_PART } from '../../store/threads/posts.ts';
 import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
@@ -23,21 +22,20 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
-import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
+import { isBotId } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp, transientFailure, withPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 import { EmptyMessage } from '../sending/empty-message.ts';
+import { mentionAsker } from './asker-mentions.ts';
 import { postBackgroundNotice } from './later-results.ts';
 import type { TurnContext } from './turn-context.ts';
-
-/** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
-const LONG_TURN_MS = 120_000;
 
 /** Ends a turn whose reply has settled: posts its results, finishes its reply, and says so if the task goes on working. */
 export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   if (context.turn.results_posted_at === null) {
-    await postResultsAndEndLine(context);
+    await postResultsOfTurn(context);
+    await mentionAsker(context);
     context.recordSoon({ results_posted_at: new Date() });
   }
   await context.reply.finalize();
@@ -101,8 +99,8 @@ export async function closeTurn(
   completion.isCommitted = isCompleted;
 }
 
-/** Posts the results and, after a long turn, a line that mentions the asker. Results that cannot be read are left to follow-ups. */
-async function postResultsAndEndLine(context: TurnContext): Promise<void> {
+/** Posts the results. Those that cannot be read are left to follow-ups. */
+async function postResultsOfTurn(context: TurnContext): Promise<void> {
   const { deps, turn, lease } = context;
   const settled = await context.task();
   const posts = new IdempotentPosts(context, turn);
@@ -118,18 +116,6 @@ async function postResultsAndEndLine(context: TurnContext): Promise<void> {
         if (!isRefusedBySlack(failure)) throw failure;
       });
     });
-  const durationMs = Date.now() - turn.started_at.getTime();
-  if (durationMs <= LONG_TURN_MS) return;
-  const { outcome: end, workspace, id, asked_by } = turn;
-  const requester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
-  // Who stopped it knows.
-  if (end === 'cancelled' && (await context.withRetry(requester)) === asked_by) return;
-  // A bot is not mentioned: it has no user.
-  const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
-  const answered = context.state.endsWithQuestion ? 'asks' : 'done';
-  const outcome = end === 'length' || end === 'failed' || end === 'cancelled' ? end : answered;
-  const line = strings.endMention(asker, outcome, durationMs);
-  await context.withRetry(() => posts.postNotice(END_PART, line));
 }
 
 /** Whether Slack does not take a message, although other calls succeed. */

@@ -9,7 +9,8 @@ import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/repl
 import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-message.ts';
+import { endTurnIfEmpty } from '../sending/empty-message.ts';
+import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
 import { postNewTaskNotice, postSharedChannelNotice } from './notes-below-answer.ts';

@@ -4,7 +4,7 @@ import { isSignedLink } from '../markdown/unsafe-links.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
-import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './source-ids.ts';
+import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id-patterns.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-steps.ts';
 
 /** A page that an answer names by its address or by an id. */

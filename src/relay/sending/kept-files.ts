@@ -1,0 +1,58 @@
+import * as strings from '../../render/strings/index.ts';
+import type { FileNote, Message, MessageContent, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { readMentions } from '../reading/listening.ts';
+import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
+import { tablesAmong } from '../reading/pasted-tables.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { UNNAMED_FILE } from './allowed-files.ts';
+import type { Attachments } from './attachments.ts';
+import { EmptyMessage } from './empty-message.ts';
+import { findResentMessage } from './resent-message.ts';
+
+/** Ends the turn of a message of files alone, which are kept for the thread's next message: throws EmptyMessage. */
+export async function endTurnIfFilesOnly(
+  { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
+  turn: Turn,
+  message: Message,
+  sender: { keepFiles(): Promise<Attachments> },
+): Promise<void> {
+  if (turn.prompt !== null || message.content === null) return;
+  if (!isFilesOnly(message.content, workspace.bot.userId)) return;
+  if ((await findResentMessage(deps.store, message)) !== undefined) return;
+  const { attached_file_ids, notes } = await sender.keepFiles();
+  await deps.store.turns.record(turn, { attached_file_ids, file_notes: notes });
+  const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
+  const names = kept.map(({ name }) => name);
+  const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
+  throw new EmptyMessage('kept', sentence, message);
+}
+
+/** Claims the files that earlier messages left for a turn's message, which are sent with it and with no other. */
+export async function takeKeptFiles(
+  { keptFiles }: Store,
+  turn: Turn,
+): Promise<{ ids: string[]; notes: FileNote[] }> {
+  const kept = await keptFiles.take(turn);
+  return {
+    ids: kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []),
+    notes: kept.flatMap(keptFileNotes),
+  };
+}
+
+/** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */
+function keptFileNotes({
+  attached_file_ids,
+  file_notes: notes,
+}: Pick<Turn, 'attached_file_ids' | 'file_notes'>): FileNote[] {
+  if (notes === null) return (attached_file_ids ?? []).map(() => ({ name: UNNAMED_FILE, reason: null }));
+  return notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
+}
+
+/** Whether a message is files and tables, and nothing else. */
+function isFilesOnly(content: MessageContent, botUserId: string): boolean {
+  if (content.about !== undefined || content.choices !== undefined) return false;
+  const message = parseMessage(content);
+  const hasFiles = filesOf(content).length > 0 || tablesAmong(blocksOf(message)).length > 0;
+  return hasFiles && readMentions(message, botUserId).isEmptyAfterMention;
+}

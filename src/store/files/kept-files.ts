@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import { inThread, Queries, toPostgresJson } from '../queries.ts';
+import type { FileNote, Message, ThreadKey, Turn } from '../schema.ts';
+
+/** What the note on a file becomes when the thread leaves the project that the file is in. */
+const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
+
+/** Files that were shared without text: they go with a later message of the thread. */
+export class KeptFiles extends Queries {
+  /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
+  async take(turn: Turn): Promise<Pick<Turn, 'attached_file_ids' | 'file_notes'>[]> {
+    if (turn.message_ts === turn.thread_ts) return [];
+    const { rows } = await sql<Pick<Turn, 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
+      update turns as kept set files_sent_with_turn_id = ${turn.id}
+      where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
+        and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
+          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
+            and (taker.finished_at is null or taker.user_message_id is not null)))
+      returning attached_file_ids, file_notes, message_ts`.execute(this.db);
+    return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
+  }
+
+  /** The thread leaves its project: files in that project are no longer sent, and their notes say so. */
+  async leaveBehind(thread: ThreadKey): Promise<void> {
+    await sql`
+      update turns set attached_file_ids = '[]', file_notes = (
+        select jsonb_agg(case when note ->> 'reason' is null then note || ${toPostgresJson(LEFT_BEHIND)}::jsonb else note end order by at)
+        from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
+      where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.db);
+  }
+
+  /** How many tables the thread has kept for a message with a table of its own: they have the first numbers. */
+  async countTables(message: Pick<Message, 'workspace' | 'channel' | 'thread_ts' | 'ts'>): Promise<number> {
+    const kept = await this.first(sql<{ tables: number }>`
+      select count(*)::int as tables from turns as kept, jsonb_array_elements(kept.file_notes) as note
+      where ${inThread(message)} and outcome = 'kept' and message_ts < ${message.ts}
+        and note ->> 'reason' is null and note ->> 'name' ~ '^table-[0-9]+[.]csv$'
+        and (files_sent_with_turn_id is null or exists (
+          select from turns as taker where taker.workspace = kept.workspace
+            and taker.id = kept.files_sent_with_turn_id and taker.message_ts = ${message.ts}))`);
+    return kept?.tables ?? 0;
+  }
+}

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { fetch, type RequestInit, type Response } from 'undici';
 import { probeAccount } from '../../agent/account-probe.ts';
 import { AgentError } from '../../agent/errors.ts';
-import { UNKNOWN_LINK_TEXT } from '../http-server.ts';
+import { UNKNOWN_LINK_TEXT } from '../result-link-pages.ts';
 import { type Check, CheckFailed, errorMessage } from './check-result.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;

@@ -15,11 +15,11 @@ import type { FileNote, Message, SlackTs } from '../../store/schema.ts';
 import { closingAt } from '../access/access-policy.ts';
 import { authoredBlocksOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { inlinesOf } from '../reading/parsed-blocks.ts';
-import type { LinkedMessage } from '../reading/transcript.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
+import type { LinkedMessage } from './earlier-messages.ts';
 
 /** How many links of one message are followed. */
 const MAX_LINKS = 3;

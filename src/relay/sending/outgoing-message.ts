@@ -14,18 +14,19 @@ import {
 } from '../reading/message-parser.ts';
 import { readableText, withLeadIn, withWriterName } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
-import {
-  buildTranscript,
-  isCutShort,
-  quoteLinkedMessage,
-  withTranscript,
-  writerName,
-} from '../reading/transcript.ts';
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { type SharedItem, sharedItemsOf } from './attachments.ts';
-import { type EarlierMessages, readEarlierMessages } from './earlier-messages.ts';
+import {
+  buildTranscript,
+  type EarlierMessages,
+  isCutShort,
+  quoteLinkedMessage,
+  readEarlierMessages,
+  withTranscript,
+  writerName,
+} from './earlier-messages.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
 import { findResentMessage, type ResentMessage } from './resent-message.ts';
 import { taskTitle } from './thread-task.ts';

@@ -7,7 +7,7 @@ import { findReply, type ReplyReader, type SettledReply } from '../replies/reply
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { withSkippedFiles } from '../sending/allowed-files.ts';
-import { nameAskers } from './asker-mentions.ts';
+import { nameAskers } from './end-mention-and-askers.ts';
 import { waitForBackgroundWork } from './later-results.ts';
 import { isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';

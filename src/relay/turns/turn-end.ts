@@ -27,7 +27,7 @@ import { ThreadGivenUp, transientFailure, withPatience, withRetry } from '../run
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 import { EmptyMessage } from '../sending/empty-message.ts';
-import { mentionAsker } from './asker-mentions.ts';
+import { mentionAsker } from './end-mention-and-askers.ts';
 import { postBackgroundNotice } from './later-results.ts';
 import type { TurnContext } from './turn-context.ts';
 

@@ -5,7 +5,7 @@ import {
   buildTranscript,
   quoteLinkedMessage,
   withTranscript,
-} from '../../../src/relay/reading/transcript.ts';
+} from '../../../src/relay/sending/earlier-messages.ts';
 import { bot, names } from '../../support/message-builders.ts';
 
 const at = (minute: number) => `${1767258000 + minute * 60}.000100`;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError } from '../agent/errors.ts';
 import { accessPolicyFor, certainClosingAt, closingAt } from '../relay/access/access-policy.ts';
-import { quotasOf } from '../relay/access/turn-quotas.ts';
+import { exceededQuota } from '../relay/access/turn-quotas.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../relay/runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../relay/runtime/job-runner.ts';
@@ -86,10 +86,8 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
     const { bots } = await accessPolicyFor(deps, place);
     if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
     const { store, settings } = deps;
-    const quotas = quotasOf(WORKFLOW_STEP, settings.quotas);
-    return (await store.turnUsage.exceeded(place.workspace, WORKFLOW_STEP, quotas)) === undefined
-      ? null
-      : 'limit';
+    const exceeded = await exceededQuota(store.turnUsage, place.workspace, WORKFLOW_STEP, settings.quotas);
+    return exceeded === undefined ? null : 'limit';
   }
 
   /** Completes a step in Slack once it has come so far. Repeated after a crash, Slack says that it was completed. */

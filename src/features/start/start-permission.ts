@@ -1,6 +1,7 @@
 import { within } from '../../calls/retries-and-waits.ts';
 import { accessDenialFor, certainClosingAt, recordRefusal } from '../../relay/access/access-policy.ts';
 import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
+import { exceededQuota } from '../../relay/access/turn-quotas.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { transientFailure } from '../../relay/runtime/retry-and-giving-up.ts';
@@ -52,7 +53,7 @@ async function personRefusal(
     if (!timeout.aborted && transientFailure(error)?.cause !== 'slack') throw error;
     return { why: 'unknown' };
   }
-  const exceeded = await deps.store.turnUsage.exceeded(workspace, person, deps.settings.quotas);
+  const exceeded = await exceededQuota(deps.store.turnUsage, workspace, person, deps.settings.quotas);
   return exceeded && { why: 'limit', exceeded };
 }
 

@@ -1,7 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
+import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import { addresseeOf } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
@@ -10,6 +10,13 @@ import { type InboxOutcome, isBotId, isDirectChannel, WAITING_EMOJI } from '../r
 import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import { type AccessDenial, isClosing } from './access-policy.ts';
+
+/** The limit that another turn would exceed, and in how many ms it no longer would; null: when a turn ends. */
+export interface QuotaExceeded {
+  limit: keyof TurnLimits;
+  most: number;
+  waitMs: number | null;
+}
 
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */
 export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceeded: QuotaExceeded };

@@ -1,8 +1,14 @@
 import type { Message, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
-import { notifyWriter, refusalSentence, refuseMessage } from './refusals.ts';
+import { notifyWriter, type QuotaExceeded, refusalSentence, refuseMessage } from './refusals.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+/** In the order in which they are told. */
+const LIMITS = ['hourPerson', 'atOncePerson', 'hourWorkspace', 'atOnceWorkspace'] as const;
 
 /** Begins a message's turn, or refuses the message beyond a quota. `forwardedBy`: the running turn that sends it. */
 export async function beginTurnOrRefuse(
@@ -18,7 +24,7 @@ export async function beginTurnOrRefuse(
     // Counting and beginning must not overlap with another turn's.
     await turnUsage.lockWorkspace(message.workspace);
     const { workspace, user_id: person } = message;
-    const exceeded = await turnUsage.exceeded(workspace, person, quotasOf(person, settings.quotas));
+    const exceeded = await exceededQuota(turnUsage, workspace, person, settings.quotas);
     return exceeded === undefined ? { turn: await turns.begin(id, message, forwardedBy) } : { exceeded };
   });
   if ('turn' in result) return result.turn;
@@ -27,7 +33,18 @@ export async function beginTurnOrRefuse(
   return undefined;
 }
 
-/** The limits for a writer: of a workflow's steps, which are nobody's, only the workspace's count. */
-export function quotasOf(person: string, quotas: TurnLimits): TurnLimits {
-  return person === WORKFLOW_STEP ? { ...quotas, hourPerson: 0, atOncePerson: 0 } : quotas;
+/** The first limit that another turn of a writer would exceed. Of a workflow's steps, which are nobody's, only the workspace's count. */
+export async function exceededQuota(
+  turnUsage: Store['turnUsage'],
+  workspace: string,
+  person: string,
+  quotas: TurnLimits,
+): Promise<QuotaExceeded | undefined> {
+  const limits = person === WORKFLOW_STEP ? { ...quotas, hourPerson: 0, atOncePerson: 0 } : quotas;
+  const reached = await turnUsage.reached(workspace, person, limits, HOUR_MS);
+  const first = reached.toSorted((a, b) => LIMITS.indexOf(a.limit) - LIMITS.indexOf(b.limit))[0];
+  if (first === undefined) return undefined;
+  const { limit, most, began_at, now } = first;
+  const isHourly = limit === 'hourPerson' || limit === 'hourWorkspace';
+  return { limit, most, waitMs: isHourly ? began_at.getTime() + HOUR_MS - now.getTime() : null };
 }

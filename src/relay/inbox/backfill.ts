@@ -4,6 +4,7 @@ import { MessageGoneError, SlackError } from '../../slack/errors.ts';
 import type { HistoryPage, ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
+import type { Gap } from '../../store/slack/backfills.ts';
 import { readMentions } from '../reading/listening.ts';
 import { isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
@@ -27,6 +28,27 @@ import type { Inbox } from './inbox.ts';
 const LOWEST_PRIORITY = { order: 9, since: 0 };
 /** How long a page may wait for the rate limit (ms): a distributed app has one call a minute. */
 const MAX_PERMIT_WAIT_MS = 75_000;
+
+/** Threads and channels that were active this long before a gap (ms) are read. */
+const USED_BEFORE_MS = 24 * 60 * 60_000;
+/** Threads that were active this long before a short gap (ms) are read; Slack redelivers what the others miss. */
+const USED_BEFORE_SHORT_GAP_MS = 60 * 60_000;
+/** Slack redelivers an event for a little over five minutes, so events from before the gap may be missing, too (ms). */
+const REDELIVERY_MARGIN_MS = 10 * 60_000;
+/** The top level of this many channels and direct messages is read, though used only this long before (ms). */
+const QUIET_CHANNELS = { usedMs: 30 * 24 * 60 * 60_000, most: 100 };
+
+/** What is read back after a gap in receiving. */
+export function gapToRead(since: Date, isShort: boolean): Gap {
+  return {
+    since,
+    threadsUsedMs: isShort ? USED_BEFORE_SHORT_GAP_MS : USED_BEFORE_MS,
+    channelsUsedMs: USED_BEFORE_MS,
+    quietChannels: isShort ? { usedMs: 0, most: 0 } : QUIET_CHANNELS,
+    marginMs: REDELIVERY_MARGIN_MS,
+    looksForWaiting: !isShort,
+  };
+}
 
 /** A place without messages: a thread whose root was deleted. */
 const EMPTY_PAGE: HistoryPage = { messages: [], nextCursor: undefined, isEndless: false };

@@ -3,22 +3,15 @@ import type { Logger } from 'pino';
 import type { EchoState } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { Poller } from '../runtime/poller.ts';
+import { gapToRead } from './backfill.ts';
 
 /** How often a heartbeat is recorded while events can arrive (ms): far below any gap that needs a backfill. */
 const HEARTBEAT_INTERVAL_MS = 15_000;
 /** After a start, and after the last connection was lost, a shorter time without a heartbeat (ms) is a gap, too. */
 const SHORT_GAP_MS = 3_000;
-/** Threads and channels that were active this long before a gap (ms) are read. */
-const BACKFILL_WINDOW_MS = 24 * 60 * 60_000;
-/** Threads that were active this long before a short gap (ms) are read; Slack redelivers what the others miss. */
-const SHORT_GAP_WINDOW_MS = 60 * 60_000;
-/** Slack redelivers an event for a little over five minutes, so events from before the gap may be missing, too (ms). */
-const REDELIVERY_MARGIN_MS = 10 * 60_000;
 /** How often the connections are rebuilt for a workspace that stays deaf (ms): all workspaces share them. */
 const REBUILD_INTERVAL_MS = 60 * 60_000;
 const NEVER = Number.NEGATIVE_INFINITY;
-/** After such a gap, the top level of this many channels and direct messages is read, though used only this long before (ms). */
-const QUIET_CHANNELS = { usedMs: 30 * 24 * 60 * 60_000, most: 100 };
 const NOT_RECEIVED =
   'no events were received for a while; reading the threads that were active in the 24 hours before, and channels, but a first mention in a channel unused for 30 days stays unseen';
 const DEAF =
@@ -175,14 +168,7 @@ export class EventGapDetector {
       if (since === null) return { judgedAt };
       const ms = now.getTime() - since.getTime();
       const isShort = missedSince === null && ms < minGapMs;
-      const places = await trxStore.backfills.addGap(workspace, {
-        since,
-        threadsUsedMs: isShort ? SHORT_GAP_WINDOW_MS : BACKFILL_WINDOW_MS,
-        channelsUsedMs: BACKFILL_WINDOW_MS,
-        quietChannels: isShort ? { usedMs: 0, most: 0 } : QUIET_CHANNELS,
-        marginMs: REDELIVERY_MARGIN_MS,
-        looksForWaiting: !isShort,
-      });
+      const places = await trxStore.backfills.addGap(workspace, gapToRead(since, isShort));
       if (!isShort) await trxStore.projects.wantNames(workspace);
       const seconds = Math.round(ms / 1_000);
       return { judgedAt, gap: { since, seconds, places, isShort, isDeaf: judgedAt !== null } };

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { Queries } from '../queries.ts';
+import { millis, Queries } from '../queries.ts';
 import type { Thread, Turn } from '../schema.ts';
 import { waitsForPerson } from './person-waits.ts';
 
@@ -11,11 +11,12 @@ export interface TurnLimits {
   atOnceWorkspace: number;
 }
 
-/** The limit that another turn would exceed, and in how many ms it no longer would; null: when a turn ends. */
-export interface QuotaExceeded {
+/** A limit that so many turns reach: when the last of them that counts began, by the database's clock, which says `now`. */
+export interface ReachedLimit {
   limit: keyof TurnLimits;
   most: number;
-  waitMs: number | null;
+  began_at: Date;
+  now: Date;
 }
 
 /** A turn at work, or one that waits for a person. */
@@ -73,38 +74,33 @@ export class TurnUsage extends Queries {
     return rows.map(({ skill }) => skill);
   }
 
-  /** The first limit that another turn of a person would exceed. */
-  async exceeded(workspace: string, person: string, limits: TurnLimits): Promise<QuotaExceeded | undefined> {
+  /** The limits that a person's turns reach, of those that are set: the turns of the last `hourMs`, and those not finished. */
+  async reached(
+    workspace: string,
+    person: string,
+    limits: TurnLimits,
+    hourMs: number,
+  ): Promise<ReachedLimit[]> {
     const all = sql`workspace = ${workspace}`;
     const theirs = sql`${all} and asked_by = ${person}`;
+    const isRecent = sql`started_at > now() - ${millis(hourMs)}`;
+    const isOpen = sql`finished_at is null`;
     const checks = [
-      hourCheck('hourPerson', limits.hourPerson, theirs),
-      atOnceCheck('atOncePerson', limits.atOncePerson, theirs),
-      hourCheck('hourWorkspace', limits.hourWorkspace, all),
-      atOnceCheck('atOnceWorkspace', limits.atOnceWorkspace, all),
+      reachedCheck('hourPerson', limits, sql`${theirs} and ${isRecent}`),
+      reachedCheck('atOncePerson', limits, sql`${theirs} and ${isOpen}`),
+      reachedCheck('hourWorkspace', limits, sql`${all} and ${isRecent}`),
+      reachedCheck('atOnceWorkspace', limits, sql`${all} and ${isOpen}`),
     ];
-    return this.first(sql<QuotaExceeded>`
-      select * from (${sql.join(checks, sql` union all `)}) as exceeded order by array_position(${LIMITS}::text[], "limit") limit 1`);
+    return this.rows(sql<ReachedLimit>`${sql.join(checks, sql` union all `)}`);
   }
 }
 
-/** In the order in which they are told. */
-const LIMITS: (keyof TurnLimits)[] = ['hourPerson', 'atOncePerson', 'hourWorkspace', 'atOnceWorkspace'];
-
-/** The row of a limit that is reached. The `most`th newest turn of the hour says how long to wait. */
-function hourCheck(limit: keyof TurnLimits, most: number, whose: RawBuilder<unknown>) {
+/** The row of a limit that is reached, with the `most`th newest of the turns that count. */
+function reachedCheck(limit: keyof TurnLimits, { [limit]: most }: TurnLimits, counts: RawBuilder<unknown>) {
   return sql`(
-    select ${limit}::text as "limit", ${most}::int as most,
-      extract(epoch from started_at + interval '1 hour' - clock_timestamp())::float8 * 1000 as "waitMs"
-    from turns where ${whose} and started_at > now() - interval '1 hour' and ${most}::int > 0
+    select ${limit}::text as "limit", ${most}::int as most, started_at as began_at, clock_timestamp() as now
+    from turns where ${counts} and ${most}::int > 0
     order by started_at desc offset greatest(${most}::int - 1, 0) limit 1)`;
-}
-
-function atOnceCheck(limit: keyof TurnLimits, most: number, whose: RawBuilder<unknown>) {
-  return sql`(
-    select ${limit}::text as "limit", ${most}::int as most, null::float8 as "waitMs"
-    from turns where ${whose} and finished_at is null and ${most}::int > 0
-    offset greatest(${most}::int - 1, 0) limit 1)`;
 }
 
 const isRunning = sql<boolean>`(settled_at is null and finished_at is null)`;

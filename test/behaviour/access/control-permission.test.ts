@@ -13,6 +13,11 @@ async function growing(on: AppScene, channel: Channel, root: Message): Promise<M
   );
 }
 
+type Buttons = typeof strings.buttons;
+
+/** The buttons of which a press opens or posts something about a turn. */
+type TurnButton = { [Id in keyof Buttons]: Buttons[Id]['about'] extends 'turn' ? Id : never }[keyof Buttons];
+
 /** A message of ours with a button of ours, where it does not belong. */
 async function forged(on: AppScene, channel: Channel, actionId: string, value: string): Promise<string> {
   const button = { type: 'button', action_id: actionId, value, text: { type: 'plain_text', text: 'Press' } };
@@ -127,20 +132,22 @@ describe.concurrent('a control', () => {
     const root = scene.ask(secret, '/slow 1000 in secret');
     await growing(scene, secret, root);
     const value = await turnOf(scene, root);
-    const actions = ['stop', 'continue', 'retry', 'correct', 'send_paused', 'discard_paused', 'feedback'];
-    for (const [at, actionId] of actions.entries()) {
+    const controls = Object.entries(strings.buttons).filter(([, { about }]) => about === 'control');
+    for (const [at, [actionId]] of controls.entries()) {
       const ts = await forged(scene, elsewhere, actionId, actionId === 'feedback' ? `good/${value}` : value);
       await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
       await scene.until(`${actionId} is answered`, () => told(scene, mallory, elsewhere).length === at + 1);
     }
     expect(new Set(told(scene, mallory, elsewhere))).toEqual(new Set([strings.controlFailed.unknown]));
-    for (const [actionId, sentence] of [
-      ['steps', strings.stepsNotFound],
-      ['fresh_links', strings.filesNotFound],
-      ['feedback_comment', strings.controlFailed.unknown],
-      ['choose_again', strings.startForm.gone],
-      ['new_thread', strings.startForm.gone],
-    ] as const) {
+    const sentences: Record<TurnButton, string> = {
+      steps: strings.stepsNotFound,
+      fresh_links: strings.filesNotFound,
+      feedback_comment: strings.controlFailed.unknown,
+      choose_again: strings.startForm.gone,
+      new_thread: strings.startForm.gone,
+      ask_again: strings.startForm.gone,
+    };
+    for (const [actionId, sentence] of Object.entries(sentences)) {
       const ts = await forged(scene, elsewhere, actionId, value);
       await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
       const shown = () => JSON.stringify(scene.slack.modal(mallory)?.blocks ?? '');

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
+import type { QuotaExceeded } from '../../../src/relay/access/refusals.ts';
+import { exceededQuota } from '../../../src/relay/access/turn-quotas.ts';
 import { Store } from '../../../src/store/store.ts';
-import type { QuotaExceeded, TurnLimits } from '../../../src/store/threads/turn-usage.ts';
+import type { TurnLimits } from '../../../src/store/threads/turn-usage.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -43,7 +45,7 @@ async function turn(workspace: string, person: string, minutesAgo: number, state
 }
 
 const exceeded = (workspace: string, person: string, limits: Partial<TurnLimits>) =>
-  store.turnUsage.exceeded(workspace, person, { ...unlimited, ...limits });
+  exceededQuota(store.turnUsage, workspace, person, { ...unlimited, ...limits });
 
 const waitMinutes = (quota: QuotaExceeded | undefined) => Math.ceil((quota?.waitMs ?? 0) / 60_000);
 

@@ -3,7 +3,7 @@ import { homeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { settingsModal } from '../features/settings/settings-modal.ts';
 import { askedAgainJobs } from '../features/start/asked-again-links.ts';
-import { questionPoster } from '../features/start/question-delivery.ts';
+import { questionPoster } from '../features/start/question-post.ts';
 import { startForm } from '../features/start/start-form.ts';
 import { startSubmissions } from '../features/start/start-form-submission.ts';
 import { stepsAndLinksButtons } from '../features/steps-and-fresh-links.ts';

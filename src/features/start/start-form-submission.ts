@@ -22,7 +22,7 @@ import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../re
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
-import { type PostOutcome, type QuestionPoster, verbatimContent } from './question-delivery.ts';
+import { type PostOutcome, type QuestionPoster, verbatimContent } from './question-post.ts';
 import {
   parseStartFormMetadata,
   START_CALLBACK,

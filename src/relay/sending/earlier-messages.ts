@@ -55,6 +55,14 @@ export async function readEarlierMessages(
   return { messages: messages.filter(isWanted).map(parseMessage), missing, quoted, isBeginning };
 }
 
+/** Most files from before the first message that go along with it. */
+const MAX_EARLIER_FILES = 5;
+
+/** The files of earlier messages that do not go along with the first one for the agent: all but the newest. */
+export function earlierFilesLeftOut(messages: readonly ParsedMessage[]): ParsedMessage['files'] {
+  return messages.flatMap(({ files }) => files).slice(0, -MAX_EARLIER_FILES);
+}
+
 /** The newest messages of a message's thread, as many as a transcript holds. Throws a SlackError. */
 async function readNewest(
   { workspace, deps, lease }: ThreadWork,

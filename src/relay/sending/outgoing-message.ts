@@ -21,6 +21,7 @@ import { type SharedItem, sharedItemsOf } from './attachments.ts';
 import {
   buildTranscript,
   type EarlierMessages,
+  earlierFilesLeftOut,
   isCutShort,
   quoteLinkedMessage,
   readEarlierMessages,
@@ -31,8 +32,6 @@ import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './
 import { findResentMessage, type ResentMessage } from './resent-message.ts';
 import { taskTitle } from './thread-task.ts';
 
-/** Most files from before the first message that go along with it. */
-const MAX_EARLIER_FILES = 5;
 const NOTHING_EARLIER: EarlierMessages = { messages: [], missing: undefined, quoted: [], isBeginning: false };
 
 /** A person's message as the agent gets it: what is known of it, from its first reading until it is sent. */
@@ -159,8 +158,7 @@ async function readPointedMessages(
     firstTable += tablesAmong(blocksOf(one)).length;
   }
   const read = (one: ParsedMessage) => numbered.get(one) ?? one;
-  const earlierFiles = isBeginning ? newest.flatMap(({ files }) => files) : [];
-  const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
+  const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
   const withFiles = along.map((one) => ({
     ...read(one),
     files: one.files.filter((file) => !leftOut.includes(file)),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { visibleText } from '../../../sandbox/slack/visible-text.ts';
-import { questionPost } from '../../../src/features/start/question-delivery.ts';
+import { questionPost } from '../../../src/features/start/question-post.ts';
 import {
   type StartFormContent,
   startFormView,

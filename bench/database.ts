@@ -89,14 +89,17 @@ class DatabaseBench {
     this.#settings = parts.settings;
     this.#folder = parts.folder;
     this.#idleMs = parts.idleMs;
-    this.#places = this.#slack.teams.slice(0, BUSY_WORKSPACES).flatMap((team) => {
-      const person = this.#slack.createPerson({ name: 'ada', teamId: team.id });
-      return Array.from({ length: CHANNELS_PER_WORKSPACE }, (_, index) => ({
-        person,
-        channel: this.#slack.createChannel({ name: `bench-${index}`, teamId: team.id }),
-        botUserId: team.bot.userId,
-      }));
-    });
+    const teams = this.#slack.teams.slice(0, BUSY_WORKSPACES);
+    this.#places = teams.flatMap((team) => this.#newPlaces(team, 'bench'));
+  }
+
+  #newPlaces(team: SlackWorkspace['teams'][number], name: string): Place[] {
+    const person = this.#slack.createPerson({ name: 'ada', teamId: team.id });
+    return Array.from({ length: CHANNELS_PER_WORKSPACE }, (_, index) => ({
+      person,
+      channel: this.#slack.createChannel({ name: `${name}-${index}`, teamId: team.id }),
+      botUserId: team.bot.userId,
+    }));
   }
 
   static async start(undo: AsyncDisposableStack, idleMs: number): Promise<DatabaseBench> {
@@ -181,22 +184,29 @@ class DatabaseBench {
   /** The bot's CPU for a turn, as a multiple of what a bare Bolt app takes that makes the same calls. */
   async #botCpuRatio(places: readonly Place[], idle: Cost): Promise<number> {
     const [team] = this.#slack.teams;
+    if (team === undefined) throw new Error('There is no workspace.');
+    // The bot would read back and answer what the other one was asked in its channels.
+    const barePlaces = this.#newPlaces(team, 'bare');
     const own = this.#bots;
     await using undo = new AsyncDisposableStack();
-    const settings = { ...this.#settings, SLACK_BOT_TOKEN: team?.installation.token ?? '' };
+    const settings = { ...this.#settings, SLACK_BOT_TOKEN: team.installation.token };
     const bare = await startBotProcess(settings, join(this.#folder, 'bare.log'), undo, BARE_PROGRAM);
     undo.defer(() => {
       this.#bots = own;
     });
-    const askEach = async (bots: BotProcess[], turns: number) => {
-      this.#bots = bots;
-      return this.#measure(() => this.#askInTurn(places, turns));
+    const askOwn = async () => {
+      this.#bots = own;
+      return this.#measure(() => this.#askInTurn(places, RATIO_TURNS));
     };
-    await askEach([bare], WARM_UP_TURNS);
+    const askBare = async (turns: number) => {
+      this.#bots = [bare];
+      return this.#measure(() => this.#askInTurn(barePlaces, turns));
+    };
+    await askBare(WARM_UP_TURNS);
     const used = { own: 0, bare: 0 };
     for (let count = 0; count < RATIO_ROUNDS; count += 1) {
-      used.own += withoutIdle(await askEach(own, RATIO_TURNS), idle).botCpuMs;
-      used.bare += (await askEach([bare], RATIO_TURNS)).botCpuMs;
+      used.own += withoutIdle(await askOwn(), idle).botCpuMs;
+      used.bare += (await askBare(RATIO_TURNS)).botCpuMs;
     }
     return round(used.own / used.bare, 1);
   }

@@ -223,8 +223,7 @@ class DatabaseBench {
     for (const count of IDLE_WORKSPACES) {
       await this.#stopBots();
       await this.#install(count);
-      await this.#startBot();
-      await sleep(3_000);
+      await this.#startIdleBot();
       const { statements, seconds } = await this.#measure(() => sleep(this.#idleMs));
       idleStatementsPerSecond.push(round(statements / seconds, 1));
     }
@@ -242,7 +241,7 @@ class DatabaseBench {
     await this.#stopBots();
     const { WATCH_SECONDS: _, ...settings } = this.#settings;
     const { WATCH_SECONDS, WATCH_MINUTES } = readConfig(settings);
-    await this.#startBot({
+    await this.#startIdleBot({
       WATCH_MINUTES: String(WATCH_MINUTES / WATCH_SPEED),
       WATCH_SECONDS: String(WATCH_SECONDS / WATCH_SPEED),
     });
@@ -323,6 +322,13 @@ class DatabaseBench {
     const bot = new BotProcess({ ...this.#settings, ...more }, join(this.#folder, 'bot.log'));
     if (!(await bot.ready())) throw new Error('The bot did not start.');
     this.#bots.push(bot);
+  }
+
+  /** Starts the bot, and waits until it has read back what it may have missed. */
+  async #startIdleBot(more: Record<string, string> = {}): Promise<void> {
+    await this.#startBot(more);
+    do await sleep(3_000);
+    while ((await this.#server.countDueJobs()) > 0);
   }
 
   async #stopBots(): Promise<void> {

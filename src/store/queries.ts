@@ -65,6 +65,12 @@ export function fromNow(ms: number) {
   return sql<Date>`clock_timestamp() + ${millis(ms)}`;
 }
 
+/** When to try again what has been tried since the time in this column, if at all: after as long as that, within limits (ms). */
+export function nextTry(since: string, { shortest, longest }: { shortest: number; longest: number }) {
+  const triedFor = sql`clock_timestamp() - ${sql.ref(since)}`;
+  return sql<Date>`clock_timestamp() + least(${millis(longest)}, greatest(${millis(shortest)}, ${triedFor}))`;
+}
+
 /** A time `days` ago. */
 export function daysAgo(days: number) {
   return sql<Date>`now() - ${days} * interval '1 day'`;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { fromNow, inThread, isInstalled, isUnclaimed, millis, Queries, toPostgresJson } from '../queries.ts';
+import { fromNow, inThread, isInstalled, isUnclaimed, nextTry, Queries, toPostgresJson } from '../queries.ts';
 import type { Job, SlackTs, ThreadKey } from '../schema.ts';
 
 /** The kinds of jobs. A key is '' where there is one job of the kind in each place. */
@@ -92,7 +92,6 @@ export class Jobs extends Queries {
    * has. Whether a job fails or its process dies: it goes to the end of its workspace's queue, each time for longer.
    */
   async claim(rooms: readonly JobRoom[], held: readonly string[], holdMs: number): Promise<Job[]> {
-    const triedFor = sql`clock_timestamp() - coalesce(tried_since, clock_timestamp())`;
     return this.rows(sql<Job>`
       with rooms as (
         select * from unnest(${rooms.map(({ kind }) => kind)}::text[], ${rooms.map(({ room }) => room)}::int[],
@@ -109,8 +108,7 @@ export class Jobs extends Queries {
       )
       update jobs set claim_id = gen_random_uuid(), claimed_until = ${fromNow(holdMs)},
         tried_since = coalesce(tried_since, clock_timestamp()),
-        due_at = clock_timestamp()
-          + least(${millis(PAUSE_MS.longest)}, greatest(${millis(PAUSE_MS.shortest)}, ${triedFor}))
+        due_at = ${nextTry('tried_since', PAUSE_MS)}
       where (${JOB_KEY}) in (
         select ${JOB_KEY} from jobs join chosen using (${JOB_KEY})
         where position <= room and ${isJobDue} for update of jobs skip locked)

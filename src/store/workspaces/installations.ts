@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { changesRow, isUnclaimed, millis, Queries } from '../queries.ts';
+import { changesRow, isUnclaimed, millis, nextTry, Queries } from '../queries.ts';
 import type { EchoState, InstallationRow, Tables } from '../schema.ts';
 
 type RenewalClaim = 'renewal_tried_since' | 'renewal_due_at';
@@ -166,10 +166,9 @@ export class Installations extends Queries {
    * claim comes after `claimMs`, later after as long as it has been tried so far.
    */
   async claimRenewals({ ms, except, limit, claimMs }: RenewalSearch): Promise<ClaimedRenewal[]> {
-    const triedFor = sql`clock_timestamp() - renewal_tried_since`;
     return this.rows(sql<ClaimedRenewal>`
       update installations set renewal_tried_since = coalesce(renewal_tried_since, clock_timestamp()),
-        renewal_due_at = clock_timestamp() + least(${millis(MAX_RENEWAL_PAUSE_MS)}, greatest(${millis(claimMs)}, ${triedFor}))
+        renewal_due_at = ${nextTry('renewal_tried_since', { shortest: claimMs, longest: MAX_RENEWAL_PAUSE_MS })}
       where workspace in (
           select workspace from installations
           where token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null

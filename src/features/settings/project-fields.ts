@@ -128,8 +128,9 @@ export async function changeProject(
 
 /**
  * Whether a person may attach a project to a channel. A project that channels use belongs to them: the person must be in
- * one of them, in this workspace, in which the bot answers: what a closed channel sent must not come out in another. An unused project is free only if workspaces of different owners do not share its
- * account (`isSharedAccount`). Throws a SlackError if membership cannot be read.
+ * one of them, in this workspace, in which the bot answers: what a closed channel sent must not come out in another. An
+ * unused project is free only if workspaces of different owners do not share its account (`isSharedAccount`). Throws a
+ * SlackError if membership cannot be read.
  */
 async function mayUseProject(
   deps: ProjectDeps,

@@ -47,14 +47,6 @@ export function pausedMessageButtons(
   };
 }
 
-/** Pauses what waits behind a turn at work that is stopped, at the first request; in the transaction that records it. */
-export async function pauseBehindStop(
-  { pausedThreads }: Store,
-  { kind, turn }: { kind: string; turn: Turn },
-): Promise<void> {
-  if (kind === 'asked') await pausedThreads.pause(turn);
-}
-
 /** Pauses the messages written before a stop that came while the turn was already posting its end. */
 export async function pauseBehindEnd(
   deps: RelayDeps,

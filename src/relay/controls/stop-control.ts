@@ -12,7 +12,6 @@ import { type ControlOutcome, type ControlRequest, turnOf } from '../runtime/con
 import type { RelayDeps } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
-import { pauseBehindStop } from './paused-messages.ts';
 
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
@@ -106,7 +105,7 @@ export class StopControl {
       );
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
       await store.jobs.wake({ workspace, kind, channel, thread_ts });
-      if (!isBackground && recorded !== undefined) await pauseBehindStop(store, recorded);
+      if (!isBackground && recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
         const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
         await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });

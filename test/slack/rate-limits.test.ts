@@ -16,12 +16,38 @@ let rateLimiter: RateLimiter;
 
 beforeEach(() => {
   vi.useFakeTimers();
+  watchOwnTimers();
   vi.advanceTimersByTime(1_000_000);
   rateLimits = new InMemoryRateLimits();
   rateLimiter = newLimiter();
 });
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+  const left = ownTimers.size;
+  ownTimers.clear();
+  if (left > 0) throw new Error(`${left} timers are left running although nobody waits.`);
+});
+
+/** The running timers of the code under test. The code of other test files shares the worker, and may set timers meanwhile. */
+const ownTimers = new Set<unknown>();
+
+function watchOwnTimers(): void {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  vi.stubGlobal('setTimeout', (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    const timer = set(() => {
+      ownTimers.delete(timer);
+      run(...args);
+    }, ms);
+    if (new Error().stack?.includes('/src/slack/') === true) ownTimers.add(timer);
+    return timer;
+  });
+  vi.stubGlobal('clearTimeout', (timer: NodeJS.Timeout | undefined) => {
+    ownTimers.delete(timer);
+    clear(timer);
+  });
+}
 
 /** Asks and notes its name when it gets its permit. */
 function line(into: string[], name: string, wish: PermitRequest = {}): Promise<void> {
@@ -141,7 +167,6 @@ describe('waiting', () => {
   test('a withdrawn request rejects with its reason, and leaves no timer and no permit used', async () => {
     await drain();
     const asked = rateLimits.asked;
-    const timers = vi.getTimerCount();
     const withdraw = new AbortController();
     const wish = rateLimiter.permit(edits, { signal: withdraw.signal });
     const [[answer]] = await Promise.all([
@@ -149,7 +174,7 @@ describe('waiting', () => {
       vi.advanceTimersByTimeAsync(10).then(() => withdraw.abort('not needed')),
     ]);
     expect(answer).toEqual({ status: 'rejected', reason: 'not needed' });
-    expect(vi.getTimerCount()).toBe(timers);
+    expect(ownTimers.size).toBe(0);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(rateLimits.asked).toBeLessThanOrEqual(asked + 1);
   });

@@ -5,7 +5,7 @@ import type { ResultFile } from '../../agent/service-schema.ts';
 import { signedUntil } from '../../agent/signed-links.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
-import { showWholeTable, TableFinder } from '../../render/messages/tables.ts';
+import { showWholeTable, tablesIn } from '../../render/messages/tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withDigest, withExactSize } from '../../slack/file-response.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
@@ -183,7 +183,7 @@ async function chooseShown(context: SettledTurnContext, results: readonly Result
   const notes = new Map<string, string>();
   const pictures = results.filter((result) => isOfType(result, PICTURE_TYPES));
   const tables = results.filter((result) => !pictures.includes(result) && isOfType(result, TABLE_TYPES));
-  const answerTables = tables.length === 0 ? [] : await tablesOf(context, answer);
+  const answerTables = tables.length === 0 ? [] : tablesIn(answer);
   for (const result of [...pictures, ...tables]) {
     const isTable = tables.includes(result);
     const maxBytes = isTable ? Math.min(maxTableBytes, maxInlineBytes) : maxInlineBytes;
@@ -198,14 +198,8 @@ async function chooseShown(context: SettledTurnContext, results: readonly Result
   return { shown, notes };
 }
 
-async function tablesOf({ deps, workspace, lease }: SettledTurnContext, answer: string) {
-  const finder = new TableFinder(answer);
-  await deps.rendering.runAll(workspace.id, () => finder.findNext(), lease.signal);
-  return finder.tables;
-}
-
 /** Whether these tables of the answer show the result; false if it cannot be read now. */
-async function showResult(context: SettledTurnContext, tables: readonly string[][][], result: SizedResult) {
+async function showResult(context: SettledTurnContext, tables: readonly string[][], result: SizedResult) {
   const { deps, turn, lease } = context;
   try {
     return showWholeTable(tables, String(await buffer(resultBytes(context, result))));

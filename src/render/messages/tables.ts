@@ -18,7 +18,6 @@ import {
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
-import { isCrowded } from '../splitting/open-part.ts';
 import { firstColumns, tableCaption } from '../strings/index.ts';
 import { csvLine } from '../text-format.ts';
 
@@ -215,52 +214,34 @@ function unescaped(source: string): string {
   return source.replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }
 
-/** Longest block of an answer (characters) that is searched for a table. */
-const MAX_BLOCK_LENGTH = 10_000;
 /** Characters of an answer that are searched for tables; its messages show about as many by default. */
 const MAX_ANSWER_LENGTH = 100_000;
 
-/** Finds the Markdown tables of an answer block by block: parsing a long one takes long. */
-export class TableFinder {
-  /** Those found so far, as rows of cells without their formatting. */
-  readonly tables: string[][][] = [];
-  readonly #blocks: string[];
-  readonly #parsed: ParseCounter = { characters: 0 };
-
-  constructor(answer: string) {
-    const blocks = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n\s*\n/);
-    this.#blocks = blocks.filter(mayHoldTable).reverse();
-  }
-
-  /** Searches one more block of the first 100,000 characters; false at the end. */
-  findNext(): boolean {
-    const block = this.#blocks.pop();
-    if (block === undefined) return false;
-    const cellText = ({ start, end }: MarkdownNode) => comparableText(block.slice(start, end));
-    const collect = (node: MarkdownNode): void => {
-      if (node.type === 'table') this.tables.push(node.children.map((row) => row.children.map(cellText)));
-      else node.children.forEach(collect);
-    };
-    collect(parseMarkdown(block, this.#parsed));
-    return true;
-  }
-}
-
-function mayHoldTable(block: string): boolean {
-  return block.length <= MAX_BLOCK_LENGTH && hasDelimiterRow(block) && !isCrowded(block);
+/** The tables of an answer, by its lines with cells: rows whose cells a `|` separates, as far as they are compared. */
+export function tablesIn(answer: string): string[][] {
+  const pieces = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n(?!.*\|)/);
+  return pieces.filter(hasDelimiterRow).map((piece) => {
+    const rows = piece.split('\n').filter((line) => line.includes('|'));
+    return rows.map((row) => comparableText(row.replaceAll('\\|', '')).replace(/^\||\|$/g, ''));
+  });
 }
 
 /**
  * Whether one of these tables shows a delimited file whole: the same columns, and each of its rows by its first cell.
  * Other cells may be rounded.
  */
-export function showWholeTable(tables: readonly string[][][], file: string): boolean {
-  const [head, ...body] = parseDelimitedTable(file).map((row) => row.map(comparableText));
-  if (head === undefined) return false;
+export function showWholeTable(tables: readonly string[][], file: string): boolean {
+  const [head, ...body] = parseDelimitedTable(file).map((cells) =>
+    comparableText(cells.map((cell) => cell.replaceAll('|', '')).join('|')),
+  );
   return tables.some(([shownHead, ...shownBody]) => {
-    const names = new Set(shownBody.map(([name]) => name));
-    return shownHead?.join('|') === head.join('|') && body.every(([name]) => names.has(name));
+    const names = new Set(shownBody.map(firstCell));
+    return shownHead === head && body.every((row) => names.has(firstCell(row)));
   });
+}
+
+function firstCell(row: string): string | undefined {
+  return row.split('|', 1)[0];
 }
 
 /** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
@@ -281,7 +262,7 @@ export function parseDelimitedTable(text: string): string[][] {
   }
 }
 
-/** Cells that differ only in case, marks and spaces read the same. */
-function comparableText(cell: string): string {
-  return cell.toLowerCase().replace(/[^\p{L}\p{N}.+-]/gu, '');
+/** Cells that differ only in case, marks and spaces read the same; `|` stays between them. */
+function comparableText(cells: string): string {
+  return cells.toLowerCase().replace(/[^\p{L}\p{N}.+|-]/gu, '');
 }

@@ -131,13 +131,6 @@ export class OpenPart {
   }
 }
 
-/** Whether a text has more marks than a part may have. */
-export function isCrowded(text: string): boolean {
-  let marks = 0;
-  for (let index = 0; index < text.length && marks <= MAX_MARKS; index += 1) marks += marksAt(text, index);
-  return marks > MAX_MARKS;
-}
-
 /** How many characters the renderer may add for the character at `index`. */
 function addedCost(text: string, index: number): number {
   const marks = pingCost(text, index) + formulaCost(text, index) + wordJoinerCost(text, index);

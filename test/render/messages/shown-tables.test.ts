@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDelimitedTable, showWholeTable, TableFinder } from '../../../src/render/messages/tables.ts';
+import { parseDelimitedTable, showWholeTable, tablesIn } from '../../../src/render/messages/tables.ts';
 
 describe('reading a table', () => {
   test.each([
@@ -78,17 +78,9 @@ describe('reading a table', () => {
   });
 });
 
-function tablesOf(answer: string): string[][][] {
-  const finder = new TableFinder(answer);
-  while (finder.findNext()) {
-    // Each step searches one block.
-  }
-  return finder.tables;
-}
-
 describe('a table of the answer', () => {
   const answer = 'Here:\n\n| Gene | log2_fc |\n| --- | ---: |\n| **TP53** | 1.2 |\n| BRCA1 | -0.4 |\n\nDone.';
-  const isShown = (file: string) => showWholeTable(tablesOf(answer), file);
+  const isShown = (file: string) => showWholeTable(tablesIn(answer), file);
 
   test.each(['gene,log2_fc\nTP53,1.2345\nBRCA1,-0.4123\n', 'Gene\tlog2_fc\nBRCA1\t-0.4'])(
     'shows the whole file %j',
@@ -105,19 +97,25 @@ describe('a table of the answer', () => {
   );
 });
 
-describe('tables that are crafted to take the parser long', () => {
-  const hostile = `|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}`;
-
-  test('are not parsed, and other tables are found beside them', () => {
-    const answer = `${hostile}\n\n| Gene |\n| --- |\n| TP53 |\n\n${hostile}`;
-    expect(tablesOf(answer)).toEqual([[['gene'], ['tp53']]]);
+describe('the tables of an answer', () => {
+  test.each([
+    ['quoted, and without outer marks', '> a | b\n> - | -\n> x\\|y | `1`', [['a|b', '-|-', 'xy|1']]],
+    ['with empty cells', '| | b |\n|---|---|\n| x | |', [['|b', '---|---', 'x|']]],
+    [
+      'apart from each other',
+      'One:\n| a |\n| - |\n| x |\n\nTwo:\n\n| b |\n| - |\n| y |\nEnd',
+      [
+        ['a', '-', 'x'],
+        ['b', '-', 'y'],
+      ],
+    ],
+    ['but no other lines', 'a | b\n\nso `x | y` holds', []],
+  ])('are read %s', (_, answer, tables) => {
+    expect(tablesIn(answer)).toEqual(tables);
   });
 
-  test('are searched in the first 100,000 characters, a block at a time', () => {
+  test('are searched in the first 100,000 characters', () => {
     const table = `| Gene |\n| --- |\n${'| TP53 |\n'.repeat(20)}\n`;
-    const finder = new TableFinder(table.repeat(4_000));
-    let steps = 0;
-    while (finder.findNext() && finder.tables.length === steps + 1) steps += 1;
-    expect(steps).toBe(Math.floor(100_000 / table.length));
+    expect(tablesIn(table.repeat(4_000))).toHaveLength(Math.floor(100_000 / table.length));
   });
 });

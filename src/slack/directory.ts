@@ -84,10 +84,6 @@ const channelResponseSchema = z.looseObject({
 });
 type SlackChannel = z.infer<typeof channelResponseSchema>['channel'];
 
-const groupsResponseSchema = z.looseObject({
-  usergroups: listOf(z.looseObject({ id: z.string(), handle: text, name: text })),
-});
-
 /**
  * People of a page, and pages, of the list of a workspace's people; those beyond are unknown. More pages would take longer
  * than a linked message may, at 17 a minute.
@@ -101,14 +97,13 @@ const INSIDER_KINDS: ReadonlySet<PersonKind> = new Set(['member', 'bot', 'deacti
 const CACHE_TTL_MS = 5 * 60_000;
 const MAX_CURRENT_AGE_MS = 30_000;
 
-/** The people, channels and user groups of one workspace, cached for five minutes; half a minute for access to what others wrote. */
+/** The people and channels of one workspace, cached for five minutes; half a minute for access to what others wrote. */
 export class SlackDirectory {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
   readonly #people = ttlCache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
   readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
   readonly #insiders = ttlCache(1, MAX_CURRENT_AGE_MS, () => this.#loadInsiders());
-  readonly #groups = ttlCache(1, 12 * CACHE_TTL_MS, () => this.#loadGroups());
 
   constructor(client: RateLimitedClient, log: Logger) {
     this.#client = client;
@@ -216,19 +211,6 @@ export class SlackDirectory {
       if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return false;
       throw error;
     }
-  }
-
-  /** A user group's handle without `@`; its id if the optional scope `usergroups:read` is missing. */
-  async groupName(id: string): Promise<string> {
-    const names = await this.#orUnknown(this.#groups.forceFetch('all'), new Map<string, string>());
-    return names.get(id) ?? id;
-  }
-
-  async #loadGroups(): Promise<Map<string, string>> {
-    return await unlessRefused(new Map<string, string>(), async () => {
-      const { usergroups } = await this.#client.call('usergroups.list', {}, { schema: groupsResponseSchema });
-      return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
-    });
   }
 
   /** Removes a person or channel from the cache after an event about it. */

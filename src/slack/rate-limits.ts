@@ -55,7 +55,6 @@ export const RATE_LIMITS = {
   'reactions.remove': TIER_2,
   'users.info': TIER_4,
   'users.list': TIER_2,
-  'usergroups.list': TIER_2,
   'views.open': TIER_4,
   'views.update': TIER_4,
   'views.publish': TIER_4,

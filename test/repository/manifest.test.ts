@@ -63,13 +63,12 @@ const besides = [
   'assistant.threads.setSuggestedPrompts',
   'assistant.threads.setTitle',
   'auth.revoke',
-  'usergroups.list',
 ];
 
 /** The methods that the sources name, but for the table of all limits. */
 function methodsInSources(): Set<string> {
   const area =
-    /'((?:agents|apps|assistant|auth|chat|conversations|files|oauth|reactions|tooling|usergroups|users|views)\.[.\w]+)'/g;
+    /'((?:agents|apps|assistant|auth|chat|conversations|files|oauth|reactions|tooling|users|views)\.[.\w]+)'/g;
   const named = new Set<string>();
   for (const folder of ['slack', 'listeners', 'operate']) {
     const root = new URL(`../../src/${folder}/`, import.meta.url);

@@ -171,22 +171,6 @@ describe('a channel', () => {
   });
 });
 
-describe('a user group', () => {
-  test('has its handle', async () => {
-    scene.slack.on('usergroups.list', { body: { ok: true, usergroups: [{ id: 'S1', handle: 'lab' }] } });
-    expect(await people.groupName('S1')).toBe('lab');
-    expect(await people.groupName('S2')).toBe('S2');
-    expect(scene.slack.calls).toHaveLength(1);
-  });
-
-  test('keeps its id without the scope', async () => {
-    scene.slack.on('usergroups.list', {
-      body: { ok: false, error: 'missing_scope', needed: 'usergroups:read' },
-    });
-    expect(await people.groupName('S1')).toBe('S1');
-  });
-});
-
 describe('the insiders of a workspace', () => {
   beforeEach(() => {
     const { slackClient, installation } = scene.client;

@@ -8,7 +8,6 @@ export const names: DisplayNames = new Map([
   ['U0ADA', 'Ada Lovelace'],
   ['U0GRACE', 'Grace Hopper'],
   ['C0LAB', 'lab-results'],
-  ['S0GENES', 'genomics'],
 ]);
 
 export const nobody: DisplayNames = new Map();

@@ -3,9 +3,9 @@ import type { Turn } from '../../store/schema.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
-import { inlinesOf, type ParsedInline, type SlackReference } from './parsed-blocks.ts';
+import { inlinesOf, type ParsedInline } from './parsed-blocks.ts';
 
-/** The names of people, channels and usergroups, by id; without those that were not found. */
+/** The names of people and channels, by id; without those that were not found. */
 export type DisplayNames = ReadonlyMap<string, string>;
 
 /** No names: for reading that needs none. */
@@ -31,7 +31,7 @@ export async function stopRequesterName(
 
 /** Who knows names, and the channel that reads them: a private channel's name is only for those in it. */
 export interface NameScope {
-  readonly people: Pick<SlackDirectory, 'personName' | 'channel' | 'groupName'>;
+  readonly people: Pick<SlackDirectory, 'personName' | 'channel'>;
   readonly channel: string;
 }
 
@@ -46,21 +46,20 @@ export async function lookUpNames(
   return lookUpReferences(scope, [...writers, ...messages.flatMap((one) => inlinesOf(blocksOf(one)))]);
 }
 
-/** Looks up the names of the people, channels and usergroups among inline elements: each once. */
+/** Looks up the names of the people and channels among inline elements: each once. */
 export async function lookUpReferences(
   { people, channel }: NameScope,
   inlines: readonly ParsedInline[],
 ): Promise<DisplayNames> {
-  const kinds = new Map<string, SlackReference['kind']>();
+  const kinds = new Map<string, 'person' | 'channel'>();
   for (const piece of inlines)
-    if (piece.kind !== 'text' && piece.kind !== 'link') kinds.set(piece.id, piece.kind);
+    if (piece.kind === 'person' || piece.kind === 'channel') kinds.set(piece.id, piece.kind);
   const nameOf = {
     person: (id: string) => people.personName(id),
     channel: async (id: string) => {
       const { name, kind } = await people.channel(id);
       return kind === 'public' || id === channel ? name : undefined;
     },
-    usergroup: (id: string) => people.groupName(id),
   };
   const named = [...kinds].map(async ([id, kind]) => [id, await nameOf[kind](id)] as const);
   return new Map(

@@ -98,7 +98,7 @@ describe('the rich text of a message', () => {
       ' and ',
       { type: 'broadcast', range: 'here' },
     );
-    expect(readBlocks(everything)).toBe('@Ada Lovelace in #lab-results with @genomics and @here');
+    expect(readBlocks(everything)).toBe('@Ada Lovelace in #lab-results with @S0GENES and @here');
   });
 
   test('shows the id of a person without a known name', () => {
@@ -215,7 +215,7 @@ describe('the rich text of a message', () => {
     [{ type: 'badge', text: { type: 'plain_text', text: 'beta' } }, 'beta'],
     [{ type: 'mention', user_id: 'U0ADA' }, '@Ada Lovelace'],
     [{ type: 'conversation', channel_id: 'C0LAB', message_ts: '1.000001' }, '#lab-results'],
-    [{ type: 'group', id: 'S0GENES' }, '@genomics'],
+    [{ type: 'group', id: 'S0GENES' }, '@S0GENES'],
     [{ type: 'canvas', file_id: 'F0PLAN' }, '[canvas F0PLAN]'],
   ])('shows what it can of %j', (element, shown) => {
     expect(readBlocks(section('see ', element))).toBe(`see ${shown}`);
@@ -281,7 +281,7 @@ describe('a message without rich text', () => {
 
   test('names people, channels, usergroups, special mentions and dates', () => {
     expect(text('<@U0ADA> <#C0LAB|> <#C0OTHER|other> <!subteam^S0GENES> <!here>')).toBe(
-      '@Ada Lovelace #lab-results #other @genomics @here',
+      '@Ada Lovelace #lab-results #other @S0GENES @here',
     );
     expect(text('due <!date^1767225600^{date_num}|Jan 1st>')).toBe('due Jan 1st');
   });

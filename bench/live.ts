@@ -49,7 +49,7 @@ function withSteps(turn: AgentTurn, stepSeconds: number): Pick<AgentTurn, 'write
         await turn.tool(
           'look_up',
           { query: `entry ${calls}` },
-          () => `See https://a.example/${calls} for it.`,
+          () => `See https://www.weather.gov/${calls} for it.`,
         );
       }
       await turn.sleep(ms);

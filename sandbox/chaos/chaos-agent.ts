@@ -64,7 +64,7 @@ export function chaosAgent({ questions = false }: { questions?: boolean } = {}):
         await turn.tool(
           'look_up',
           { query: `weather ${index + 1}` },
-          () => 'stormy, see https://weather.example/now.',
+          () => 'stormy, see https://www.weather.gov/now.',
         );
       await turn.sleep(reply.pauseMs);
       const isHalf = index === Math.floor(reply.pieces.length / 2);

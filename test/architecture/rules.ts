@@ -105,6 +105,7 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/render/messages/id-patterns.ts': ['src/render/messages/sources.ts'],
   'src/render/messages/sources.ts': [
+    'src/render/messages/tool-steps.ts',
     'src/render/messages/reply-message.ts',
     'src/render/record/record-page.ts',
     'src/features/steps-and-fresh-links.ts',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ContentBlock, truncatedCopy } from '../../agent/content-blocks.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import { MAX_TOOL_TEXT_LENGTH } from '../../render/messages/tool-steps.ts';
+import { MAX_TOOL_TEXT_LENGTH } from '../../render/messages/tool-values.ts';
 import type { KeptSize } from '../runtime/reply-memory.ts';
 
 /** Characters kept of a tool call's whole input. */

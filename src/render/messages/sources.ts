@@ -5,7 +5,7 @@ import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
 import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id-patterns.ts';
-import { MAX_TOOL_TEXT_LENGTH } from './tool-steps.ts';
+import { MAX_TOOL_TEXT_LENGTH } from './tool-values.ts';
 
 /** A page that an answer names by its address or by an id. */
 export interface Source {
@@ -125,8 +125,7 @@ function pagesIn(text: string, isResult: boolean): string[] {
   // What stands in an address is no id by itself.
   const rest = text.replace(ADDRESS, (raw, at: number) => {
     const isSource = finds.length < MAX_FINDS && !isPictureOrDoi(text.slice(Math.max(0, at - 304), at));
-    const address = isSource ? wholeName(text, at, raw) : undefined;
-    const url = address && pageAt(address, isResult);
+    const url = isSource ? pageAt(wholeName(text, at, raw), isResult) : undefined;
     if (url !== undefined) finds.push({ at, url });
     return ' '.repeat(raw.length);
   });
@@ -137,6 +136,15 @@ function pagesIn(text: string, isResult: boolean): string[] {
   return finds.sort((one, other) => one.at - other.at).map(({ url }) => url);
 }
 
+/** At most so many public pages that a tool's result names by their address. */
+export function addressesIn(result: string, most: number): string[] {
+  const text = wholeWords(result, MAX_TOOL_TEXT_LENGTH);
+  const found = [...text.matchAll(ADDRESS)].map(({ index, 0: raw }) =>
+    pageAt(wholeName(text, index, raw), false),
+  );
+  return [...new Set(found.filter((url) => url !== undefined))].slice(0, most);
+}
+
 /** Whether the text before an address makes it that of a picture, or the page of a DOI that its link shows. */
 function isPictureOrDoi(before: string): boolean {
   const start = before.lastIndexOf('[');
@@ -145,8 +153,8 @@ function isPictureOrDoi(before: string): boolean {
 }
 
 /** The page that an address leads to: that of an id where it is one; undefined if it is no public page. */
-function pageAt(address: string, isResult: boolean): string | undefined {
-  const url = URL.parse(address.replaceAll('&amp;', '&'));
+function pageAt(address: string | undefined, isResult: boolean): string | undefined {
+  const url = URL.parse(address?.replaceAll('&amp;', '&') ?? '');
   if (url === null || url.username !== '' || url.href.length > MAX_URL_LENGTH) return undefined;
   const path = url.pathname.replace(/(?:\/entry)?\/?$/, '').replace(/%[\da-f]{2}/gi, decoded);
   const plain = withoutWww(url.host + path + url.search);

@@ -1,10 +1,11 @@
-import type { TaskCardBlock, URLSourceElement } from '@slack/types';
+import type { TaskCardBlock } from '@slack/types';
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { blockTextLength, type PlanBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { earlierSteps, stepsDone } from '../strings/index.ts';
 import { capitalise, counted, formatRunningTime, shorten, toOneLine } from '../text-format.ts';
-import { inputText, parseJson, readableValue } from './tool-values.ts';
+import { addressesIn } from './sources.ts';
+import { inputText, MAX_TOOL_TEXT_LENGTH, parseJson, readableValue } from './tool-values.ts';
 
 /** A tool call of the agent, as people see it. */
 export interface ToolStep {
@@ -16,8 +17,6 @@ export interface ToolStep {
   output: string | undefined;
 }
 
-/** Characters kept of one text of a tool call: more than a step ever shows. */
-export const MAX_TOOL_TEXT_LENGTH = 2_400;
 const MAX_SUMMARY_LENGTH = 80;
 const MAX_LISTED_VALUES = 20;
 /** Fits a modal's section (3,000 characters) together with its heading. */
@@ -162,8 +161,7 @@ const MAX_PLAN_LENGTH = 1_500;
 const MAX_TITLE_LENGTH = 120;
 const MAX_SOURCES = 3;
 const MAX_SOURCE_LABEL_LENGTH = 40;
-const MAX_URL_LENGTH = 500;
-const ADDRESS = /https?:\/\/[^\s<>()[\]{}|"'`*\\\u2060]+/g;
+
 /**
  * The steps of a run as a plan, the latest last, with the older ones in one row; undefined for fewer than two. Its ids
  * stay the same as the run goes on, so that Slack keeps open what people opened.
@@ -252,7 +250,8 @@ function isReason(value: unknown): boolean {
 function addSources(plan: PlanBlock, calls: readonly ToolCall[], rows: readonly TaskCardBlock[]): void {
   let room = MAX_PLAN_LENGTH - blockTextLength([plan]);
   for (const [at, { output = '' }] of [...calls.entries()].reverse()) {
-    const sources = sourcesIn(output);
+    const urls = addressesIn(output, MAX_SOURCES);
+    const sources = urls.map((url) => ({ type: 'url' as const, url, text: sourceLabel(url) }));
     room -= sources.reduce((sum, { text }) => sum + text.length, 0);
     if (room < 0) return;
     const row = rows[at];
@@ -260,21 +259,7 @@ function addSources(plan: PlanBlock, calls: readonly ToolCall[], rows: readonly 
   }
 }
 
-/** The label is the address itself, with its whole host: an agent cannot hide where a link leads. */
-function sourcesIn(output: string): URLSourceElement[] {
-  // An output that was cut off may end in the middle of an address.
-  const end = output.length < MAX_TOOL_TEXT_LENGTH ? output.length : output.length - 1;
-  const whole = [...output.matchAll(ADDRESS)].filter(({ index, 0: url }) => index + url.length <= end);
-  const found = whole.map(([url]) => url.replace(/[.,;:!?]+$/, ''));
-  const urls = [...new Set(found)].filter((url) => url.length <= MAX_URL_LENGTH && hasPlainHost(url));
-  return urls.slice(0, MAX_SOURCES).map((url) => ({ type: 'url', url, text: sourceLabel(url) }));
-}
-
-function hasPlainHost(url: string): boolean {
-  const { username, password } = URL.parse(url) ?? { username: url };
-  return username === '' && password === '';
-}
-
+/** The address itself, with its whole host: an agent cannot hide where a link leads. */
 function sourceLabel(url: string): string {
   const host = new URL(url).host.replace(/^www\./, '');
   const most = MAX_SOURCE_LABEL_LENGTH;

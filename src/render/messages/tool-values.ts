@@ -1,5 +1,8 @@
 import { shorten } from '../text-format.ts';
 
+/** Characters kept of one text of a tool call: more than a step ever shows. */
+export const MAX_TOOL_TEXT_LENGTH = 2_400;
+
 /** An input in readable form: a single text verbatim. */
 export function inputText(input: unknown, readable = readableValue): string {
   const [only, ...more] = typeof input === 'object' && input !== null ? Object.values(input) : [];

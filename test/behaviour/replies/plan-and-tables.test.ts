@@ -35,7 +35,7 @@ const script: AgentScript = async (turn) => {
   turn.write('I read the table. ');
   await turn.tool('search_web', { query: 'BRCA1' }, async () => {
     await step();
-    return 'Error: no such page. See "https://clinvar.example/1".';
+    return 'Error: no such page. See "https://clinvar.org/1".';
   });
   await turn.tool('fit_model', {}, async () => {
     await step();

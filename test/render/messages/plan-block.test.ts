@@ -174,25 +174,24 @@ describe('the plan of a run', () => {
 
   test("links what a tool's output names, with the address as its label", () => {
     const output =
-      'See [paper](https://www.ncbi.nlm.nih.gov/pmc/1/) and "https://clinvar.example/v?id=2", https://cut.example/of';
+      'See [paper](https://www.ncbi.nlm.nih.gov/pmc/1/) and "https://clinvar.org/v?id=2", https://cut.org/of';
     const cut = output.padStart(2_400, 'x ');
     const rows = shown([...finishedCalls(1), call('s', 'ClinVar'), result('s', cut)]).plan?.tasks ?? [];
     expect(rows[1]?.sources).toEqual([
       { type: 'url', url: 'https://www.ncbi.nlm.nih.gov/pmc/1/', text: 'ncbi.nlm.nih.gov/pmc/1' },
-      { type: 'url', url: 'https://clinvar.example/v?id=2', text: 'clinvar.example/v?id=2' },
+      { type: 'url', url: 'https://clinvar.org/v?id=2', text: 'clinvar.org/v?id=2' },
     ]);
     expect(rows[0]?.sources).toBeUndefined();
-    const long = `${'login.google.com.'.repeat(3)}evil.example`;
-    const tricks = `https://google.com@evil.example/ https://${long}/a`;
+    const long = `${'login.google.com.'.repeat(3)}evil.org`;
+    const tricks = `https://google.com@evil.org/ https://${long}/a https://one.example/b`;
     const seen = shown([...finishedCalls(1), call('s', 'a'), result('s', tricks)]).plan?.tasks[1];
     expect(seen?.sources?.map(({ text }) => text)).toEqual([`…${long.slice(-39)}`]);
-    const whole = shown([...finishedCalls(1), call('s', 'a'), result('s', 'https://a.example/1')]).plan
-      ?.tasks;
+    const whole = shown([...finishedCalls(1), call('s', 'a'), result('s', 'https://a.org/1')]).plan?.tasks;
     expect(whole?.[1]?.sources).toHaveLength(1);
   });
 
   test('takes at most 1,500 characters, and mentions nobody', () => {
-    const long = `https://a.example/${'x'.repeat(90)} https://b.example/${'y'.repeat(90)} `;
+    const long = `https://a.org/${'x'.repeat(90)} https://b.org/${'y'.repeat(90)} `;
     const blocks = Array.from({ length: 30 }, (_, at) => [
       call(`${at}`, `<!channel> ${'w'.repeat(300)}`),
       result(`${at}`, long),

@@ -12,7 +12,7 @@ import {
   renderReply,
 } from '../../../src/render/messages/reply-message.ts';
 import { furtherSourceBlocks, sourcesOf } from '../../../src/render/messages/sources.ts';
-import { MAX_TOOL_TEXT_LENGTH } from '../../../src/render/messages/tool-steps.ts';
+import { MAX_TOOL_TEXT_LENGTH } from '../../../src/render/messages/tool-values.ts';
 import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';

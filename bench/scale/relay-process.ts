@@ -7,7 +7,6 @@ import { CredentialGate } from '../../src/calls/credential-gate.ts';
 import { readConfig, secretValues } from '../../src/config.ts';
 import { createLogger, Redactor } from '../../src/operate/logger.ts';
 import { Telemetry } from '../../src/operate/telemetry.ts';
-import { WaitingReactions } from '../../src/relay/controls/waiting-reactions.ts';
 import { Inbox } from '../../src/relay/inbox/inbox.ts';
 import { ReadRate } from '../../src/relay/runtime/agent-read-budget.ts';
 import { createWorkspaceClient, type RelayDeps, type WorkspaceClient } from '../../src/relay/runtime/deps.ts';
@@ -114,7 +113,6 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   };
   const runner = new TurnRunner({
     deps,
-    waitingReactions: new WaitingReactions(deps),
     readRateFor: (id) => account(id).rate,
     findWorkspace: async (workspace) => workspaces.get(workspace),
     requeue: (thread) => queue.enqueueMissing([thread]),

@@ -50,7 +50,7 @@ export function createBackground(
   { config, log, telemetry }: AppContext,
   storage: Storage,
   workspaces: Workspaces,
-  { jobs, maintenance, waitingReactions, dispatcher }: Turns,
+  { jobs, maintenance, dispatcher }: Turns,
   { stopControl, passOnUrgent }: Controls,
   { files }: Features,
   { slackApp, eventIntake, gapDetector }: Intake,
@@ -83,7 +83,6 @@ export function createBackground(
     gapDetector,
   ];
   return combineLifecycles([
-    { start: () => waitingReactions.cleanUp(), stop: async () => undefined },
     ...(oauth === undefined ? [] : [oauth.tokenRotation]),
     ...parts.map((part) => withStopTimeout(part, log)),
     // The last: what waits is held where a gap in receiving may have changed it.

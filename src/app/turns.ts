@@ -9,7 +9,7 @@ import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paus
 import { StopTriggers } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';
 import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-replies.ts';
-import { WaitingReactions } from '../relay/controls/waiting-reactions.ts';
+import { markQueued, waitingReactionJobs } from '../relay/controls/waiting-reactions.ts';
 import { ResultLinks } from '../relay/replies/lasting-links.ts';
 import { postLaterResults } from '../relay/replies/result-posts.ts';
 import { postReviews } from '../relay/replies/review-posts.ts';
@@ -56,11 +56,9 @@ export function createTurns(
     onBlockRefused: telemetry.onBlockRefused,
     onTaskStarted: (thread, title) => showTaskTitle({ workspace, log }, thread, title),
   };
-  const waitingReactions = new WaitingReactions(deps);
   const readRateFor = (account: string) => accounts.readRate(account);
   const runner = new TurnRunner({
     deps,
-    waitingReactions,
     readRateFor,
     findWorkspace: (id) => installations.find({ workspace: id }),
     requeue: (thread) => queue.enqueueMissing([thread]),
@@ -75,21 +73,22 @@ export function createTurns(
   const { onRetentionFailed, onJobRun } = telemetry;
   const maintenance = [
     requeuePoller(deps, queue, installations),
-    sweepPoller(deps, waitingReactions, retention, onRetentionFailed),
+    sweepPoller(deps, retention, onRetentionFailed),
   ];
   const jobs = new JobRunner({ store, log, onRun: onJobRun });
   jobs.add(followUpJobs({ deps, checks: [postLaterResults, postReviews], readRateFor }));
   jobs.add(reminderJobs(deps));
-  return { deps, links, waitingReactions, runner, dispatcher, maintenance, jobs };
+  jobs.add(waitingReactionJobs(deps));
+  return { deps, links, runner, dispatcher, maintenance, jobs };
 }
 
 export type Controls = ReturnType<typeof createControls>;
 
 /** Builds what people control turns with, on the connections that are kept for what Slack waits for. */
-export function createControls({ deps, runner, waitingReactions }: Turns, { ackStore }: Storage) {
+export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Storage) {
   const controlDeps = { ...deps, store: ackStore };
   const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
-  const stopTriggers = new StopTriggers(controlDeps, stopControl, waitingReactions);
+  const stopTriggers = new StopTriggers(controlDeps, stopControl);
   const passOn = runner.passOn.bind(runner);
   return {
     stopControl,
@@ -100,7 +99,7 @@ export function createControls({ deps, runner, waitingReactions }: Turns, { ackS
     },
     buttons: {
       ...messageButtons(controlDeps),
-      ...pausedMessageButtons(controlDeps, waitingReactions),
+      ...pausedMessageButtons(controlDeps),
       ...unsentReplyButtons(controlDeps),
       correct: (press: TurnPress) => correct(controlDeps, press),
       send_now: (press: MessagePress) => sendNow(controlDeps, passOn, press),
@@ -111,7 +110,7 @@ export function createControls({ deps, runner, waitingReactions }: Turns, { ackS
         async (follow) => await follow(controlDeps, outcome, message),
       ),
       offerSendNow(controlDeps, passOn, outcome, message),
-      waitingReactions.onInboxOutcome(outcome, message),
+      markQueued(deps, outcome, () => jobs.runDue()),
       stopTriggers.onInboxOutcome(outcome, message),
     ],
   };

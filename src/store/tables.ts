@@ -117,7 +117,6 @@ export interface Tables {
     edited_ts: SlackTs | null;
     resends_turn_id: string | null;
     revises_turn_id: string | null;
-    has_waiting_reaction: Defaulted<boolean>;
     is_urgent: Defaulted<boolean>;
     quoted_with_ts: SlackTs | null;
     received_at: Defaulted<Timestamp>;

@@ -125,7 +125,6 @@ const ORDER = [
   'render/splitting/answer-splitter-examples',
   'slack/slack-client',
   'sandbox/slack/socket-mode',
-  'relay/controls/waiting-reactions',
   'sandbox/slack/http-events',
   'setup/slack-hook',
   'operate/metrics',

@@ -1,4 +1,5 @@
 import * as strings from '../../render/strings/index.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
@@ -6,7 +7,7 @@ import { addresseeOf } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { type InboxOutcome, isBotId, isDirectChannel, WAITING_EMOJI } from '../runtime/incoming-message.ts';
+import { type InboxOutcome, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import { type AccessDenial, isClosing } from './access-policy.ts';
@@ -49,22 +50,18 @@ export async function refuseMessage(
   const { channel, thread_ts, ts, user_id } = message;
   const thread = { workspace: workspace.id, channel, thread_ts };
   const details = { ...refusalAuditDetails(refusal), message: ts };
-  const dropped = await deps.store.transaction(async (store) => {
+  const isRefused = await deps.store.transaction(async (store) => {
     await store.threads.lock(thread);
-    if (!(await store.messages.refuse(message))) return undefined;
+    if (!(await store.messages.refuse(message))) return false;
     // The button that made the message may be pressed again.
     await store.turns.releaseButton(message);
     await store.earlyEdits.release(message);
-    const orphans = await giveUpThread(store, workspace, message);
+    await giveUpThread(store, workspace, message);
     await store.audit.add({ workspace: workspace.id, kind: 'refusal', user_id, channel, thread_ts, details });
-    return orphans;
+    return true;
   });
-  if (dropped === undefined) return false;
-  deps.log.info({ ...thread, ...details, person: user_id }, 'message refused');
-  // WaitingReactions finds reactions by the messages' rows, and these rows are gone.
-  for (const { ts: messageTs } of dropped.filter((one) => one.has_waiting_reaction))
-    await workspace.posting.removeReaction({ channel, ts: messageTs, name: WAITING_EMOJI });
-  return true;
+  if (isRefused) deps.log.info({ ...thread, ...details, person: user_id }, 'message refused');
+  return isRefused;
 }
 
 /** A message that was refused for what its writer is to Slack, or for where it was written. */
@@ -86,9 +83,12 @@ export function tellRefused(deps: RelayDeps, refused: readonly RefusedMessage[])
       inBackground(tell(last, group.length), deps.log, 'could not tell why a message was refused');
 
   async function tell({ message, why }: RefusedMessage, count: number): Promise<void> {
-    const { workspace, channel, user_id, has_waiting_reaction } = message;
-    const mayKnow = isClosing(why) && count === 1 && !has_waiting_reaction && !isBotId(user_id);
-    if (mayKnow && !(await deps.store.channels.claimClosedNotice(workspace, channel, user_id))) return;
+    const { workspace, channel, thread_ts, ts, user_id } = message;
+    const { jobs, channels } = deps.store;
+    const mark = { workspace, kind: JOB_KIND.waitingReaction, channel, thread_ts, key: ts };
+    const mayKnow =
+      isClosing(why) && count === 1 && !isBotId(user_id) && (await jobs.get(mark)) === undefined;
+    if (mayKnow && !(await channels.claimClosedNotice(workspace, channel, user_id))) return;
     notifyWriter(deps, message, strings.refusedTogether(refusalSentence({ why }), count));
   }
 }
@@ -102,27 +102,28 @@ export function notifyWriter(deps: RelayDeps, message: Message, sentence: string
   trySendEphemeral(deps, { workspace, channel, person: user_id, threadTs }, sentence);
 }
 
-/** Gives up the thread that a refused message began: another mention begins it again, mere replies are orphans. Returns these. */
-async function giveUpThread(store: Store, workspace: WorkspaceClient, refusedMessage: Message) {
+/** Gives up the thread that a refused message began: another mention begins it again, mere replies are orphans. */
+async function giveUpThread(
+  store: Store,
+  workspace: WorkspaceClient,
+  refusedMessage: Message,
+): Promise<void> {
   const { workspace: id, channel, thread_ts } = refusedMessage;
   const thread = { workspace: id, channel, thread_ts };
   const current = await store.threads.get(thread);
-  if (current === undefined || current.task_id !== null || current.adopted_ts !== refusedMessage.ts)
-    return [];
-  if (await store.turns.hasTurnSince(thread, refusedMessage.ts)) return [];
+  if (current === undefined || current.task_id !== null || current.adopted_ts !== refusedMessage.ts) return;
+  if (await store.turns.hasTurnSince(thread, refusedMessage.ts)) return;
   await store.threads.makeDormant(thread);
-  const dropped: Message[] = [];
   for (;;) {
     const next = await store.messages.nextWaiting(thread);
-    if (next === undefined) return dropped;
+    if (next === undefined) return;
     if (isAddressedToBot(workspace, next)) {
       const { account_id } = current;
       await store.threads.adopt(thread, { account_id, user_id: next.user_id, ts: next.ts });
-      return dropped;
+      return;
     }
     await store.messages.remove(next);
     await store.orphanReplies.add(thread, next.ts);
-    dropped.push(next);
   }
 }
 

@@ -20,7 +20,6 @@ import type {
 import type { RelayDeps } from '../runtime/deps.ts';
 import { type InboxOutcome, isEarlierTs } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
-import type { WaitingReactions } from './waiting-reactions.ts';
 
 /** The part of the stopped turn's posts that shows how many messages are paused. */
 const NOTICE_PART = 'paused';
@@ -29,21 +28,14 @@ const NOTICE_PART = 'paused';
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
 /** The buttons below the notice of a pause, of which one ends it. */
-export function pausedMessageButtons(
-  deps: RelayDeps,
-  waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
-): ButtonHandlers<'send_paused' | 'discard_paused'> {
+export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paused' | 'discard_paused'> {
   /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
   const endings = new LRUCache<string, () => Promise<string>>({ max: 1_000 });
   return {
     /** Sends the paused messages to the agent, in their order. */
     send_paused: (press) => endPause(deps, endings, press, 'send_paused'),
     /** Discards the paused messages: they never reach the agent. */
-    discard_paused: async (press) => {
-      const outcome = await endPause(deps, endings, press, 'discard_paused');
-      if (outcome === 'done') waitingReactions.cleanUp();
-      return outcome;
-    },
+    discard_paused: (press) => endPause(deps, endings, press, 'discard_paused'),
   };
 }
 

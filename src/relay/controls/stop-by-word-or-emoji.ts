@@ -15,7 +15,6 @@ import { inBackground } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { pauseBehindEnd, refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
-import type { WaitingReactions } from './waiting-reactions.ts';
 
 /** Most threads of a channel in which a post that is not recorded yet is looked for. */
 const MAX_TURNS_POSTING = 3;
@@ -50,16 +49,10 @@ interface ThreadStopRequest {
 export class StopTriggers {
   readonly #deps: RelayDeps;
   readonly #stopControl: StopControl;
-  readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
 
-  constructor(
-    deps: RelayDeps,
-    stopControl: StopControl,
-    waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
-  ) {
+  constructor(deps: RelayDeps, stopControl: StopControl) {
     this.#deps = deps;
     this.#stopControl = stopControl;
-    this.#waitingReactions = waitingReactions;
   }
 
   /** Someone wrote the stop word. It stops what was asked before it. */
@@ -136,7 +129,6 @@ export class StopTriggers {
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     if (!(await store.messages.withdraw(key))) return 'over';
-    this.#waitingReactions.cleanUp();
     return 'withdrawn';
   }
 

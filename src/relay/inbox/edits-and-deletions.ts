@@ -1,3 +1,4 @@
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
@@ -90,7 +91,7 @@ export async function acceptDeletion(
       return { kind: 'ignored', why: 'a deletion of a message that we do not have' };
     }
     // In Slack, its reactions are gone with it.
-    await store.messages.setWaitingReaction(key, false);
+    await store.jobs.remove({ workspace, channel, thread_ts, kind: JOB_KIND.waitingReaction, key: ts });
     if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
     if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
     // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.

@@ -1,14 +1,13 @@
 import type { RetentionDays } from '../../store/erasure/retention.ts';
 import type { ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { ThreadKey } from '../../store/schema.ts';
-import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import type { WorkspaceRegistry } from '../installations/installed-workspaces.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 
 /** How often threads without a job are queued again (ms): until then, their people wait in vain. */
 const REQUEUE_INTERVAL_MS = 10_000;
-/** How often expired rows and reactions are cleaned up (ms). */
+/** How often expired rows are deleted (ms). */
 const SWEEP_INTERVAL_MS = 60_000;
 /** Most threads that one query reads. */
 const MAX_THREADS_PER_PAGE = 1_000;
@@ -41,17 +40,15 @@ export function requeuePoller(
   return poller;
 }
 
-/** Cleans up outdated waiting reactions and expired rows. `onFailed` gets a step that the next sweep tries again. */
+/** Deletes expired rows. `onFailed` gets a step that the next sweep tries again. */
 export function sweepPoller(
   { store, log }: Pick<RelayDeps, 'store' | 'log'>,
-  waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
   retention: RetentionDays,
   onFailed: (step: string) => void,
 ): Poller {
   const poller = new Poller({
     intervalMs: SWEEP_INTERVAL_MS,
     poll: async () => {
-      waitingReactions.cleanUp();
       const swept = await store.retention.deleteExpired(retention, {
         signal: poller.signal,
         onFailed: (step, error) => {

@@ -1,7 +1,8 @@
 import * as strings from '../../render/strings/index.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
-import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 import { buttonUse } from '../controls/continue-and-retry.ts';
+import { markWaiting } from '../controls/waiting-reactions.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
@@ -30,7 +31,7 @@ export async function followReply(
   context: TurnContext,
   { replyId, resendsTurnId }: FollowedReply,
 ): Promise<boolean> {
-  const { deps, state, run } = context;
+  const { deps, state } = context;
   if (await mayAskApproval(context))
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
   const showPlanAnswer = () =>
@@ -43,13 +44,12 @@ export async function followReply(
     onForwarded: (writer, notes) => {
       writers.add(writer);
       state.onForwarded(writer, notes);
-      run.waitingReactions.cleanUp();
       showPlanAnswer();
     },
     onRequeued: () => {
       // The service accepts none while the agent works.
       state.update({ sentence: strings.messageWaits });
-      run.waitingReactions.addToWaiting(turnLocationOf(context.turn));
+      markWaiting(deps, context.turn);
       showPlanAnswer();
     },
   });

@@ -5,7 +5,6 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import type { AllowedMessage } from '../access/next-message.ts';
 import { ASKED_FOR, type ForwardingOptions, MidRunForwarding } from '../controls/messages-during-a-run.ts';
-import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { stopRequesterName } from '../reading/display-names.ts';
 import { LiveReply } from '../replies/live-reply.ts';
 import { type AnsweredMessage, ReplyReader } from '../replies/reply-reader.ts';
@@ -30,7 +29,6 @@ export interface BegunWork {
 export interface TurnRun {
   /** Completes the job of the run. */
   completion: JobCompletion;
-  waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>;
   readRateFor: (account: string) => ReadRate;
 }
 

@@ -4,7 +4,7 @@ import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
-import type { WaitingReactions } from '../controls/waiting-reactions.ts';
+import { markWaiting } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
@@ -18,7 +18,6 @@ import { TurnContext } from './turn-context.ts';
 /** What turns need to run. */
 export interface TurnRunnerDeps {
   deps: RelayDeps;
-  waitingReactions: WaitingReactions;
   /** The read rate of a service account. */
   readRateFor: (account: string) => ReadRate;
   /** Finds a workspace, even one that this process does not know yet; undefined if the app is not installed there. */
@@ -85,7 +84,7 @@ export class TurnRunner {
   }
 
   async #nextTurn(work: ThreadWork, thread: ThreadKey, completion: JobCompletion) {
-    const { deps, waitingReactions, readRateFor } = this.#options;
+    const { deps, readRateFor } = this.#options;
     const state = await deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
     const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
@@ -96,10 +95,9 @@ export class TurnRunner {
     // Every log line about the turn names its thread and task.
     const log = deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
-    if (begun === undefined || begun.message.waiting_count > 1) waitingReactions.addToWaiting(thread);
-    if (begun === undefined || begun.message.has_waiting_reaction) waitingReactions.cleanUp();
+    if (begun === undefined || begun.message.waiting_count > 1) markWaiting(deps, thread);
     const logged = { ...work, deps: { ...deps, log } };
-    const run = { completion, waitingReactions, readRateFor };
+    const run = { completion, readRateFor };
     return new TurnContext(logged, turn, begun && { ...begun, thread: state }, run);
   }
 

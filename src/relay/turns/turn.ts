@@ -4,6 +4,7 @@ import { StoreError } from '../../store/errors.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
+import { markWaiting } from '../controls/waiting-reactions.ts';
 import { actorName } from '../reading/display-names.ts';
 import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
@@ -156,6 +157,6 @@ async function sendMessage(context: TurnContext, sender: Sender, { resendsTurnId
   if (turn.stop_requested_at !== null) await context.withRetry(stop);
   if (turn.message_ts === originalTs) return { replyId, resendsTurnId };
   // The turn was reassigned to an earlier message.
-  context.run.waitingReactions.addToWaiting(turn);
+  markWaiting(deps, turn);
   return { replyId, resendsTurnId: (await messageOfTurn(deps, turn)).resends_turn_id };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { fromNow, inThread, isInstalled, isUnclaimed, nextTry, Queries, toPostgresJson } from '../queries.ts';
-import type { Job, SlackTs, ThreadKey } from '../schema.ts';
+import type { Job, MessageKey, SlackTs, ThreadKey } from '../schema.ts';
 
 /** The kinds of jobs. A key is '' where there is one job of the kind in each place. */
 export const JOB_KIND = {
@@ -26,6 +26,8 @@ export const JOB_KIND = {
   taskStart: 'task_start',
   /** Ends an installation, once it is certain that Slack's event is about it; the workspace may be an organisation. */
   uninstallation: 'uninstallation',
+  /** Marks a message that waits for its turn, and takes that back; the key is the message's ts. */
+  waitingReaction: 'waiting_reaction',
   /** Completes a step of a workflow, once its turn has ended; the key is Slack's id of the run. */
   workflowStep: 'workflow_step',
 } as const;
@@ -72,6 +74,12 @@ export class Jobs extends Queries {
   /** Makes a waiting job due now. */
   async wake(job: Omit<JobKey, 'key'>): Promise<void> {
     await this.changes(jobWake(job, [job.kind]));
+  }
+
+  /** A job is no longer needed, also one that runs. */
+  async remove({ workspace, kind, channel, thread_ts, key }: JobKey): Promise<void> {
+    await this.changes(sql`
+      delete from jobs where (${JOB_KEY}) = (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key})`);
   }
 
   /** A job that waits or runs, or was done and is remembered. */
@@ -208,6 +216,13 @@ export function jobWake(thread: ThreadKey, kinds: readonly string[]) {
   return sql`
     update jobs set version = version + 1, due_at = clock_timestamp()
     where ${inThread(thread)} and kind = any(${kinds}::text[]) and done_at is null`;
+}
+
+/** A statement that makes the job of a message's mark due now: the message no longer waits. */
+export function markWake({ workspace, channel, ts }: MessageKey) {
+  return sql`
+    update jobs set version = version + 1, due_at = clock_timestamp()
+    where (workspace, kind, channel, key) = (${workspace}, ${JOB_KIND.waitingReaction}, ${channel}, ${ts})`;
 }
 
 /** Whether a job waits for a process. For the table of jobs. */

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { JOB_KIND, markWake } from '../jobs/jobs.ts';
 import {
+  fromNow,
   hasTurn,
   inThread,
   isUnsent,
@@ -7,6 +9,7 @@ import {
   maySend,
   ofMessage,
   Queries,
+  sameThread,
   toPostgresJson,
 } from '../queries.ts';
 import type { Message, MessageContent, MessageKey, SlackTs, Thread, ThreadKey, Turn } from '../schema.ts';
@@ -50,26 +53,23 @@ export class Messages extends Queries {
       where ${inThread(thread)} and ${isWaiting} and ${maySend} order by ts limit 1`);
   }
 
-  /** The thread's waiting messages without a turn and without the waiting reaction. */
-  async withoutWaitingReaction(thread: ThreadKey, limit: number): Promise<MessageKey[]> {
-    return this.rows(sql<MessageKey>`
-      select workspace, channel, ts from messages
-      where ${inThread(thread)} and ${isWaiting} and not has_waiting_reaction and not ${hasTurn()}
-      order by ts limit ${limit}`);
+  /** Whether a message waits and has no turn. */
+  async waitsForTurn(key: MessageKey): Promise<boolean> {
+    return this.exists(
+      sql`select from messages where ${ofMessage(key)} and ${isWaiting} and not ${hasTurn()}`,
+    );
   }
 
-  /** Messages with the waiting reaction that no longer wait: their turn has started, or they were withdrawn. */
-  async withStaleWaitingReaction(limit: number): Promise<MessageKey[]> {
-    return this.rows(sql<MessageKey>`
-      select workspace, channel, ts from messages
-      where has_waiting_reaction and (not ${isWaiting} or ${hasTurn()}) order by ts limit ${limit}`);
-  }
-
-  /** How many messages of a workspace have the waiting reaction. */
-  async countWaitingReactions(workspace: string): Promise<number> {
-    const row = await this.first(sql<{ count: number }>`
-      select count(*)::int as count from messages where workspace = ${workspace} and has_waiting_reaction`);
-    return row?.count ?? 0;
+  /** Asks for the mark on a thread's messages that wait without a turn, for `most` in the workspace. Whether one was asked for. */
+  async wantWaitingReactions(thread: ThreadKey, most: number): Promise<boolean> {
+    const isMark = sql`jobs.workspace = ${thread.workspace} and jobs.kind = ${JOB_KIND.waitingReaction}`;
+    return this.changes(sql`
+      insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
+      select workspace, ${JOB_KIND.waitingReaction}, channel, thread_ts, ts::text, '', '{}', ${fromNow(0)} from messages
+      where ${inThread(thread)} and ${isWaiting} and not ${hasTurn()} and not exists (
+        select from jobs where ${isMark} and ${sameThread('jobs', 'messages')} and jobs.key = messages.ts::text)
+      order by ts limit greatest(0, ${most} - (select count(*) from jobs where ${isMark}))
+      on conflict do nothing`);
   }
 
   /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
@@ -77,25 +77,20 @@ export class Messages extends Queries {
     return this.#update(key, sql`state = ${state}`, isUnsent);
   }
 
-  /** Records whether the message has our waiting reaction. */
-  async setWaitingReaction(key: MessageKey, marked: boolean): Promise<void> {
-    await this.#update(key, sql`has_waiting_reaction = ${marked}`, sql`true`);
-  }
-
   /** Withdraws a message that waits, or that was closed and could be sent again; false if it is another. */
   async withdraw(key: MessageKey): Promise<boolean> {
     const isAtRest = sql`state in ('waiting', 'closed')`;
-    return this.#update(key, sql`state = 'withdrawn', content = null`, isAtRest);
+    return this.#end(key, sql`state = 'withdrawn', content = null`, isAtRest);
   }
 
   /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
-    return this.#update(key, sql`state = 'refused', content = null`, isWaiting);
+    return this.#end(key, sql`state = 'refused', content = null`, isWaiting);
   }
 
   /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
   async remove(key: MessageKey): Promise<void> {
-    await this.changes(sql`delete from messages where ${ofMessage(key)}`);
+    await this.changes(sql`with unmarked as (${markWake(key)}) delete from messages where ${ofMessage(key)}`);
   }
 
   /** Sends an unsent message after all: it waits, and its text is read back from Slack. False if it was sent before. */
@@ -218,7 +213,19 @@ export class Messages extends Queries {
         and state in ('waiting', 'sending', 'sent') and not ${isGiven} limit 1`);
   }
 
-  async #update(key: MessageKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
-    return this.changes(sql`update messages set ${change} where ${ofMessage(key)} and ${condition}`);
+  /** A message no longer waits: its mark goes. */
+  async #end(key: MessageKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
+    return this.#update(key, change, condition, sql`with unmarked as (${markWake(key)})`);
+  }
+
+  async #update(
+    key: MessageKey,
+    change: RawBuilder<unknown>,
+    condition: RawBuilder<unknown>,
+    together = sql``,
+  ) {
+    return this.changes(
+      sql`${together} update messages set ${change} where ${ofMessage(key)} and ${condition}`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { JOB_KIND, jobWake, jobWanted } from '../jobs/jobs.ts';
+import { JOB_KIND, jobWake, jobWanted, markWake } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, ofMessage, Queries } from '../queries.ts';
 import type {
   Message,
@@ -118,19 +118,21 @@ export class Turns extends Queries {
 
   /**
    * Starts the turn of a waiting message, and records that its first reply is about to be posted. `forwardedBy` is the
-   * running turn that sends it, which has a reply. Whoever waits for a message needs no reminder any more.
+   * running turn that sends it, which has a reply. Whoever waits for a message needs no reminder any more, and the message
+   * no mark that it waits.
    */
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
     const post = intendedPost({ ...message, id }, replyPart(0));
     const intended = forwardedBy === null ? sql`intended as (${postInsert(post)}), ` : sql``;
     return this.#one(sql`
-      with ${intended}woken as (${jobWake(message, [JOB_KIND.reminder])}),
+      with ${intended}woken as (${jobWake(message, [JOB_KIND.reminder])}), unmarked as (${markWake(message)}),
         begun as (${turnInsert(id, message, forwardedBy)} returning *) select * from begun`);
   }
 
   /** Starts the turn of a waiting message, or returns the turn that another process starts at the same time. */
   async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
-    await this.changes(sql`${turnInsert(id, message, null)} on conflict do nothing`);
+    const begun = sql`${turnInsert(id, message, null)} on conflict do nothing`;
+    await this.changes(sql`with unmarked as (${markWake(message)}) ${begun}`);
     return this.open(message);
   }
 
@@ -140,7 +142,7 @@ export class Turns extends Queries {
       update turns set message_ts = ${message.ts}, asked_by = ${message.user_id}, attached_file_ids = null, file_notes = null
       where ${isTurn(turn)} and prompt is null and stop_requested_at is null returning *`;
     return this.first(sql<Turn>`
-      with reassigned as (${reassigned}), released as (
+      with unmarked as (${markWake(message)}), reassigned as (${reassigned}), released as (
         update turns set files_sent_with_turn_id = null
         where ${inThread(message)} and files_sent_with_turn_id = ${turn.id} and message_ts > ${message.ts}
           and exists (select from reassigned))

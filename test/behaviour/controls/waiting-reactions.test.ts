@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../../sandbox/faults.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
@@ -23,6 +24,30 @@ function removals(scene: AppScene, ts: string) {
   );
 }
 
+test('a waiting reaction that Slack adds only after its message was taken back is removed all the same', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({}, onTestFinished);
+  const { channel, root } = await busyThread(scene, 'one to wait for');
+  const adding = Promise.withResolvers<void>();
+  const { promise, resolve: add } = Promise.withResolvers<void>();
+  const fault: Fault = {
+    kind: 'hold',
+    get until() {
+      adding.resolve();
+      return promise;
+    },
+  };
+  scene.slack.faults.add({ call: 'reactions.add', fault, times: 1 });
+  const waiting = scene.reply(channel, root, 'not this');
+  await adding.promise;
+  scene.slack.react(scene.ada, channel, waiting.ts, 'octagonal_sign');
+  await scene.slack.settled();
+  add();
+  await scene.until('it was removed', () => removals(scene, waiting.ts).length > 0);
+  expect(hasReaction(waiting)).toBe(false);
+});
+
 describe.concurrent('a waiting reaction that cannot be removed', () => {
   test('because its message was deleted is never tried, and new ones still appear', async ({
     onTestFinished,
@@ -33,6 +58,10 @@ describe.concurrent('a waiting reaction that cannot be removed', () => {
       scene.reply(channel, root, `not this ${index}`),
     );
     await scene.until('they have waiting reactions', () => deleted.every(hasReaction));
+    const other = await busyThread(scene, 'one more to wait for');
+    const unmarked = scene.reply(other.channel, other.root, 'one too many');
+    await scene.slack.settled();
+    await scene.expectStays(() => hasReaction(unmarked), false);
     for (const { ts } of deleted) scene.slack.remove(channel.id, ts);
     await scene.slack.settled();
     // By the time the second of these is removed, whatever was tried again has been.

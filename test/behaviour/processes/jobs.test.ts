@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Fault, FaultRule } from '../../../sandbox/faults.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
 import { backgroundNotices, reminder } from '../../../src/render/strings/index.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { pause } from '../../support/app-scene.ts';
@@ -18,6 +19,7 @@ const script: AgentScript = async (turn) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   ends.set(turn.text, resolve);
   if (turn.text.startsWith('work')) turn.background(() => promise);
+  if (turn.text.startsWith('busy')) await promise;
   turn.write('All is said.');
 };
 const options = {
@@ -40,6 +42,8 @@ interface Place {
 
 /** A kind of jobs, as people see it. */
 interface Kind {
+  /** What the agent does: what works on in the background is looked at again and again. */
+  agent?: 'work' | 'busy';
   /** What happens before the job is asked for; the result is a thread's root. */
   before?: (place: Place) => Promise<Message>;
   /** A call of the job, and another one that must not happen twice. */
@@ -99,6 +103,7 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'uninstallati
     seen: (place) => countOf(textsIn(place), 'asked me'),
   },
   followUp: {
+    agent: 'work',
     before: answered,
     calls: ['GET /experimental/tasks/{task_id}', 'chat.update'],
     about: (place) => taskOf(place)?.id ?? '',
@@ -164,6 +169,22 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'uninstallati
     seen: (place) => countOf(textsIn(place), place.words),
     endsWithPerson: true,
   },
+  waitingReaction: {
+    agent: 'busy',
+    before: async ({ on: { scene }, channel, person, words }) => {
+      const root = scene.ask(channel, words, { person });
+      await scene.until('its turn has begun', () => scene.replies(channel, root).length > 0);
+      return root;
+    },
+    calls: ['reactions.add', 'reactions.add'],
+    ask: async ({ on: { scene }, channel, person }, root) => {
+      if (root !== undefined) scene.reply(channel, root, 'and then', { person });
+    },
+    seen: ({ channel }) =>
+      [...channel.messages.values()].filter(({ reactions }) => reactions.get(WAITING_EMOJI)?.length).length,
+    goesOn: true,
+    endsWithPerson: true,
+  },
   workflowStep: {
     calls: ['functions.completeSuccess', 'functions.completeSuccess'],
     ask: async ({ on, channel, words }) => {
@@ -186,8 +207,7 @@ let places = 0;
 function placeOn(on: WorkflowStepScene, name: KindName): Place {
   places += 1;
   const person = on.scene.slack.createPerson({ name: `p${places}` });
-  // What works on in the background is looked at again and again.
-  const words = `${name === 'followUp' ? 'work' : 'words'} ${places} for ${name}`;
+  const words = `${KINDS[name].agent ?? 'words'} ${places} for ${name}`;
   return { on, person, words, channel: on.scene.channel() };
 }
 

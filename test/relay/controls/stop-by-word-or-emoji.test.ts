@@ -39,7 +39,7 @@ test('a stop reaches the next turn, too, where the one before ends while Slack s
   const relay = deps as unknown as RelayDeps;
   const stopped: string[] = [];
   const control = new StopControl(relay, (turn) => stopped.push(turn.id));
-  const triggers = new StopTriggers(relay, control, { cleanUp: () => undefined });
+  const triggers = new StopTriggers(relay, control);
   const stop = { kind: 'session_stopped', ...thread, person: 'U2', ts: '1700000002.000000' } as const;
   expect(await triggers.handle(stop)).toBe('done');
   expect(stopped).toEqual([next?.id]);

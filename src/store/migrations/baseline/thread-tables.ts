@@ -76,14 +76,12 @@ export const THREAD_TABLES = `
     edited_ts numeric(16,6),
     resends_turn_id uuid, -- The turn whose content and files this message sends again.
     revises_turn_id uuid, -- The turn whose question this message asks again with other content or choices.
-    has_waiting_reaction boolean not null default false, -- Whether the message has our waiting reaction in Slack.
     is_urgent boolean not null default false, -- Somebody asked to pass it on to the run at work.
     quoted_with_ts numeric(16,6), -- The message that quoted this unsent one.
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
   ) with (fillfactor = 80);
   create index messages_waiting on messages (workspace, channel, thread_ts, ts) where state in ('waiting', 'sending');
-  create index messages_waiting_reaction on messages (workspace) where has_waiting_reaction;
   create index messages_urgent on messages (workspace) where is_urgent and state = 'waiting';
   create index messages_replies on messages (workspace, channel, thread_ts, ts) where thread_ts <> ts;
   create index messages_received on messages (received_at) where state not in ('waiting', 'sending');

@@ -14,7 +14,7 @@ import type {
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
-import { type EphemeralDeps, sendEphemeral } from '../relay/runtime/private-notices.ts';
+import { sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { MENU_ACTION, type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
@@ -26,7 +26,7 @@ export interface ListenerContext {
   app: App;
   log: Logger;
   /** What messages to one person need. */
-  deps: EphemeralDeps;
+  deps: Pick<RelayDeps, 'workspace'>;
 }
 
 /**

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
-import type { Posting } from '../../slack/posting.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import type { ChannelActor, WorkspaceActor } from './control-request.ts';
 import type { RelayDeps } from './deps.ts';
@@ -12,15 +10,9 @@ export interface EphemeralTarget extends ChannelActor {
   threadTs: string | undefined;
 }
 
-/** What ephemeral messages need of the relay. */
-export interface EphemeralDeps {
-  readonly log: Logger;
-  workspace(id: string): { posting: Pick<Posting, 'postEphemeral'> } | undefined;
-}
-
 /** Posts a message that only one person sees; none if the app is no longer installed. Throws a SlackError. */
 export async function sendEphemeral(
-  deps: EphemeralDeps,
+  deps: Pick<RelayDeps, 'workspace'>,
   { workspace, channel, person: user, threadTs }: EphemeralTarget,
   content: string | SlackMessage,
 ): Promise<void> {
@@ -30,7 +22,7 @@ export async function sendEphemeral(
 
 /** Like `sendEphemeral`, for a message that may be lost: it returns at once and never throws. */
 export function trySendEphemeral(
-  deps: EphemeralDeps,
+  deps: Pick<RelayDeps, 'workspace' | 'log'>,
   target: EphemeralTarget,
   content: string | SlackMessage,
 ): void {

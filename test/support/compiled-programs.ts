@@ -9,7 +9,7 @@ import { compileCacheSettings } from '../../sandbox/bot-process.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = path.join(root, 'dist', 'tests');
-const BROKEN_BOTS = ['adoption', 'inbox', 'post-intent', 'send-intent'] as const;
+const BROKEN_BOTS = ['post-intent', 'send-intent'] as const;
 
 /** A bot of which one part is replaced by a broken one. */
 export type BrokenBot = (typeof BROKEN_BOTS)[number];

@@ -16,6 +16,8 @@ export interface PoisonRunOptions extends Pick<PoisonPlayOptions, 'seed' | 'logs
   /** Those to play; all by default. */
   kinds?: readonly PoisonKindName[];
   bars?: typeof POISON_BARS;
+  /** Whether others' waits are compared with those beside nothing bad; true by default. */
+  isCompared?: boolean;
   /** An empty, migrated database each time; by default the run starts its own server. */
   newDatabase?: () => Promise<DatabaseConnection>;
 }
@@ -45,7 +47,7 @@ export async function runPoison(
   const folder = await temporaryFolder(undo);
   const newDatabase = options.newDatabase ?? (await ownDatabases(join(folder, 'data'), undo));
   const settings = await compileCacheSettings(join(folder, 'compiled'));
-  const { bars = POISON_BARS } = options;
+  const { bars = POISON_BARS, isCompared = true } = options;
   const limitSeconds = bars.endedAfterSeconds;
   const report: PoisonReport = {
     ...{ messages: 0, seconds: 0, poison: {}, missed: [] },
@@ -58,11 +60,13 @@ export async function runPoison(
   };
   const ends: Promise<void>[] = [];
   for (const name of options.kinds ?? poisonKindNames()) {
-    const [plain, poisoned] = await both(prepare(name, true), prepare(name, false));
-    const [usual, beside] = await both(plain.talk(report.damage), poisoned.talk(report.damage));
-    report.messages += usual.messages.length + beside.messages.length;
-    await plain.stop(report.damage);
-    const delays = [p95(beside.messages) - p95(usual.messages), p95(beside.steps) - p95(usual.steps)];
+    const [plain, poisoned] = await both(isCompared ? prepare(name, true) : undefined, prepare(name, false));
+    const [usual, beside] = await both(plain?.talk(report.damage), poisoned.talk(report.damage));
+    report.messages += (usual?.messages.length ?? 0) + beside.messages.length;
+    await plain?.stop(report.damage);
+    const delays = usual
+      ? [p95(beside.messages) - p95(usual.messages), p95(beside.steps) - p95(usual.steps)]
+      : [];
     const end = async () => {
       const outcome = await poisoned.outcome();
       await poisoned.stop(report.damage);
@@ -110,7 +114,10 @@ export function missedBars(poison: PoisonReport['poison'], bars: typeof POISON_B
 }
 
 /** Both results, once neither is at work any more. */
-async function both<Result>(one: Promise<Result>, other: Promise<Result>): Promise<[Result, Result]> {
+async function both<Result>(
+  one: Promise<Result> | undefined,
+  other: Promise<Result>,
+): Promise<[Result | undefined, Result]> {
   await Promise.allSettled([one, other]);
   return Promise.all([one, other]);
 }

@@ -12,6 +12,10 @@ interface RunOptions {
 /** The options of a run that sends events. */
 export interface FuzzOptions extends RunOptions {
   events: number;
+  /** How often the heap is measured, each time collected first; 12 by default, at least 3. */
+  heapSamples?: number;
+  /** How many real questions are asked meanwhile; 10 by default. */
+  questions?: number;
 }
 
 /** The options of a run against a hostile agent service. */

@@ -15,15 +15,12 @@ import { HonestConversation, honestScript } from './honest-conversations.ts';
 
 /** Concurrent requests on each transport. */
 const CONCURRENCY = 40;
-/** Each collects the whole heap first. */
-const HEAP_SAMPLES = 12;
-const QUESTIONS = 10;
 /** How much the heap may grow (MiB). */
 const MAX_HEAP_GROWTH_MIB = 16;
 
 /** Performs one run and cleans up after it. `onProgress` receives progress messages; the report is printed as JSON. */
 export async function runFuzz(
-  { events, seed, database: given }: FuzzOptions,
+  { events, seed, database: given, heapSamples = 12, questions: questionCount = 10 }: FuzzOptions,
   onProgress: (line: string) => void = () => undefined,
 ) {
   await using undo = new AsyncDisposableStack();
@@ -48,9 +45,9 @@ export async function runFuzz(
       if (done === true) return;
       sent += 1;
       const number = sent;
-      if (isEach(number, HEAP_SAMPLES))
+      if (isEach(number, heapSamples))
         await Promise.all(processes.map(({ memory }) => memory.sample())).catch(() => undefined);
-      if (isEach(number, QUESTIONS)) {
+      if (isEach(number, questionCount)) {
         const conversation = new HonestConversation(slack, setup.agent, slack.team.id);
         questions.push({ conversation, answered: conversation.run(() => true) });
         onProgress(`${number} events after ${secondsSince(began)} s`);

@@ -400,9 +400,7 @@ describe('several processes on one database', async () => {
   test('one loop holds hundreds of jobs', async () => {
     const { promise, open } = gate();
     const { queue, dispatcher } = await start(() => promise);
-    await database.kysely.transaction().execute(async (trx) => {
-      for (let index = 0; index < 600; index += 1) await queue.enqueue(trx, newThread());
-    });
+    await queue.enqueueMissing(Array.from({ length: 600 }, newThread));
     await waitFor(() => expect(dispatcher.heldJobCount).toBe(600), { timeout: 30_000 });
     open();
     await waitFor(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {

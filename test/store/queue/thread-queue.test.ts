@@ -133,11 +133,11 @@ describe('one thread', () => {
     await others.complete([third]);
   });
 
-  test('continues after a hundred releases', async () => {
+  test('continues after a dozen releases', async () => {
     await ours.enqueue(database.kysely, newThread());
-    for (let index = 0; index < 100; index += 1) await ours.release([await claimOne(ours)]);
+    for (let index = 0; index < 12; index += 1) await ours.release([await claimOne(ours)]);
     const job = await claimOne(ours);
-    expect(job.retryCount).toBe(100);
+    expect(job.retryCount).toBe(12);
     await ours.complete([job]);
   });
 });
@@ -161,9 +161,7 @@ describe('a job that another process has claimed', () => {
 describe('all at once', () => {
   test('two thousand jobs are held, renewed and completed in few statements', async () => {
     const threads = Array.from({ length: 2_000 }, newThread);
-    await database.kysely.transaction().execute(async (trx) => {
-      for (const thread of threads) await ours.enqueue(trx, thread);
-    });
+    await ours.enqueueMissing(threads);
     const jobs = await ours.claim(2_000);
     expect(jobs).toHaveLength(2_000);
     const asked = vi.spyOn(pg.Client.prototype, 'query');

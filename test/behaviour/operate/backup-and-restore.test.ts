@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
 import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { backUp } from '../../../setup/backup.ts';
+import { restore } from '../../../setup/restore.ts';
 import { startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { compiledProgram } from '../../support/compiled-programs.ts';
@@ -45,6 +46,16 @@ function run(command: 'backup' | 'restore', dataFolder: string, ...args: string[
   });
 }
 
+const never = new AbortController().signal;
+
+/** What `npm run backup` does, without a process of its own. */
+const backUpOf = (dataFolder: string, file: string, signal = never) =>
+  backUp(join(folder, dataFolder), file, () => undefined, signal);
+
+/** What `npm run restore` does, without a process of its own. */
+const restoreOn = (dataFolder: string, file: string) =>
+  restore({ dataFolder: join(folder, dataFolder), file, replace: false }, () => undefined, never);
+
 async function answered(root: Message, words: string): Promise<void> {
   await waitFor(async () => {
     const shown = slack.thread(channel.id, root.ts).map((message) => slack.visibleText(message));
@@ -83,24 +94,17 @@ test('a backup never replaces a file, and needs a database', async () => {
     code: 1,
     words: expect.stringContaining('exists already'),
   });
-  expect(await run('backup', 'nowhere')).toMatchObject({
-    code: 1,
-    words: expect.stringContaining('Check DATA_FOLDER'),
-  });
+  await expect(backUpOf('nowhere', join(folder, 'nothing.tar.gz'))).rejects.toThrow('Check DATA_FOLDER');
 });
 
 test('a backup that is interrupted leaves no file', async () => {
   const file = join(folder, 'unfinished.tar.gz');
-  const cut = backUp(join(folder, 'data'), file, () => undefined, AbortSignal.abort());
-  await expect(cut).rejects.toBeInstanceOf(Error);
+  await expect(backUpOf('data', file, AbortSignal.abort())).rejects.toBeInstanceOf(Error);
   expect((await readdir(folder)).filter((name) => name.startsWith('unfinished'))).toEqual([]);
 });
 
 test('a restore replaces a database only if it is told to, and keeps that one', async () => {
-  expect(await run('restore', 'data', '--from', archive)).toMatchObject({
-    code: 1,
-    words: expect.stringContaining('Add --replace'),
-  });
+  await expect(restoreOn('data', archive)).rejects.toThrow('Add --replace');
   const replaced = { code: 0, words: expect.stringContaining('The database that was there is in') };
   expect(await run('restore', 'data', '--from', archive, '--replace')).toMatchObject(replaced);
   const [here, aside, ...others] = (await readdir(join(folder, 'data'))).sort();
@@ -126,10 +130,9 @@ test('a restore follows no link of the file, and takes none of its configuration
   await symlink(letter, join(withLink, 'base', 'letter'));
   pack(withLink, 'linked.tar.gz');
   const before = await stat(letter);
-  expect(await run('restore', 'third', '--from', join(folder, 'linked.tar.gz'))).toMatchObject({
-    code: 1,
-    words: expect.stringContaining('The backup has base/letter, which is no plain file.'),
-  });
+  await expect(restoreOn('third', join(folder, 'linked.tar.gz'))).rejects.toThrow(
+    'The backup has base/letter, which is no plain file.',
+  );
   expect(await stat(letter)).toMatchObject({ uid: before.uid, mode: before.mode });
   expect(await readdir(join(folder, 'third'))).toEqual([]);
   const restored = { code: 0, words: expect.stringContaining('Restored') };
@@ -143,9 +146,6 @@ test('a restore of anything else changes nothing', async () => {
   const file = join(folder, 'letter.tar.gz');
   await writeFile(file, 'Dear database');
   await mkdir(join(folder, 'untouched'));
-  expect(await run('restore', 'untouched', '--from', file)).toMatchObject({
-    code: 1,
-    words: expect.stringContaining('tar has failed'),
-  });
+  await expect(restoreOn('untouched', file)).rejects.toThrow('tar has failed');
   expect(await readdir(join(folder, 'untouched'))).toEqual([]);
 });

@@ -28,7 +28,9 @@ async function makeFolder(): Promise<string> {
 
 beforeAll(async () => {
   usedFiles = await makeFolder();
-  await (await startEmbeddedServer({ folder: usedFiles, log: silentLog, fsync: false })).stop();
+  const server = await startEmbeddedServer({ folder: usedFiles, log: silentLog, fsync: false });
+  await ask(server, "create table saved as select 'ä' as word");
+  await server.stop();
 });
 
 afterAll(() => rm(usedFiles, { recursive: true, force: true }));
@@ -108,11 +110,9 @@ async function parentOf(pid: number): Promise<number> {
 
 describe('one start after the other', () => {
   test('the data persists, in UTF8, and the server has no TCP port', async () => {
-    const first = await start();
-    await ask(first, "create table kept as select 'ä' as word");
-    await first.stop();
+    await useFolder();
     const second = await start();
-    expect(await ask(second, 'select word from kept')).toEqual([{ word: 'ä' }]);
+    expect(await ask(second, 'select word from saved')).toEqual([{ word: 'ä' }]);
     expect(
       await ask(
         second,

@@ -89,7 +89,7 @@ function check({ blocks, text }: RenderedMessage): void {
   expect(blockTextLength(blocks)).toBeLessThanOrEqual(10_000);
 }
 
-test('Slack accepts every message of 60 random runs, while they grow and at their end, with the new blocks or without', () => {
+test('Slack accepts every message of 30 random runs, while they grow and at their end, with the new blocks or without', () => {
   const seen = { plan: 0, data_table: 0 };
   const live = fc.constantFrom<ReplyPhase>(
     'starting',
@@ -118,7 +118,7 @@ test('Slack accepts every message of 60 random runs, while they grow and at thei
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
   expect(Math.min(seen.plan, seen.data_table)).toBeGreaterThan(2);
 });

@@ -21,10 +21,6 @@ function violationsOf(files: Readonly<Record<string, string>>): string[] {
 describe('the house', () => {
   const tree = readTree(root, ['src', 'setup', 'sandbox']);
 
-  test('keeps its rules', () => {
-    expect(violations(tree)).toEqual([]);
-  });
-
   test('is seen whole: every import of every file is read, and leads to a file or a package', () => {
     const code = [...tree].filter(([path]) => path.endsWith('.ts'));
     expect(code.length).toBeGreaterThan(500);

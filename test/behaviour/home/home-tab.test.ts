@@ -187,32 +187,29 @@ describe('the Home tab', () => {
     expect(shown(emil)).not.toContain('Doras');
   });
 
-  test.each([1, 100, 1_000])(
-    "stays within Slack's limits with %i tasks, and turns its pages",
-    async (count) => {
-      const person = slack.createPerson({ name: `busy-${count}` });
-      const channel = scene.channel();
-      slack.invite(channel, person);
-      await records(count, { channel: channel.id, starter: person.id });
-      await openHome(person, `Task number ${count - 1}.`);
-      await press(person, 'home_channel', channel.id);
-      await scene.until(
-        'both lists are there',
-        () => shown(person).split(`Task number ${count - 1}.`).length === 3,
-      );
-      expect(slack.home(person)?.blocks.length).toBeLessThanOrEqual(100);
-      if (count === 1) return;
-      expect(shown(person)).toContain(`1 to 10 of ${count}`);
-      // Pressed twice, it turns one page.
-      await Promise.all([press(person, 'home_older', 'own/1'), press(person, 'home_older', 'own/1')]);
-      await seen(person, `11 to 20 of ${count}`);
-      await press(person, 'home_older', 'channel/1');
-      await scene.until('both are turned', () => shown(person).split(`11 to 20 of ${count}`).length === 3);
-      await press(person, 'home_newer', 'own/0');
-      await seen(person, `1 to 10 of ${count}`);
-      expect(refusals()).toEqual([]);
-    },
-  );
+  test.each([1, 1_000])("stays within Slack's limits with %i tasks, and turns its pages", async (count) => {
+    const person = slack.createPerson({ name: `busy-${count}` });
+    const channel = scene.channel();
+    slack.invite(channel, person);
+    await records(count, { channel: channel.id, starter: person.id });
+    await openHome(person, `Task number ${count - 1}.`);
+    await press(person, 'home_channel', channel.id);
+    await scene.until(
+      'both lists are there',
+      () => shown(person).split(`Task number ${count - 1}.`).length === 3,
+    );
+    expect(slack.home(person)?.blocks.length).toBeLessThanOrEqual(100);
+    if (count === 1) return;
+    expect(shown(person)).toContain(`1 to 10 of ${count}`);
+    // Pressed twice, it turns one page.
+    await Promise.all([press(person, 'home_older', 'own/1'), press(person, 'home_older', 'own/1')]);
+    await seen(person, `11 to 20 of ${count}`);
+    await press(person, 'home_older', 'channel/1');
+    await scene.until('both are turned', () => shown(person).split(`11 to 20 of ${count}`).length === 3);
+    await press(person, 'home_newer', 'own/0');
+    await seen(person, `1 to 10 of ${count}`);
+    expect(refusals()).toEqual([]);
+  });
 
   test('shortens titles of 300 characters and shows their markup literally', async () => {
     const person = slack.createPerson({ name: 'wordy' });

@@ -5,6 +5,7 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
+await scene.makeKnown(scene.grace);
 const strict = await openAppScene({ agent: { behaviour: { messageToStopped: 409 } } });
 
 async function stopped(
@@ -46,6 +47,13 @@ describe.concurrent('Try again', () => {
     expect(told.fileIds[1]).toHaveLength(1);
     expect(sentTo(scene, '/slow 1000 same task')).toEqual([2]);
     expect(scene.shown(channel, root)).not.toContain(strings.newConversation);
+    const toldLater = () => [scene.ada, scene.grace].map((one) => scene.slack.ephemerals(one, channel));
+    await scene.until('the second press is told', () =>
+      JSON.stringify(toldLater()).includes('Your press came later'),
+    );
+    await scene.until('the button has left', () => !JSON.stringify(reply.blocks).includes('"retry"'));
+    const used = ['ada', 'grace'].map((name) => strings.buttonUsed(name, 'retry'));
+    expect(used.filter((words) => scene.shown(channel, root).includes(words))).toHaveLength(1);
   });
 
   test('goes before messages that were paused by the stop', async () => {

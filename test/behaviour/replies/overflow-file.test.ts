@@ -73,6 +73,8 @@ describe('an answer longer than its messages may be', () => {
     expect(scene.shown(channel, root)).toContain(last);
     expect(scene.replies(channel, root).length).toBeGreaterThan(3);
     expect(scene.shown(channel, root)).not.toContain('in the file below');
+    for (const message of scene.replies(channel, root).slice(0, -1))
+      expect(scene.slack.visibleText(message)).not.toContain('Stop');
   });
 });
 

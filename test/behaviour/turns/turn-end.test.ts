@@ -5,7 +5,6 @@ import { openAppScene } from '../../support/app-scene.ts';
 const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', WAITING_SECONDS: '2' } });
 const taskOnly = await openAppScene({ agent: { behaviour: { backgroundError: 'only-the-task' } } });
 const { slack, agent } = scene;
-await scene.makeKnown(scene.grace);
 
 describe.concurrent('a turn', () => {
   test('that failed shows the error of the service', async () => {
@@ -14,26 +13,6 @@ describe.concurrent('a turn', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('the reader broke');
     expect(scene.shown(channel, root)).not.toContain('Stop\n');
-  });
-
-  test('that failed is sent again once by Try again, with its files', async () => {
-    const channel = scene.channel();
-    const files = [{ name: 'again.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
-    const root = scene.ask(channel, '/fail and try me again', { files });
-    await scene.finished(channel, root);
-    const [reply] = scene.replies(channel, root);
-    const press = { person: scene.grace.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'retry' };
-    await Promise.all([slack.click(press), slack.click(press)]);
-    const told = await scene.until('the message is sent again', () => {
-      const now = scene.sentToAgent('/fail and try me again');
-      return now.fileIds.length === 2 && now;
-    });
-    expect(told.texts).toEqual(['/fail and try me again', '/fail and try me again']);
-    expect(told.fileIds[1]).toEqual(told.fileIds[0]);
-    const toldGrace = () => JSON.stringify(slack.ephemerals(scene.grace, channel));
-    await scene.until('the second press is told', () => toldGrace().includes('Your press came later'));
-    await scene.until('the button has left', () => !JSON.stringify(reply?.blocks).includes('"retry"'));
-    expect(scene.shown(channel, root)).toContain(strings.buttonUsed('grace', 'retry'));
   });
 
   test('shows fresh links to its results to the person who asks', async () => {
@@ -152,13 +131,6 @@ describe.concurrent('a turn', () => {
     expect(scene.shown(channel, root)).toContain(strings.backgroundNotices.cancelled);
   });
 
-  test('says so when background work takes longer than the wait', async () => {
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/background 1000');
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('is still working on something in the background');
-  });
-
   test('shows system messages as quiet lines, and blocks of an unknown kind', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/system the model was changed\n/unknownblock');
@@ -187,15 +159,5 @@ describe.concurrent('a turn', () => {
     await scene.finished(channel, root);
     const raw = JSON.stringify(scene.replies(channel, root).map(({ text, blocks }) => ({ text, blocks })));
     expect(raw).not.toMatch(/<!(channel|here|everyone)|<@U|<!subteam|@channel|@here|@everyone/);
-  });
-
-  test('continues a long answer in further messages', async () => {
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/long 30000');
-    await scene.finished(channel, root);
-    expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(4);
-    for (const message of scene.replies(channel, root).slice(0, -1)) {
-      expect(slack.visibleText(message)).not.toContain('Stop');
-    }
   });
 });

@@ -39,6 +39,18 @@ describe('the sentence for a file that was left out', () => {
     expect(strings.fileMissing({ name: 'a.bam', reason, limits })).toBe(`“a.bam” was left out: ${said}`);
   });
 
+  test.each([
+    ['missing_scope', /^I'm not allowed to read files here\. .* files:read /],
+    ['hidden_by_plan', /^this workspace's plan hides it\./],
+    ['canvas', /^it's a canvas, .* share the export\.$/],
+    ['list', /^it's a list, .* Export it as CSV /],
+    ['post', /^it's a post, .* Copy its text /],
+  ])('says why Slack does not give it, and what to do: %s', (reason, said) => {
+    const [before, why] = strings.fileMissing({ name: 'a.bam', reason }).split(' was left out: ');
+    expect(before).toBe('“a.bam”');
+    expect(why).toMatch(said);
+  });
+
   test('quotes what the service said', () => {
     const file = { name: 'a.bam', reason: 'service_refused' };
     expect(strings.fileMissing({ ...file, detail: 'no such\nformat' })).toBe(

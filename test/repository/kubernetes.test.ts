@@ -33,12 +33,14 @@ async function complaints(files: Record<string, readonly z.infer<typeof object>[
   // The declarations themselves are not the question, which takes a tenth of the time then.
   options.push('--skipLibCheck', '--lib', 'es2024');
   const program = join(root, 'node_modules/typescript/bin/tsc');
-  return promisify(execFile)(process.execPath, [program, ...options, ...names])
-    .then(
-      () => '',
-      (error: unknown) => z.object({ stdout: z.string() }).parse(error).stdout,
-    )
-    .finally(() => rm(folder, { recursive: true, force: true }));
+  try {
+    await promisify(execFile)(process.execPath, [program, ...options, ...names]);
+    return '';
+  } catch (error) {
+    return z.object({ stdout: z.string() }).parse(error).stdout;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 const text = read(MANIFEST);

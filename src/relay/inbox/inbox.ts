@@ -54,7 +54,7 @@ export class Inbox {
       case 'edit':
         return (
           (await acceptEdit(this.#deps, event, bot)) ??
-          this.#acceptMessage(event.message, bot, event.editedTs)
+          this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, event.editedTs))
         );
       case 'deletion':
         return acceptDeletion(this.#deps, event);
@@ -79,6 +79,7 @@ export class Inbox {
     }
   }
 
+  /** A thread's messages, one after another: a locked thread keeps one connection busy and no other thread waiting. */
   async #inOrder(message: IncomingMessage, accept: () => Promise<InboxOutcome>): Promise<InboxOutcome> {
     const name = threadKeyText(message);
     const previous = this.#newest.get(name);

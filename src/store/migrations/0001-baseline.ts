@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { RECORD_MESSAGE_FUNCTIONS } from './baseline/record-message.ts';
+import { RECORD_MESSAGE_FUNCTION } from './baseline/record-message.ts';
 import { TASK_TABLES } from './baseline/task-tables.ts';
 import { THREAD_TABLES } from './baseline/thread-tables.ts';
 import { WORKSPACE_TABLES } from './baseline/workspace-tables.ts';
@@ -71,7 +71,7 @@ const AUDIT_TRIGGERS = `
     execute function audit_withdrawal();
 `;
 
-const STATEMENTS = [WORKSPACE_TABLES, THREAD_TABLES, TASK_TABLES, RECORD_MESSAGE_FUNCTIONS, AUDIT_TRIGGERS];
+const STATEMENTS = [WORKSPACE_TABLES, THREAD_TABLES, TASK_TABLES, RECORD_MESSAGE_FUNCTION, AUDIT_TRIGGERS];
 
 /** The same for the same SQL, whatever its comments and spaces. */
 export function fingerprintOf(statements: readonly string[]): string {

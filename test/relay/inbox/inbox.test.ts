@@ -392,6 +392,28 @@ describe('the inbox', () => {
     expect(queued.filter((root) => root === edited.thread_ts)).toHaveLength(1);
   });
 
+  test('takes in other threads while one is locked', async () => {
+    const locked = message('<@UBOT> hi');
+    const unlock = Promise.withResolvers<void>();
+    const isLocked = Promise.withResolvers<void>();
+    const lock = store.transaction(async (within) => {
+      await within.threads.lock(locked);
+      isLocked.resolve();
+      await unlock.promise;
+    });
+    await isLocked.promise;
+    let settled = 0;
+    const behind = Array.from({ length: 30 }, async () => {
+      await say(message('<@UBOT> more', { thread_ts: locked.thread_ts }));
+      settled += 1;
+    });
+    for (const other of [1, 2, 3]) expect((await say(message(`<@UBOT> ${other}`))).kind).toBe('admitted');
+    expect(settled).toBe(0);
+    unlock.resolve();
+    await Promise.all([lock, ...behind]);
+    expect(settled).toBe(30);
+  });
+
   test('queues no job where the message could not be stored', async () => {
     class BrokenAdmissions extends InboxWriter {
       override async write(): Promise<never> {

@@ -1,5 +1,5 @@
-/** The functions that write arriving messages. */
-export const RECORD_MESSAGE_FUNCTIONS = `
+/** The function that writes arriving messages. */
+export const RECORD_MESSAGE_FUNCTION = `
   -- Writes an arriving message down, and its thread, in one statement. Slack is acknowledged after it. decision:
   --   changed: an edit or deletion that the caller has not applied came first, or the thread became ours since the
   --     caller decided on in_state; nothing is written
@@ -98,21 +98,5 @@ export const RECORD_MESSAGE_FUNCTIONS = `
     else
       decision := 'next';
     end if;
-  end $$;
-
-  -- Several messages in one transaction, in one order of their threads, so that no two such transactions deadlock.
-  create function record_messages(in_messages json)
-  returns table (place integer, decision text, is_paused boolean) language plpgsql as $$
-  begin
-    return query select one.place, answer.decision, answer.is_paused
-    from (
-      select * from json_to_recordset(in_messages) as arrived (
-        place integer, workspace text, channel text, thread_ts text, ts numeric, user_id text, account_id text,
-        content jsonb, edited_ts numeric, state text, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric)
-      order by arrived.workspace, arrived.channel, arrived.thread_ts, arrived.place
-      offset 0
-    ) as one
-    cross join lateral record_message(one.workspace, one.channel, one.thread_ts, one.ts, one.user_id, one.account_id,
-      one.content, one.edited_ts, one.state, one.is_addressed, one.applied_is_deletion, one.applied_edited_ts) as answer;
   end $$;
 `;

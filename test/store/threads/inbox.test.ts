@@ -44,3 +44,28 @@ describe('a message of a thread whose turn is being stopped', () => {
     expect(await turns.pausedThreads.pausedBy(thread)).toBe(id);
   });
 });
+
+describe('a late copy of a message that was refused', () => {
+  const refused = async (message: InboxMessage) => {
+    await store.inbox.write(message);
+    await turns.messages.refuse(message);
+    await turns.threads.makeDormant(message);
+  };
+
+  test('leaves its thread dormant', async () => {
+    const mention = arrived('1700000000.000100');
+    await refused(mention);
+    expect((await store.inbox.write(mention)).decision).toBe('known');
+    expect(await turns.threads.isOursSince(mention, mention.ts)).toBe(false);
+  });
+
+  test('does not make the thread that another mention began ours from before that', async () => {
+    const mention = arrived('1700000000.000200');
+    await refused(mention);
+    const next = arrived(mention.thread_ts);
+    await store.inbox.write(next);
+    expect((await store.inbox.write(mention)).decision).toBe('known');
+    expect(await turns.threads.isOursSince(mention, mention.ts)).toBe(false);
+    expect(await turns.threads.isOursSince(mention, next.ts)).toBe(true);
+  });
+});

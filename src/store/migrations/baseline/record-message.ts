@@ -49,15 +49,6 @@ export const RECORD_MESSAGE_FUNCTION = `
       decision := 'changed';
       return;
     end if;
-    if precedes then
-      update threads set adopted_ts = in_ts
-        where workspace = in_workspace and channel = in_channel and thread_ts = root;
-    elsif is_new then
-      insert into threads (workspace, channel, thread_ts, account_id, started_by, adopted_ts)
-        values (in_workspace, in_channel, root, in_account_id, in_user_id, in_ts)
-        on conflict (workspace, channel, thread_ts)
-        do update set is_dormant = false, adopted_ts = excluded.adopted_ts, started_by = excluded.started_by;
-    end if;
     insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts)
       values (in_workspace, in_channel, in_ts, root, in_user_id,
         case when applied_is_deletion then 'withdrawn' else in_state end,
@@ -69,6 +60,15 @@ export const RECORD_MESSAGE_FUNCTION = `
     if not found then
       decision := 'known';
       return;
+    end if;
+    if precedes then
+      update threads set adopted_ts = in_ts
+        where workspace = in_workspace and channel = in_channel and thread_ts = root;
+    elsif is_new then
+      insert into threads (workspace, channel, thread_ts, account_id, started_by, adopted_ts)
+        values (in_workspace, in_channel, root, in_account_id, in_user_id, in_ts)
+        on conflict (workspace, channel, thread_ts)
+        do update set is_dormant = false, adopted_ts = excluded.adopted_ts, started_by = excluded.started_by;
     end if;
     if edit.ts is not null then
       update early_edits set content = null, user_id = null

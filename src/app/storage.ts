@@ -41,7 +41,7 @@ export async function openStorage(
   { config, log, telemetry, overrides }: AppContext,
   cleanup: AsyncDisposableStack,
 ) {
-  const { DATABASE_URL: url, DATABASE_LISTEN_URL: directUrl, DATABASE_CONNECTIONS: maxConnections } = config;
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATABASE_CONNECTIONS: maxConnections } = config;
   const embedded =
     url === undefined ? await startEmbeddedServer({ folder: config.DATA_FOLDER, log }) : undefined;
   if (embedded !== undefined) cleanup.defer(() => embedded.stop());

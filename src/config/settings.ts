@@ -159,13 +159,13 @@ export const settingsSchema = z.object({
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
-  DATABASE_LISTEN_URL: setting(databaseUrl.optional(), {
-    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
+  DATABASE_DIRECT_URL: setting(databaseUrl.optional(), {
+    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app migrates through this one.',
     secret: true,
   }),
-  // With fewer than six, turns have one: a token's renewal would hold it, and wait for another.
-  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(6).default(8), {
-    what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements. At least 6.',
+  // With fewer than five, turns have one: a token's renewal would hold it, and wait for another.
+  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(5).default(8), {
+    what: 'Most connections of each process to the database. One is for the queue, one for leases; turns never use those for acknowledgements. At least 5.',
   }),
   DATA_FOLDER: setting(z.string().min(1).default('./data'), { what: 'Folder of the embedded PostgreSQL.' }),
   PORT: setting(nonNegativeInteger.max(65_535).default(3000), {

@@ -34,8 +34,6 @@ export interface ConnectionPoolOptions {
 /** A pool whose connections are replaced when the server behind them is gone, or accepts no more writes. */
 export class ConnectionPool {
   readonly options: ConnectionPoolOptions;
-  /** The server processes of these connections. */
-  readonly serverProcesses = new Set<unknown>();
   readonly #pool: pg.Pool;
 
   constructor(options: ConnectionPoolOptions) {
@@ -60,8 +58,6 @@ export class ConnectionPool {
     this.#pool.on('error', (error) =>
       log.warn({ reason: error.message, pool: name }, 'an idle database connection broke'),
     );
-    this.#pool.on('connect', (client) => this.serverProcesses.add(serverProcessOf(client)));
-    this.#pool.on('remove', (client) => this.serverProcesses.delete(serverProcessOf(client)));
   }
 
   /** Takes a connection out of the pool. Throws a StoreError. */
@@ -132,11 +128,6 @@ class PooledConnection implements PostgresPoolClient {
       throw toStoreError(error);
     }
   }
-}
-
-/** The process of the server that serves a connection; `pg` does not declare it. */
-function serverProcessOf(client: object): unknown {
-  return 'processID' in client ? client.processID : undefined;
 }
 
 /** A statement with more values than this has a text of its own each time: a list of rows. */

@@ -22,9 +22,7 @@ export interface Database {
   /** For leases: one connection that nothing else uses. */
   leasePool: ConnectionPool;
   leaseKysely: Kysely<Tables>;
-  /** A connection of its own to the server itself, not to a pooler, for what needs a session. */
-  newClient(name: string, options?: pg.ClientConfig): pg.Client;
-  /** The same as a pool, in which nothing ends a statement that takes long. */
+  /** One connection to the server itself, not to a pooler, on which nothing ends a statement that takes long. */
   openOwnPool(name: string): ConnectionPool;
   /** Why nothing can be written now, as a sentence; undefined if it can. Takes at most two seconds. */
   findTrouble(): Promise<string | undefined>;
@@ -38,7 +36,7 @@ export interface DatabaseOptions {
   directUrl?: string | undefined;
   embedded?: Pick<EmbeddedServer, 'connection'> | undefined;
   log: Logger;
-  /** Most connections of this process, from 5. */
+  /** Most connections of this process, from 4. */
   maxConnections?: number | undefined;
   /** For an operator's command: nothing ends a statement that takes long. */
   isCommand?: boolean;
@@ -87,9 +85,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   } finally {
     await migrationPool.end();
   }
-  // One listens, one is for the queue, one for leases, and of the others two fifths for acknowledgements.
-  const forAcks = Math.max(1, Math.floor((maxConnections - 3) * 0.4));
-  const pool = openPool('turns', maxConnections - 3 - forAcks);
+  // One is for the queue, one for leases, and of the others two fifths for acknowledgements.
+  const forAcks = Math.max(1, Math.floor((maxConnections - 2) * 0.4));
+  const pool = openPool('turns', maxConnections - 2 - forAcks);
   const ackPool = openPool('acknowledgements', forAcks);
   const leasePool = openPool('leases', 1);
   let closed: Promise<unknown> | undefined;
@@ -100,7 +98,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     queuePool: openPool('queue', 1),
     leasePool,
     leaseKysely: kyselyOn(leasePool),
-    newClient: (name, more) => new DirectClient({ application_name: `taskthread ${name}`, ...more }),
     openOwnPool,
     findTrouble: () => findTrouble(leasePool),
     async close() {

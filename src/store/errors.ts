@@ -72,7 +72,7 @@ export function toStoreError(error: unknown): unknown {
   if (REFUSED_BY_POOLER.test(reason))
     return storeError(
       'denied',
-      `DATABASE_URL leads to a pooler (${reason}): set DATABASE_LISTEN_URL to the address of the PostgreSQL server itself.`,
+      `DATABASE_URL leads to a pooler (${reason}): set DATABASE_DIRECT_URL to the address of the PostgreSQL server itself.`,
     );
   if (TLS_FAILURES.test(`${code} ${reason}`))
     return storeError(

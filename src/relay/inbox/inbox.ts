@@ -30,8 +30,7 @@ export interface InboxDeps extends PlaceDeps {
 
 /**
  * Writes down what people say before Slack is acknowledged: the dedupe row, the thread and the waiting message in one
- * statement. The thread's job follows at once. It is not part of the statement, because a notification in it would make
- * every commit of the database wait for the others.
+ * statement. The thread's job follows at once: Slack need not wait for it, and threads that come together share a statement.
  */
 export class Inbox {
   readonly #deps: InboxDeps;

@@ -25,7 +25,7 @@ export interface DispatcherOptions {
   log: Logger;
   /** Most threads that this process works on at a time; 5,000 by default. */
   maxConcurrentThreads?: number;
-  /** How often to look for jobs without a wake-up. */
+  /** How often to look for jobs without a wake-up: of other processes, and what they hand back. */
   pollIntervalMs?: number;
   renewIntervalMs?: number;
   /** How long a job is held at most after its run failed: less after an outage of the database. */
@@ -77,7 +77,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = {
       maxConcurrentThreads: 5_000,
-      pollIntervalMs: 2_000,
+      pollIntervalMs: 1_000,
       renewIntervalMs: 3_000,
       retryDelayMs: 5_000,
       maxRunMs: 23 * 3_600_000,

@@ -8,7 +8,6 @@ import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
 import { StoreError, withStoreErrors } from '../errors.ts';
 import { type Tables, type ThreadKey, threadKeyText } from '../schema.ts';
-import { listenForNotifications } from './notification-listener.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
 export interface ThreadJob {
@@ -22,6 +21,8 @@ const HEARTBEAT_SECONDS = 10;
 
 /** How long `enqueueSoon` collects threads (ms). */
 const BATCH_DELAY_MS = 5;
+/** How soon after `enqueue` its transaction has mostly committed (ms); polls find what was later. */
+const COMMIT_DELAY_MS = 50;
 /** The pause before the database is tried again (ms). */
 const RETRY_DELAY_MS = 500;
 
@@ -43,7 +44,6 @@ const QUEUE_OPTIONS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
   retentionSeconds: 30 * 86_400,
   deleteAfterSeconds: 600,
-  notify: true,
 } as const;
 
 /** Whether a job's holder has not renewed it in time. The index that this reads holds only jobs at work. */
@@ -63,7 +63,6 @@ export class ThreadQueue {
   readonly #boss: PgBoss;
   readonly #log: Logger;
   readonly #wakeListeners = new Set<() => void>();
-  #notifyChannel: string | undefined;
   /** Threads to queue, by key, and whether each surely has no waiting job. */
   readonly #pending = new Map<string, { thread: ThreadKey; isNew: boolean }>();
   #flushing: Promise<void> | undefined;
@@ -73,10 +72,9 @@ export class ThreadQueue {
     this.#log = log;
     this.#database = database;
     this.#boss = new PgBoss({
-      db: this.#adapter(),
+      db: executorOf(database.queuePool),
       schema: PG_BOSS_SCHEMA,
       schedule: false,
-      useListenNotify: true,
       superviseIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
       monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
       maintenanceIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
@@ -121,9 +119,10 @@ export class ThreadQueue {
     await this.#boss.stop({ graceful: false });
   }
 
-  /** Queues the thread; in a transaction, the job exists once it commits. */
+  /** Queues the thread. In a transaction, the job exists once it commits, and this process is woken soon after that. */
   async enqueue(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
     await this.#boss.insert(QUEUE_NAME, [jobOf(thread)], { db: fromKysely(db) });
+    setTimeout(() => this.#wake(), COMMIT_DELAY_MS);
   }
 
   /** Queues threads without a waiting job. One that is held does not count: its holder may have read the thread already. */
@@ -198,12 +197,7 @@ export class ThreadQueue {
   /** Gives jobs back, so that any process can claim them at once; they stay first in their threads. */
   async release(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await withStoreErrors(async () => {
-      await this.#boss.fail(QUEUE_NAME, [...jobs], { reason: 'handed back' });
-      if (this.#notifyChannel !== undefined) {
-        await this.#database.queuePool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
-      }
-    });
+    await withStoreErrors(() => this.#boss.fail(QUEUE_NAME, [...jobs], { reason: 'handed back' }));
   }
 
   /** Gives every held job back: for the owner of the embedded server before it claims, because their holders are dead. */
@@ -239,7 +233,7 @@ export class ThreadQueue {
     return threads.filter((thread) => !found.has(threadKeyText(thread)));
   }
 
-  /** Calls `listener` whenever a claim is worth trying; the returned function removes it. */
+  /** Calls `listener` whenever this process has queued a thread; the returned function removes it. */
   onWake(listener: () => void): () => void {
     this.#wakeListeners.add(listener);
     return () => this.#wakeListeners.delete(listener);
@@ -248,29 +242,6 @@ export class ThreadQueue {
   #wake(): void {
     for (const listener of this.#wakeListeners) listener();
   }
-
-  #adapter(): Db {
-    const { queuePool: pool } = this.#database;
-    return {
-      ...executorOf(pool),
-      listen: async (channel, heard, connected) => {
-        this.#notifyChannel = channel;
-        return listenForNotifications({
-          newClient: () => this.#database.newClient('listener', { query_timeout: 5_000 }),
-          channel,
-          onNotification: (payload, serverProcess) => {
-            heard(payload);
-            if (payload === QUEUE_NAME && !pool.serverProcesses.has(serverProcess)) this.#wake();
-          },
-          onConnected: () => {
-            connected();
-            this.#wake();
-          },
-          log: this.#log,
-        });
-      },
-    };
-  }
 }
 
 function jobOf(key: ThreadKey) {
@@ -278,6 +249,6 @@ function jobOf(key: ThreadKey) {
   return { data: { workspace, channel, thread_ts }, id: nextId(), singletonKey: threadKeyText(key) };
 }
 
-function executorOf(pool: ConnectionPool): Pick<Db, 'executeSql'> {
+function executorOf(pool: ConnectionPool): Db {
   return { executeSql: (text, values) => pool.query(text, values) };
 }

@@ -9,14 +9,14 @@ import { silentLog } from '../../support/silent-log.ts';
 if (!hasPgbouncer) console.warn('No pgbouncer was found: the tests with a pooler are skipped.');
 
 describe.skipIf(!hasPgbouncer)('behind a pgbouncer in transaction mode that speaks TLS', () => {
-  test('people are answered where DATABASE_LISTEN_URL names the server itself', async () => {
+  test('people are answered where DATABASE_DIRECT_URL names the server itself', async () => {
     const connection = await copyTemplateDatabase();
     onTestFinished(() => dropDatabase(connection));
     const pgbouncer = await startPgbouncer(onTestFinished);
     const scene = await openAppScene(
       {
         databaseUrl: pgbouncer.url(connection.database),
-        settings: { DATABASE_LISTEN_URL: connectionUrl(connection) },
+        settings: { DATABASE_DIRECT_URL: connectionUrl(connection) },
       },
       onTestFinished,
     );
@@ -36,7 +36,7 @@ describe.skipIf(!hasPgbouncer)('behind a pgbouncer in transaction mode that spea
     onTestFinished(() => database.close());
     await expect(database.kysely.selectFrom('threads').selectAll().execute()).rejects.toMatchObject({
       code: 'denied',
-      message: expect.stringMatching(/^DATABASE_URL leads to a pooler .*: set DATABASE_LISTEN_URL/),
+      message: expect.stringMatching(/^DATABASE_URL leads to a pooler .*: set DATABASE_DIRECT_URL/),
     });
     const unknownCa = openDatabase({ url: url.replace(/&.*$/, ''), log: silentLog });
     await expect(unknownCa).rejects.toMatchObject({

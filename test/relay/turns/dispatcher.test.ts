@@ -408,7 +408,7 @@ describe('several processes on one database', async () => {
     });
   });
 
-  test('a process that stops hands its threads to another at once', async () => {
+  test('a process that stops hands its threads to another soon', async () => {
     const runs: string[] = [];
     const leaving = await start(async (_, lease) => {
       runs.push('leaving');

@@ -5,7 +5,6 @@ import type { ThreadKey } from '../../../src/store/schema.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { jobCounts } from '../../support/job-counts.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { waitFor } from '../../support/wait-for.ts';
 
 const database = await freshDatabase();
 const ours = new ThreadQueue({ database, log: silentLog });
@@ -62,16 +61,18 @@ describe('enqueueing', () => {
     expect(await ours.renew([job])).toEqual([]);
   });
 
-  test('wakes every process', async () => {
-    const woken = new Promise<void>((resolve) => {
-      const off = others.onWake(() => {
-        off();
-        resolve();
-      });
-    });
-    await ours.enqueue(database.kysely, newThread());
-    await expect(woken).resolves.toBeUndefined();
-    await ours.complete(await ours.claim(10));
+  test('wakes this process, and no other', async () => {
+    const woken = Promise.withResolvers<void>();
+    const wakesOther = vi.fn<() => void>();
+    const listening = [ours.onWake(woken.resolve), others.onWake(wakesOther)];
+    const thread = newThread();
+    await database.kysely.transaction().execute((trx) => ours.enqueue(trx, thread));
+    await woken.promise;
+    const job = await claimOne(ours);
+    expect(job.thread).toEqual(thread);
+    expect(wakesOther).not.toHaveBeenCalled();
+    for (const off of listening) off();
+    await ours.complete([job]);
   });
 });
 
@@ -184,22 +185,4 @@ describe('all at once', () => {
     expect(taken).toHaveLength(2);
     await others.complete(taken);
   });
-});
-
-test('the listening connection reconnects after it breaks, and wakes the queue', async () => {
-  const listening = "datname = current_database() and application_name = 'taskthread listener'";
-  const listeners = async () =>
-    (await database.pool.query(`select pid from pg_stat_activity where ${listening}`)).rowCount;
-  await waitFor(async () => expect(await listeners()).toBe(2), patience);
-  let wakes = 0;
-  const off = ours.onWake(() => {
-    wakes += 1;
-  });
-  await database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${listening}`);
-  await waitFor(() => expect(wakes).toBeGreaterThan(0), patience);
-  await waitFor(async () => expect(await listeners()).toBe(2), patience);
-  const before = wakes;
-  await ours.enqueue(database.kysely, newThread());
-  await waitFor(() => expect(wakes).toBeGreaterThan(before), patience);
-  off();
 });

@@ -53,8 +53,6 @@ export async function forget(
   signal?: AbortSignal,
 ): Promise<void> {
   const { workspace } = request;
-  if (!(await store.workspaceErasure.knowsWorkspace(workspace)))
-    throw new Error(`There is nothing of the workspace ${workspace} in this database.`);
   if ('everything' in request) {
     let reportedRows = 0;
     const onBatch = (rows: number) => {
@@ -63,13 +61,13 @@ export async function forget(
       print(`Deleted ${rows} rows of ${workspace} so far.`);
     };
     const rows = await store.workspaceErasure.eraseWorkspace(workspace, { signal, onProgress: onBatch });
+    if (rows === 0 && signal?.aborted !== true)
+      throw new Error(`There is nothing of the workspace ${workspace} in this database.`);
     print(`Deleted ${rows} rows of ${workspace}.`);
     if (signal?.aborted === true) return print('Interrupted. Run the command again to delete the rest.');
     print('Its projects and tasks at the agent service still exist.');
     return;
   }
-  if (!(await store.personErasure.knowsPerson(workspace, request.user)))
-    throw new Error(`There is nothing of ${request.user} in ${workspace}. Check both IDs.`);
   const tasks = await store.tasks.startedBy(workspace, request.user);
   const ownTasks = request.tasks ? tasks.filter(({ alone }) => alone) : [];
   for (const [index, task] of ownTasks.entries()) {
@@ -77,6 +75,8 @@ export async function forget(
     print(`Deleted task ${task.task_id} at the agent service (${index + 1} of ${ownTasks.length}).`);
   }
   const messages = await store.personErasure.eraseUser(workspace, request.user);
+  if (messages === undefined)
+    throw new Error(`There is nothing of ${request.user} in ${workspace}. Check both IDs.`);
   print(`Erased ${messages} messages of ${request.user} and all other data kept about them.`);
   const remaining = tasks.filter((task) => !ownTasks.includes(task));
   if (remaining.length > 0)

@@ -210,6 +210,9 @@ describe('erasure', () => {
     expect(left).toContain('UKEPT results.csv');
     expect((await store.messages.get(waiting.key))?.state).toBe('withdrawn');
     expect((await rows()).at(-1)).toMatchObject({ kind: 'forget', user_id: null });
+    const before = await rows();
+    expect(await store.personErasure.eraseUser('T1', 'UGONE')).toBeUndefined();
+    expect(await rows()).toEqual(before);
   });
 
   test('recognizes an erased message when Slack delivers it again', async () => {

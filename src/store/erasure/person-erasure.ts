@@ -14,50 +14,39 @@ const PERSON_COLUMNS = [
 
 /** Erases what we keep about a person, at once and irreversibly. The service's data stays. */
 export class PersonErasure extends Queries {
-  /** Whether a row of the workspace names this person. */
-  async knowsPerson(workspace: string, person: string): Promise<boolean> {
-    const row = await this.first(sql<{ found: boolean }>`
-      select exists (
-        select from messages where workspace = ${workspace}
-          and (user_id = ${person} or ${quotes('content', person)})
-        union all select from early_edits where workspace = ${workspace} and ${quotes('content', person)}
-        union all select from threads where workspace = ${workspace}
-          and (started_by = ${person} or ${person} = any(participant_ids))
-        union all select from turns where workspace = ${workspace}
-          and (${person} in (asked_by, stop_requested_by, instructions_set_by) or ${person} = any(quoted_ids))
-        union all select from task_starts where workspace = ${workspace}
-          and (user_id = ${person} or ${quotes('source_content', person)} or ${quotes('content', person)})
-        union all select from jobs where workspace = ${workspace} and person = ${person}
-        union all select from one_time_notices where workspace = ${workspace} and user_id = ${person}
-        union all select from feedback where workspace = ${workspace} and user_id = ${person}
-        union all select from accounts where workspace = ${workspace} and set_by = ${person}
-        union all select from settings where workspace = ${workspace}
-          and ${person} in (changed_by, instructions ->> 'set_by')
-        union all select from audit_events where workspace = ${workspace} and user_id = ${person}) as found`);
-    return row?.found === true;
-  }
-
   /**
    * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
-   * that no message is taken for a new one. Returns the number of messages.
+   * that no message is taken for a new one. Returns the number of messages, and undefined if no row named the person.
    */
-  async eraseUser(workspace: string, person: string): Promise<number> {
+  async eraseUser(workspace: string, person: string): Promise<number | undefined> {
     return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'forget');
+      let rows = 0;
+      const erase = async (statement: RawBuilder<unknown>) => {
+        const changed = await countChanges(trx, statement);
+        rows += changed;
+        return changed;
+      };
       // First: a message that quotes them is not frozen from now on, and one that was frozen before is erased below.
-      await sql`
+      await erase(sql`
         update settings set instructions = null
-        where workspace = ${workspace} and instructions ->> 'set_by' = ${person}`.execute(trx);
-      await eraseRepeats(workspace, person).execute(trx);
-      for (const statement of quoteErasures(workspace, person)) await statement.execute(trx);
+        where workspace = ${workspace} and instructions ->> 'set_by' = ${person}`);
+      await erase(eraseRepeats(workspace, person));
+      for (const statement of quoteErasures(workspace, person)) await erase(statement);
       const isWaiting = sql`workspace = ${workspace} and user_id = ${person} and state = 'waiting'`;
-      await sql`update messages set state = 'withdrawn' where ${isWaiting}`.execute(trx);
-      const theirs = sql`
+      await erase(sql`update messages set state = 'withdrawn' where ${isWaiting}`);
+      const messages = await erase(sql`
         update messages set content = null, user_id = ''
-        where workspace = ${workspace} and user_id = ${person}`;
-      const erased = await countChanges(trx, theirs);
-      for (const statement of rowErasures(workspace, person)) await statement.execute(trx);
-      return erased;
+        where workspace = ${workspace} and user_id = ${person}`);
+      for (const statement of rowErasures(workspace, person)) await erase(statement);
+      if (rows === 0) return undefined;
+      // Records that are being collected, perhaps with their words, are begun again.
+      await sql`
+        update jobs set claim_id = null, claimed_until = null, due_at = clock_timestamp(), version = version + 1
+        where workspace = ${workspace} and kind = ${JOB_KIND.taskRecord} and claim_id is not null
+          and intended_at is null`.execute(trx);
+      await sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
+      return messages;
     });
   }
 }
@@ -83,10 +72,6 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
         skill = case when user_message_id is not null then skill end
       where ${here} and asked_by = ${person}`,
     sql`delete from jobs where ${here} and kind = ${JOB_KIND.taskRecord} and key = ${person}`,
-    // Records that are being collected, perhaps with their words, are begun again.
-    sql`
-      update jobs set claim_id = null, claimed_until = null, due_at = clock_timestamp(), version = version + 1
-      where ${here} and kind = ${JOB_KIND.taskRecord} and claim_id is not null and intended_at is null`,
     ...PERSON_COLUMNS.map(
       ([table, column]) => sql`
         update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,
@@ -106,7 +91,6 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
     sql`
       update audit_events set user_id = null, details = details - 'stoppedBy'
       where ${here} and details ->> 'stoppedBy' = ${person}`,
-    sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`,
   ];
 }
 

@@ -25,13 +25,6 @@ interface WorkspaceErasureOptions {
 
 /** Deletes what we keep about a workspace, at once and irreversibly. The service's data stays. */
 export class WorkspaceErasure extends Queries {
-  /** Whether there are rows of a workspace. */
-  async knowsWorkspace(workspace: string): Promise<boolean> {
-    for (const deletion of await tableDeletions(this.db, workspace))
-      if (await hasRemaining(this.db, deletion)) return true;
-    return false;
-  }
-
   /**
    * Deletes the rows of a workspace from every table, in batches with a transaction each. Returns how many rows. After an
    * interruption, the next call deletes the rest.

@@ -3,7 +3,7 @@ import { homeTab } from '../features/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { settingsModal } from '../features/settings/settings-modal.ts';
 import { askedAgainJobs } from '../features/start/asked-again-links.ts';
-import { questionPoster } from '../features/start/question-post.ts';
+import { questionPosts } from '../features/start/question-post.ts';
 import { startForm } from '../features/start/start-form.ts';
 import { startSubmissions } from '../features/start/start-form-submission.ts';
 import { stepsAndLinksButtons } from '../features/steps-and-fresh-links.ts';
@@ -63,11 +63,13 @@ export function createFeatures(
     openSettings: settings.open,
     openTask: (triggerId, task) => openTaskModal(deps, triggerId, task),
   });
-  const questions = questionPoster(deps, jobs);
-  const steps = workflowSteps(deps, () => jobs.runDue());
-  const deletion = taskDeletion(deps, jobs);
+  const runDue = () => jobs.runDue();
+  const steps = workflowSteps(deps, runDue);
+  const deletion = taskDeletion(deps, runDue);
   const records = taskRecords(deps);
-  const inOpenPlaces = [questions.jobs, askedAgainJobs(deps)].map((kind) => onlyWhereAnswered(deps, kind));
+  const inOpenPlaces = [questionPosts(deps), askedAgainJobs(deps)].map((kind) =>
+    onlyWhereAnswered(deps, kind),
+  );
   const kinds = [steps.jobs, deletion.jobs, records.jobs, channelNoticeJobs(deps), ...inOpenPlaces];
   for (const kind of kinds) jobs.add(kind);
   const files = new TaskFileDelivery(deps);
@@ -79,7 +81,7 @@ export function createFeatures(
     files,
     tasks: taskButtons(deps, { files, deletion, records }, home.show),
     form: startForm(deps),
-    submissions: startSubmissions(deps, questions.send),
+    submissions: startSubmissions(deps, runDue),
     feedback: answerFeedback(deps),
   };
 }

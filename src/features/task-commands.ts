@@ -104,7 +104,8 @@ async function emptyListIn(
   message: RenderedMessage,
 ): Promise<RenderedMessage> {
   const slack = deps.workspace(workspace);
-  if (slack === undefined || (await slack.people.isBotIn(channel).catch(() => true))) return message;
+  if (slack === undefined || (await slack.people.botPlaceIn(channel).catch(() => 'inside')) === 'inside')
+    return message;
   return { text: await inviteMe(slack), blocks: [] };
 }
 

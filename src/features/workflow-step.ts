@@ -68,7 +68,7 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
     const payload = { start_id: id, refusal, waits_for_answer } satisfies z.infer<typeof stepSchema>;
     const at = { workspace, channel, thread_ts: CHANNEL_LEVEL };
     await deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
-      if ((await jobs.add({ kind: JOB_KIND.workflowStep, ...at, key, payload })) === undefined) return;
+      if (!(await jobs.add({ kind: JOB_KIND.workflowStep, ...at, key, payload }))) return;
       if (refusal === null) {
         await taskStarts.send({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
         return;

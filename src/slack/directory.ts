@@ -202,13 +202,14 @@ export class SlackDirectory {
     return (await this.#client.call('conversations.info', { channel: id }, options)).channel;
   }
 
-  /** Whether the bot is in a channel that is not archived. Not cached. Throws a SlackError if Slack is unavailable. */
-  async isBotIn(id: string): Promise<boolean> {
+  /** Whether the bot is in a channel, or it is archived. Not cached. Throws a SlackError if Slack is unavailable. */
+  async botPlaceIn(id: string): Promise<'inside' | 'outside' | 'archived'> {
     try {
       const { is_archived, is_member, is_im, is_mpim } = await this.#channelInfo(id);
-      return !is_archived && (is_member === true || is_im === true || is_mpim === true);
+      if (is_archived) return 'archived';
+      return is_member || is_im || is_mpim ? 'inside' : 'outside';
     } catch (error) {
-      if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return false;
+      if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return 'outside';
       throw error;
     }
   }

@@ -85,15 +85,6 @@ export class StartFormScene {
     return sent;
   }
 
-  /** Whether a sent form is closed, or says what became of it, as it does on a busy machine. */
-  isTaken(person: Person): boolean {
-    const shown = this.modalText(person);
-    return (
-      this.#slack.modal(person) === undefined ||
-      [startForm.slow, startForm.posted].some((one) => shown.includes(one))
-    );
-  }
-
   /** What the person's window says. */
   modalText(person: Person): string {
     return JSON.stringify(this.#slack.modal(person)?.blocks ?? []);

@@ -10,9 +10,9 @@ import { tablesAmong, withoutTables, withTableFiles } from '../../relay/reading/
 import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
-import type { JobKind, JobRunner } from '../../relay/runtime/job-runner.ts';
+import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
-import { isOverdue, MOVE_TOLD_WITHIN_MS } from '../../relay/runtime/retry-and-giving-up.ts';
+import { mayHaveMoved } from '../../relay/runtime/retry-and-giving-up.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
 import { textOfCells } from '../../relay/sending/attachments.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
@@ -30,69 +30,24 @@ import {
 } from '../../slack/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, MessageContent, TaskStart } from '../../store/schema.ts';
-import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { firstTurn, linkTo, wantLinkBack } from './asked-again-links.ts';
 
-export type PostOutcome =
-  | 'posted'
-  /** The bot is not in the channel. */
-  | 'invite'
-  /** Nobody can post in the channel. */
-  | 'unreachable'
-  /** Slack rejects the post itself. */
-  | 'refused';
-
-export type QuestionPoster = ReturnType<typeof questionPoster>;
-
-/** Posts each question from a form once; its task runs in the thread. */
-export function questionPoster(deps: RelayDeps, runner: JobRunner) {
-  /** A question that cannot be posted goes back to its asker. */
+/** Posts each question from a form once; its task runs in the thread. One that cannot be posted goes back to its asker. */
+export function questionPosts(deps: RelayDeps): JobKind {
   const jobs: JobKind = {
     kind: JOB_KIND.taskStart,
-    share: 3,
+    share: 10,
     timeoutMs: 30_000,
     giveUpAfterMs: 60 * 60_000,
     perform: async (job, lease) => {
       const start = await startOf(job);
-      const outcome = start && (await post(start, job, lease));
-      // The channel may have another id, of which no event tells yet.
-      if (outcome === 'invite' && !isOverdue(job.tried_since ?? new Date(), MOVE_TOLD_WITHIN_MS))
-        return 'later';
-      if (start !== undefined && outcome !== 'posted') await returnToAsker(start, job, lease);
-      return 'done';
+      return start === undefined ? 'done' : postOrReturn(start, job, lease);
     },
     onGivenUp: async (job, lease) => {
       const start = await startOf(job);
-      if (start !== undefined) await returnToAsker(start, job, lease);
+      if (start !== undefined) await returnToAsker(start, job, lease, 'given_up');
     },
   };
-
-  /**
-   * Posts a question whose form may be open. `onOutcome` gets what came of it once, 'posted' if the form was sent before, and
-   * says whether the form shows a refusal and so keeps the question; otherwise it goes back to its asker.
-   */
-  async function send(
-    question: TaskStartQuestion,
-    onOutcome: (outcome: PostOutcome | 'later') => boolean,
-  ): Promise<void> {
-    let otherwise: 'posted' | 'later' | undefined = 'posted';
-    const record = async (holdMs: number) => {
-      const job = await deps.store.taskStarts.send(question, holdMs);
-      if (job !== undefined) otherwise = 'later';
-      return job;
-    };
-    await runner.recordAndRun(record, async (job, lease) => {
-      const start = await startOf(job);
-      if (start === undefined) return 'done';
-      const outcome = await post(start, job, lease);
-      otherwise = undefined;
-      const isKept = onOutcome(outcome) && outcome !== 'posted';
-      if (isKept) await deps.store.taskStarts.returnToDraft(start);
-      else if (outcome !== 'posted') await returnToAsker(start, job, lease);
-      return 'done';
-    });
-    if (otherwise !== undefined) onOutcome(otherwise);
-  }
 
   /** What is to be posted; undefined if that is done, or was erased. */
   async function startOf({ workspace, key: id }: Job): Promise<TaskStart | undefined> {
@@ -100,10 +55,10 @@ export function questionPoster(deps: RelayDeps, runner: JobRunner) {
     return start?.state === 'posting' ? start : undefined;
   }
 
-  /** Posts a question. Unless 'posted', nothing was posted and the text is kept. Throws temporary failures. */
-  async function post(start: TaskStart, job: Job, lease: Lease): Promise<PostOutcome> {
+  /** Posts a question, or gives it back if Slack certainly rejects it. Throws temporary failures. */
+  async function postOrReturn(start: TaskStart, job: Job, lease: Lease): Promise<JobOutcome> {
     const workspace = deps.workspace(start.workspace);
-    if (workspace === undefined) return 'unreachable';
+    if (workspace === undefined) return 'later';
     const { channel } = start;
     const attempt = (withTables: boolean) => {
       const message = () => renderPost(workspace, start, withTables);
@@ -116,14 +71,15 @@ export function questionPoster(deps: RelayDeps, runner: JobRunner) {
         throw error;
       });
       await openThread(start, ts);
-      return 'posted';
     } catch (error) {
-      const reason = postRefusalReason(error);
       if (error instanceof SlackError && error.outcome === 'none') await deps.store.jobs.forgetIntent(job);
+      const reason = refusalReason(error);
       if (reason === undefined) throw error;
+      if (mayHaveMoved(error, job.tried_since)) return 'later';
       deps.log.info({ err: error, start: start.id }, 'a question from a form cannot be posted');
-      return reason;
+      await returnToAsker(start, job, lease, reason);
     }
+    return 'done';
   }
 
   async function renderPost(workspace: WorkspaceClient, start: TaskStart, withTables: boolean) {
@@ -171,22 +127,27 @@ export function questionPoster(deps: RelayDeps, runner: JobRunner) {
   }
 
   /** Sends a question back to its asker; keeps the text until that is done or impossible. Throws temporary failures. */
-  async function returnToAsker(start: TaskStart, job: Job, lease: Lease): Promise<void> {
+  async function returnToAsker(
+    start: TaskStart,
+    job: Job,
+    lease: Lease,
+    reason: keyof typeof strings.questionRefusals,
+  ): Promise<void> {
     const { channel, user_id: person, content } = start;
     // A step of a workflow says in Slack what became of it.
     if (content !== null && !isBotId(person)) {
-      const text = strings.questionNotPosted(channel, content.text);
+      const text = strings.questionNotPosted(channel, strings.questionRefusals[reason], content.text);
       try {
         await postJobNotice(deps, job, lease, { key: `${postKeyOf(start)}/lost`, text, person });
       } catch (error) {
-        if (postRefusalReason(error) === undefined) throw error;
+        if (refusalReason(error) === undefined) throw error;
         deps.log.warn({ err: error, start: start.id }, 'could not return a question to its asker');
       }
     }
     await deps.store.taskStarts.finish(start);
   }
 
-  return { jobs, send };
+  return jobs;
 }
 
 function postKeyOf({ id }: TaskStart): string {
@@ -194,7 +155,7 @@ function postKeyOf({ id }: TaskStart): string {
 }
 
 /** Why Slack certainly rejects the post; undefined for a temporary failure. */
-function postRefusalReason(error: unknown): Exclude<PostOutcome, 'posted'> | undefined {
+function refusalReason(error: unknown): keyof typeof strings.questionRefusals | undefined {
   if (error instanceof ChannelGoneError)
     return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'unreachable';
   if (error instanceof PayloadRefusedError || error instanceof SlackRefusedError) return 'refused';

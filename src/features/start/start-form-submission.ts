@@ -22,7 +22,7 @@ import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../re
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
-import { type PostOutcome, type QuestionPoster, verbatimContent } from './question-post.ts';
+import { verbatimContent } from './question-post.ts';
 import {
   parseStartFormMetadata,
   START_CALLBACK,
@@ -37,8 +37,6 @@ const ANSWER_TIMEOUT_MS = 1_800;
 const MAX_RETURNED = 3_000;
 
 export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
-  /** Undefined for a question that was asked by a command. */
-  viewId: string | undefined;
   values: StartFormValues;
 }
 
@@ -47,25 +45,25 @@ export type StartFormAnswer = string | Modal | undefined;
 
 export type StartSubmissions = ReturnType<typeof startSubmissions>;
 
-/** Handles submitted start forms: each starts one task, however often it is submitted. */
-export function startSubmissions(deps: RelayDeps, sendQuestion: QuestionPoster['send']) {
+/** Handles submitted start forms: each starts one task, however often it is submitted. `runDue`: begins the jobs that are due. */
+export function startSubmissions(deps: RelayDeps, runDue: () => void) {
   const forms: FormHandlers = {
     [START_CALLBACK]: async (form) => {
       const metadata = parseStartFormMetadata(form.metadata);
       if (metadata === undefined) return undefined;
-      const { workspace, person, viewId, firstInput } = form;
-      const answer = await submit({ ...metadata, workspace, person, viewId, values: formValues(form) });
+      const { workspace, person, firstInput } = form;
+      const answer = await submit({ ...metadata, workspace, person, values: formValues(form) });
       return typeof answer === 'string' ? { errors: { [firstInput]: answer } } : answer && { view: answer };
     },
   };
 
-  /** Handles a submitted form. Returns in time for Slack, however slow Slack or the database is. */
+  /** Handles a submitted form. Returns in time, however slow Slack is. Throws a StoreError. */
   async function submit(submission: StartFormSubmission): Promise<StartFormAnswer> {
     const { store, settings } = deps;
     const workspace = deps.workspace(submission.workspace);
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
-    if (workspace === undefined || channel === undefined) return startNoticeView(strings.startForm.gone);
+    if (workspace === undefined || channel === undefined) return strings.startForm.gone;
     // The draft of a form that stayed open for hours has been deleted.
     if (start === undefined && submission.drafted === true) return strings.startForm.contentForgotten;
     const startedAt = performance.now();
@@ -82,39 +80,12 @@ export function startSubmissions(deps: RelayDeps, sendQuestion: QuestionPoster['
     if (misspelt !== undefined) return strings.unknownFlag(misspelt);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     if (start?.thread_ts != null) return addToThread(workspace, start, content, leftMs, submission.reply);
-    return postToChannel(workspace, submission, channel, content, leftMs);
-  }
-
-  async function postToChannel(
-    workspace: WorkspaceClient,
-    submission: StartFormSubmission,
-    channel: string,
-    content: MessageContent,
-    leftMs: number,
-  ): Promise<StartFormAnswer> {
-    const { id, person, viewId } = submission;
-    const question = { workspace: workspace.id, id, user_id: person, channel, content };
-    const form: { outcome?: PostOutcome | 'later'; isOpen: boolean } = { isOpen: true };
-    const sending = sendQuestion(question, (outcome) => {
-      form.outcome = outcome;
-      return form.isOpen;
-    });
-    await within(leftMs, sending, undefined);
-    form.isOpen = false;
-    const { outcome } = form;
-    if (outcome === 'posted') return undefined;
-    if (outcome !== undefined && outcome !== 'later') {
-      await sending;
-      return postRefusalText(workspace, outcome);
-    }
-    const showOutcome = async (view: string) => {
-      await sending;
-      if (form.outcome === 'later') return;
-      const sentence = form.outcome === 'posted' ? strings.startForm.posted : strings.startForm.returned;
-      await workspace.views.update(view, startNoticeView(sentence));
-    };
-    if (viewId !== undefined) inBackground(showOutcome(viewId), deps.log, 'could not update a start form');
-    return startNoticeView(strings.startForm.slow);
+    const noPlace = await placeRefusal(workspace, channel, leftMs);
+    if (noPlace !== undefined) return noPlace;
+    const { id } = submission;
+    await store.taskStarts.send({ workspace: workspace.id, id, user_id: person, channel, content });
+    runDue();
+    return undefined;
   }
 
   async function addToThread(
@@ -128,10 +99,8 @@ export function startSubmissions(deps: RelayDeps, sendQuestion: QuestionPoster['
     if (start.state === 'done') return undefined;
     if (thread_ts === null || message_ts === null) return startNoticeView(strings.startForm.gone);
     if (source_turn_id === null) {
-      // If Slack does not answer in time, the turn itself will find out.
-      const known = workspace.people.isBotIn(channel).catch(() => true);
-      const isBotThere = await within(leftMs, known, true);
-      if (!isBotThere) return postRefusalText(workspace, 'invite');
+      const noPlace = await placeRefusal(workspace, channel, leftMs);
+      if (noPlace !== undefined) return noPlace;
     }
     const thread = { workspace: workspace.id, channel, thread_ts };
     const result = await deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
@@ -161,7 +130,7 @@ export function startSubmissions(deps: RelayDeps, sendQuestion: QuestionPoster['
   /** Asks by `/agent <question>` as the form does, in the channel. Throws a StoreError. */
   async function ask({ workspace, channel, person }: ChannelActor, question: string) {
     const values = { channel, question, choices: {}, files: [] };
-    const form = { id: randomUUID(), channel, from: channel, viewId: undefined };
+    const form = { id: randomUUID(), channel, from: channel };
     return commandAnswer(await submit({ workspace, person, ...form, values }), question);
   }
 
@@ -172,17 +141,20 @@ export function startSubmissions(deps: RelayDeps, sendQuestion: QuestionPoster['
 export function commandAnswer(answer: StartFormAnswer, question: string): RenderedMessage {
   if (typeof answer === 'string')
     return { text: answer, blocks: [sectionBlock(answer), sectionBlock(shorten(question, MAX_RETURNED))] };
-  const text = answer === undefined ? strings.command.asked : strings.startForm.slow;
+  const text = strings.command.asked;
   return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
 }
 
-async function postRefusalText(
+/** Why the bot can post nothing in a channel. If Slack does not say in time, the post itself will find out. */
+async function placeRefusal(
   workspace: WorkspaceClient,
-  reason: Exclude<PostOutcome, 'posted'>,
-): Promise<string> {
-  if (reason === 'unreachable') return strings.startForm.cannotPost;
-  if (reason === 'refused') return strings.startForm.refused;
-  return inviteMe(workspace);
+  channel: string,
+  leftMs: number,
+): Promise<string | undefined> {
+  const known = workspace.people.botPlaceIn(channel).catch(() => 'inside' as const);
+  const place = await within(leftMs, known, 'inside' as const);
+  if (place === 'archived') return strings.startForm.archived;
+  return place === 'outside' ? inviteMe(workspace) : undefined;
 }
 
 /** What a form holds; undefined for fields that it did not have. */

@@ -74,7 +74,7 @@ export function taskRecords(deps: RelayDeps) {
     const waiting = await deps.store.jobs.count(job);
     if (waiting >= MAX_WAITING) return void (await show(strings.taskRecord.tooMany));
     modals.set(modalKey(job), show);
-    await deps.store.jobs.add({ ...job, payload: { task } }, { inMs: BEGIN_MS });
+    await deps.store.jobs.add({ ...job, payload: { task } }, BEGIN_MS);
     await show(strings.taskRecord.begun);
   }
 

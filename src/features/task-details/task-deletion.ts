@@ -3,7 +3,7 @@ import { AgentNotFoundError } from '../../agent/errors.ts';
 import { controlRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { AccountGone } from '../../relay/installations/service-accounts.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import type { JobKind, JobOutcome, JobRunner } from '../../relay/runtime/job-runner.ts';
+import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -18,42 +18,38 @@ const deletionSchema = z.object({
   is_deleted: z.boolean().default(false),
 });
 
-/** Deletes tasks at the service, and announces it once in the thread. */
-export function taskDeletion(deps: RelayDeps, runner: JobRunner) {
+/** Deletes tasks at the service, and announces it once in the thread. `runDue`: begins the jobs that are due. */
+export function taskDeletion(deps: RelayDeps, runDue: () => void) {
   /** Jobs that a crash has interrupted, or the service has refused, are repeated for a week. */
   const jobs: JobKind = {
     kind: JOB_KIND.taskDeletion,
     share: 2,
     timeoutMs: 30_000,
     giveUpAfterMs: 7 * 24 * 60 * 60_000,
-    isRemembered: true,
     perform: deleteAndTell,
     onGivenUp: async (job, lease) => {
       const { is_deleted } = deletionSchema.parse(job.payload);
-      if (!is_deleted) await tellFailure(job, strings.deletionAbandoned, lease);
+      if (!is_deleted) await tell(job, strings.deletionAbandoned, lease);
     },
   };
 
-  /** Deletes a thread's task with this id at the service; returns a sentence about the outcome. Throws a StoreError. */
+  /** Asks for the deletion of a thread's task with this id; returns what the person is told. Throws a StoreError. */
   async function deleteTask(asked: ThreadKey & { task: string; person: string }): Promise<string> {
     const { task, person, ...thread } = asked;
     const { workspace: id } = thread;
     const workspace = deps.workspace(id);
     const row = await deps.store.tasks.get(thread);
     if (workspace === undefined) return strings.tasks.notFound;
-    if (row?.task_id !== task) return outcomeText(thread, task);
+    if (row?.task_id !== task)
+      return (await isAsked(thread, task)) ? strings.tasks.deleting : strings.tasks.notFound;
     const refusal =
       (await taskUseRefusal(deps, workspace, row, { person, control: 'task_delete' })) ??
       (await controlRefusal(deps, { ...thread, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
     if (await isAccountGone({ workspace: id, account_id: row.account_id })) return strings.tasks.accountGone;
-    let answer: unknown;
-    await runner.recordAndRun(async (holdMs) => {
-      const requested = await deps.store.taskDeletions.request(thread, task, person, holdMs);
-      answer = requested;
-      return typeof requested === 'string' ? undefined : requested;
-    });
-    return answer === 'busy' ? strings.tasks.busy : outcomeText(thread, task);
+    if ((await deps.store.taskDeletions.request(thread, task, person)) === 'busy') return strings.tasks.busy;
+    runDue();
+    return strings.tasks.deleting;
   }
 
   /** Whether the account's key is gone for good; a key that cannot be decrypted now may come back. */
@@ -62,13 +58,9 @@ export function taskDeletion(deps: RelayDeps, runner: JobRunner) {
     return ((await deps.store.accounts.get(key))?.encrypted_api_key ?? null) === null;
   }
 
-  /** What became of a request to delete a task, also for a second press, or a press in an old view. */
-  async function outcomeText({ workspace, channel, thread_ts }: ThreadKey, task: string): Promise<string> {
-    const key = { workspace, kind: JOB_KIND.taskDeletion, channel, thread_ts, key: task };
-    const job = await deps.store.jobs.get(key);
-    if (job === undefined) return strings.tasks.notFound;
-    if (deletionSchema.parse(job.payload).is_deleted) return strings.tasks.deleted;
-    return job.done_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
+  /** Whether a task waits for its deletion: this is a second press, or one in an old view. */
+  async function isAsked(thread: ThreadKey, task: string): Promise<boolean> {
+    return (await deps.store.jobs.get({ ...thread, kind: JOB_KIND.taskDeletion, key: task })) !== undefined;
   }
 
   /** Deletes at the service, and tells the thread once the outcome is final. */
@@ -83,16 +75,15 @@ export function taskDeletion(deps: RelayDeps, runner: JobRunner) {
       }
     } catch (error) {
       if (!(error instanceof AccountGone) || !(await isAccountGone(key))) throw error;
-      await tellFailure(job, strings.deletionImpossible, lease);
-      return 'done';
+      return tell(job, strings.deletionImpossible, lease);
     }
-    const notice = { key: `${job.key}/deleted`, text: strings.taskDeleted(job.person) };
-    return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
+    return tell(job, strings.taskDeleted(job.person), lease);
   }
 
-  async function tellFailure(job: Job, text: string, lease: Lease): Promise<void> {
+  async function tell(job: Job, text: string, lease: Lease): Promise<JobOutcome> {
     const orPrivately = strings.noticeNotPosted(job.channel, text);
-    await postJobNotice(deps, job, lease, { key: `${job.key}/deleted`, text, orPrivately });
+    const isTold = await postJobNotice(deps, job, lease, { key: `${job.key}/deleted`, text, orPrivately });
+    return isTold ? 'done' : 'later';
   }
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */

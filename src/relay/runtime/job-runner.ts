@@ -102,23 +102,13 @@ export class JobRunner {
     await this.#renewals.stop();
   }
 
-  /** Runs a job that is recorded with this process's claim, and waits for its end. `perform`: what it does this time. */
-  async recordAndRun(
-    record: (holdMs: number) => Promise<Job | undefined>,
-    perform?: JobKind['perform'],
-  ): Promise<void> {
-    const claimedAt = readClocks(SYSTEM_CLOCKS);
-    const job = await record(CLAIM_MS);
-    if (job !== undefined) await this.#begin(job, claimedAt, perform);
-  }
-
   async #claimDue(): Promise<void> {
     const claimedAt = readClocks(SYSTEM_CLOCKS);
     const rooms = [...this.#kinds.values()].map(({ kind, share }) => {
       return { kind, share, room: MAX_CONCURRENT - this.#count(kind) };
     });
     const claimed = await this.#deps.store.jobs.claim(rooms, [...this.#runs.keys()], CLAIM_MS);
-    for (const job of claimed) void this.#begin(job, claimedAt);
+    for (const job of claimed) this.#begin(job, claimedAt);
   }
 
   async #renewClaims(): Promise<void> {
@@ -139,9 +129,8 @@ export class JobRunner {
     return [...this.#runs.values()].filter(isCounted).length;
   }
 
-  #begin(job: Job, claimedAt: ClockReading, perform?: JobKind['perform']): Promise<void> {
-    const known = this.#kinds.get(job.kind);
-    const kind = known && { ...known, ...(perform && { perform }) };
+  #begin(job: Job, claimedAt: ClockReading): void {
+    const kind = this.#kinds.get(job.kind);
     const { claim_id: claim } = job;
     if (kind === undefined || claim === null) throw new Error(`no job of this kind can run: ${job.kind}`);
     const lease = new RenewableLease(claimedAt, SYSTEM_CLOCKS, LEASE_MS);
@@ -153,7 +142,6 @@ export class JobRunner {
       if (wasFull) this.#poller.pollNow();
     });
     this.#runs.set(claim, { job, lease, ended });
-    return ended;
   }
 
   /** Runs a job and records the outcome. Where that fails, the claim ends by itself. */

@@ -40,7 +40,7 @@ export function unknownCommand(word: string): string {
 
 /** What `/agent` answers. */
 export const command = {
-  asked: "I've posted your question here; the agent answers in its thread.",
+  asked: "I'm posting your question here; the agent answers in its thread.",
   otherWords: '`/agent help` lists what else you can write after `/agent`.',
   noneOfYours: "The agent isn't working on anything for you here.",
   othersRunning: (count: number) =>
@@ -136,15 +136,11 @@ export const startForm = {
   threadTaken:
     'This thread already has a task, so your question starts a new thread in the channel, with the message quoted. To continue the existing task, write in its thread, and mention me there if the thread began without me.',
   empty: 'Please write what the agent should do: I see only choices here.',
-  slow: "Slack is slow right now. Your question is safe, and I'll post it as soon as I can.",
-  posted: 'Done: your question is in the channel, and the answer grows in its thread.',
-  returned: "I couldn't post your question there. I've sent it back to you as a direct message.",
-  cannotPost: "I can't post there: the channel is archived or restricts who can post. Choose another one.",
+  archived: "I can't post there: the channel is archived. Choose another one.",
   foreign: "That direct conversation isn't between you and me. Choose a channel; your text is kept.",
   outsider: "You aren't in that channel, so I can't ask there for you. Choose a channel that you're in.",
   hidden:
     "I can't see who is in that channel, so I can't ask there for you. Invite me to it, or type “/agent new” there.",
-  refused: "Slack doesn't accept this question as it is. Please shorten it.",
 } as const;
 
 /** The bot is not in a conversation; `name` is the bot's name, if known. */
@@ -152,10 +148,17 @@ export function inviteMe(name: string | undefined): string {
   return `I'm not in this conversation yet. Type “/invite @${name ?? 'Taskthread'}” in it, then ask me.`;
 }
 
-/** In a direct message, in mrkdwn: a question from the form could not be posted. */
-export function questionNotPosted(channel: string, question: string): string {
-  return `I couldn't post your question in <#${channel}>: I'm not in that channel, can't post there, or don't answer there. This is what you asked:\n${question}`;
+/** In a direct message, in mrkdwn: a question from the form could not be posted; `reason` is one of `questionRefusals`. */
+export function questionNotPosted(channel: string, reason: string, question: string): string {
+  return `I couldn't post your question in <#${channel}>: ${reason} This is what you asked:\n${question}`;
 }
+
+export const questionRefusals = {
+  invite: "I'm not in that channel. Invite me, then ask again.",
+  unreachable: 'the channel is archived or restricts who can post. Ask in another one.',
+  refused: "Slack doesn't accept it as it is. Shorten it, then ask again.",
+  given_up: "I don't answer there, or Slack has failed for an hour.",
+} as const;
 
 export const asks = 'asks:';
 /** Between the name of a workflow's step and the person whom it names. */

@@ -100,9 +100,8 @@ export const tasks = {
   deleteTitle: 'Delete this task?',
   deleteText:
     'The agent permanently forgets this conversation. Messages in the thread stay in Slack, and the files stay in the project.',
-  deleted: 'The task is deleted. Its messages stay in Slack, and its files stay in the project.',
-  deletedLater:
-    "I can't reach the agent service right now, so I'll delete the task once it's back. Its files stay in the project.",
+  deleting:
+    "I'm deleting this task, and its thread says when that's done. Its messages stay in Slack, and its files stay in the project.",
   accountGone:
     "This task belongs to an earlier agent account of this workspace, which I can no longer reach, so I can't delete it. Ask that account's owner to delete it there.",
   busy: 'The agent is still working on this task. Stop it first, then delete the task.',

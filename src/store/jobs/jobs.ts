@@ -65,10 +65,9 @@ export class Jobs extends Queries {
     await this.changes(jobWanted(job, inMs));
   }
 
-  /** Asks for a job unless it is known. With `holdMs` the caller has its claim. Undefined if it was known. */
-  async add(job: NewJob, { inMs = 0, holdMs = 0 } = {}): Promise<Job | undefined> {
-    return this.first(sql<Job>`
-      with added as (${jobInsert(job, inMs, holdMs)} on conflict do nothing returning *) select * from added`);
+  /** Asks for a job unless it is known; false if it was. */
+  async add(job: NewJob, inMs = 0): Promise<boolean> {
+    return this.changes(sql`${jobInsert(job, inMs)} on conflict do nothing`);
   }
 
   /** Makes a waiting job due now. */
@@ -187,17 +186,13 @@ export class Jobs extends Queries {
 const JOB_KEY = sql.raw('workspace, kind, channel, thread_ts, key');
 const RELEASED = sql.raw('claim_id = null, claimed_until = null, tried_since = null, intended_at = null');
 
-/** A statement that records a job if `only` holds, without what happens where it is known. With `holdMs` it is claimed. */
-export function jobInsert(job: NewJob, inMs = 0, holdMs = 0, only = sql`true`) {
+/** A statement that records a job if `only` holds, without what happens where it is known. */
+export function jobInsert(job: NewJob, inMs = 0, only = sql`true`) {
   const { workspace, kind, channel, thread_ts, key, person = '', payload = {} } = job;
-  const claim =
-    holdMs > 0
-      ? sql`gen_random_uuid(), ${fromNow(holdMs)}, clock_timestamp()`
-      : sql`null::uuid, null::timestamptz, null::timestamptz`;
   return sql`
-    insert into jobs (${JOB_KEY}, person, payload, due_at, claim_id, claimed_until, tried_since)
+    insert into jobs (${JOB_KEY}, person, payload, due_at)
     select ${workspace}, ${kind}, ${channel}, ${thread_ts}::numeric, ${key}, ${person}, ${toPostgresJson(payload)}::jsonb,
-      ${fromNow(inMs)}, ${claim}
+      ${fromNow(inMs)}
     where ${only}`;
 }
 

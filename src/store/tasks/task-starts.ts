@@ -1,7 +1,7 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, jobInsert } from '../jobs/jobs.ts';
 import { Queries, toPostgresJson } from '../queries.ts';
-import type { Job, MessageContent, SlackTs, TaskStart } from '../schema.ts';
+import type { MessageContent, SlackTs, TaskStart } from '../schema.ts';
 
 /** Identifies a form. */
 export type TaskStartKey = Pick<TaskStart, 'workspace' | 'id'>;
@@ -28,14 +28,11 @@ export class TaskStarts extends Queries {
       on conflict do nothing`);
   }
 
-  /** Saves a question to post and its job, which the caller has for `holdMs`; undefined if the form was sent before. */
-  async send(
-    { workspace, id, user_id, channel, content }: TaskStartQuestion,
-    holdMs = 0,
-  ): Promise<Job | undefined> {
+  /** Saves a question to post and its job, unless the form was sent before. */
+  async send({ workspace, id, user_id, channel, content }: TaskStartQuestion): Promise<void> {
     const job = { workspace, kind: JOB_KIND.taskStart, channel, thread_ts: CHANNEL_LEVEL, key: id };
     const isSaved = sql`exists (select from saved)`;
-    return this.first(sql<Job>`
+    await this.changes(sql`
       with saved as (
         insert into task_starts (workspace, id, state, channel, user_id, content)
         values (${workspace}, ${id}, 'posting', ${channel}, ${user_id}, ${toPostgresJson(content)})
@@ -43,23 +40,14 @@ export class TaskStarts extends Queries {
           user_id = excluded.user_id, content = excluded.content
           where task_starts.state = 'draft'
         returning id
-      ), added as (${jobInsert(job, 0, holdMs, isSaved)} on conflict do nothing returning *)
-      select * from added`);
-  }
-
-  /** Slack rejected the post: the form, which is still open, may be sent again. */
-  async returnToDraft(key: TaskStartKey): Promise<void> {
-    await this.#update(key, sql`state = 'draft', content = null`, sql`state = 'posting'`);
+      ) ${jobInsert(job, 0, isSaved)} on conflict do nothing`);
   }
 
   /** The form has taken effect, in a new thread or none, and its content is erased; false if it had before. */
   async finish(key: TaskStartKey, threadTs: SlackTs | null = null): Promise<boolean> {
-    const change = sql`state = 'done', source_content = null, content = null, thread_ts = coalesce(thread_ts, ${threadTs})`;
-    return this.#update(key, change, sql`state <> 'done'`);
-  }
-
-  async #update(key: TaskStartKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
-    return this.changes(sql`update task_starts set ${change} where ${isStart(key)} and ${condition}`);
+    return this.changes(sql`
+      update task_starts set state = 'done', source_content = null, content = null, thread_ts = coalesce(thread_ts, ${threadTs})
+      where ${isStart(key)} and state <> 'done'`);
   }
 }
 

@@ -200,15 +200,10 @@ export class TaskRecords extends Queries {
 /** Deletions of tasks: requested by a person, done at the service and announced in the thread by a job. */
 export class TaskDeletions extends Queries {
   /**
-   * Removes a task from its thread, whose next message starts another one, and records the job, which the caller has for
-   * `holdMs`. `busy` while a turn is under way; `over` if the thread no longer has this task.
+   * Removes a task from its thread, whose next message starts another one, and records the job. `busy` while a turn is
+   * under way; `over` if the thread no longer has this task.
    */
-  async request(
-    thread: ThreadKey,
-    task: string,
-    person: string,
-    holdMs: number,
-  ): Promise<Job | 'busy' | 'over'> {
+  async request(thread: ThreadKey, task: string, person: string): Promise<'recorded' | 'busy' | 'over'> {
     return this.db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ account_id: string; former: string[]; is_busy: boolean }>`
         select account_id, quotable_task_ids as former, exists (select from turns where ${inThread(thread)} and finished_at is null) as is_busy
@@ -226,7 +221,8 @@ export class TaskDeletions extends Queries {
       await jobWake(thread, [JOB_KIND.reminder]).execute(trx);
       const { workspace, channel, thread_ts } = thread;
       const job = { workspace, kind: JOB_KIND.taskDeletion, channel, thread_ts, key: task, person };
-      return (await new Jobs(trx).add({ ...job, payload: { account_id, former } }, { holdMs })) ?? 'over';
+      await new Jobs(trx).add({ ...job, payload: { account_id, former } });
+      return 'recorded';
     });
   }
 

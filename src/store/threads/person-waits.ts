@@ -47,7 +47,7 @@ export class PersonWaits extends Queries {
         update turns set waits_for = ${wait}, waits_since = clock_timestamp() - ${millis(quietMs)}
         where ${isTurn(turn)} and waits_for is distinct from ${wait} and stop_requested_at is null
           and finished_at is null returning 1)
-      ${jobInsert(job, Math.max(0, remindMs - quietMs), 0, isBegun)} ${OR_WANT_AGAIN}`);
+      ${jobInsert(job, Math.max(0, remindMs - quietMs), isBegun)} ${OR_WANT_AGAIN}`);
   }
 
   /** Somebody says stop where a plan waits, if one does: it needs no reminder. */

@@ -134,7 +134,7 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'uninstallati
       const { on, channel, person } = place;
       const { store } = on.scene.sandbox.bot;
       const thread = { workspace: channel.teamId, channel: channel.id, thread_ts: root?.ts ?? '' };
-      await store.taskDeletions.request(thread, taskOf(place)?.id ?? '', person.id, 0);
+      await store.taskDeletions.request(thread, taskOf(place)?.id ?? '', person.id);
     },
     seen: (place) => countOf(textsIn(place), 'has forgotten this conversation'),
   },

@@ -122,7 +122,7 @@ describe.concurrent('a task that begins in place of one that the service has clo
     const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
     const { task_id } = await store.threads.getOrThrow(thread);
     await scene.until('the task is deleted', async () => {
-      const job = await store.taskDeletions.request(thread, task_id ?? '', scene.ada.id, 0);
+      const job = await store.taskDeletions.request(thread, task_id ?? '', scene.ada.id);
       return job !== 'busy';
     });
     await say(channel, root, 'and from here on?');
@@ -139,7 +139,7 @@ test('a task that took the place of a closed one is deleted with that one', asyn
   const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
   const { task_id } = await store.threads.getOrThrow(thread);
   await scene.until('the deletion is asked for', async () => {
-    return (await store.taskDeletions.request(thread, task_id ?? '', scene.ada.id, 0)) !== 'busy';
+    return (await store.taskDeletions.request(thread, task_id ?? '', scene.ada.id)) !== 'busy';
   });
   await scene.until('both are gone', () => firstMessages('what of spelt').length === 0);
   expect((await store.threads.getOrThrow(thread)).former_task_ids).toEqual([]);

@@ -208,7 +208,7 @@ describe.concurrent('Ask again', () => {
     expect(JSON.stringify(left.body)).toContain(strings.startForm.outsider);
     slack.archive(channel);
     const closed = await starting.send(person, starting.filled(person));
-    expect(JSON.stringify(closed.body)).toContain(strings.startForm.cannotPost);
+    expect(JSON.stringify(closed.body)).toContain(strings.startForm.archived);
     expect(starting.posts(channel, 'what is closed?')).toEqual([]);
   });
 

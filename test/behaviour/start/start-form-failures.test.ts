@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
 // One after the other: faults hit whoever calls.
@@ -8,39 +9,58 @@ const starting = await openStartFormScene({ slack: { clock: { now: () => Date.no
 const { scene } = starting;
 const { slack } = scene;
 
-test('the form answers in time when Slack is slow, and then shows the outcome', async () => {
-  const fine = starting.personInChannel();
-  const outside = starting.personInChannel({ bot: false });
-  for (const { person, channel } of [fine, outside]) {
+test('a form closes before Slack has taken its question', async () => {
+  const { person, channel } = starting.personInChannel();
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  const slow = Promise.withResolvers<void>();
+  slack.faults.add({ call: 'chat.postMessage', times: 2, fault: { kind: 'hold', until: slow.promise } });
+  await starting.command(person, channel, 'asked by a command');
+  const { acked } = await starting.send(person, { question: 'a slow one' });
+  expect(acked).toBe(true);
+  expect(slack.modal(person)).toBeUndefined();
+  slow.resolve();
+  for (const question of ['a slow one', 'asked by a command'])
+    await scene.finished(channel, await starting.post(channel, question));
+});
+
+test.each([
+  ['is_archived', 'unreachable'],
+  ['restricted_action', 'unreachable'],
+  ['not_in_channel', 'invite'],
+  ['invalid_blocks', 'refused'],
+] as const)(
+  'a question that Slack refuses with %s goes back to its writer, with the reason',
+  async (error, why) => {
+    const { person, channel } = starting.personInChannel();
     await starting.command(person, channel, 'new');
     await starting.form(person);
-  }
-  const slow = Promise.withResolvers<void>();
-  slack.faults.add({ call: 'chat.postMessage', times: 3, fault: { kind: 'hold', until: slow.promise } });
-  await starting.command(fine.person, fine.channel, 'asked by a command');
-  const sent = await Promise.all([
-    starting.send(fine.person, { question: 'a slow one' }),
-    starting.send(outside.person, { question: 'without a place', model: 'max', title: 'Slow' }),
-  ]);
-  expect(sent.map(({ acked }) => acked)).toEqual([true, true]);
-  expect(starting.modalText(fine.person)).toContain('Slack is slow right now');
-  slow.resolve();
-  await scene.until('the window says so', () =>
-    starting.modalText(fine.person).includes('Done: your question'),
+    const fault = { kind: 'status', status: 200, body: { ok: false, error } } as const;
+    slack.faults.add({ call: 'chat.postMessage', about: `"channel":"${channel.id}"`, fault });
+    await starting.send(person, { question: `what about ${error}?` });
+    const direct = slack.openDm(person);
+    const returned = strings.questionNotPosted(
+      channel.id,
+      strings.questionRefusals[why],
+      `what about ${error}?`,
+    );
+    await scene.until('it is given back', () => slack.messages(direct).some(({ text }) => text === returned));
+    expect(starting.posts(channel, 'what about')).toEqual([]);
+  },
+);
+
+test('a question goes back to its writer where Slack did not say in time that the bot is not there', async () => {
+  const { person, channel } = starting.personInChannel({ bot: false });
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  const away = { kind: 'status', status: 503 } as const;
+  const mend = slack.faults.add({ call: 'conversations.info', about: channel.id, fault: away });
+  await starting.send(person, { question: 'without a place' });
+  mend();
+  const direct = slack.openDm(person);
+  await scene.until('it is given back', () =>
+    slack.messages(direct).some(({ text }) => text.includes(strings.questionRefusals.invite)),
   );
-  await scene.finished(fine.channel, await starting.post(fine.channel, 'a slow one'));
-  // What was asked by a command has no window.
-  await scene.finished(fine.channel, await starting.post(fine.channel, 'asked by a command'));
-  const failed = slack.calls.filter(({ method, error }) => method === 'views.update' && error !== undefined);
-  expect(failed).toEqual([]);
-  // What found no place goes back to its writer, whose form has closed.
-  const { person, channel } = outside;
-  await scene.until('the window says so', () =>
-    starting.modalText(person).includes('sent it back to you as a direct message'),
-  );
-  const [returned] = slack.messages(slack.openDm(person));
-  expect(returned && slack.visibleText(returned)).toContain('without a place');
-  expect(starting.posts(channel, 'without a place')).toEqual([]);
 });
 
 test('an expired trigger opens nothing, and the person is told', async () => {
@@ -104,13 +124,18 @@ test('a question is posted once or returned to its writer when the process ended
   // Slack took the post, but nobody heard of it.
   slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'lost' } });
   await starting.send(lucky.person, { question: 'left behind' });
-  expect(starting.posts(lucky.channel, 'left behind')).toHaveLength(1);
+  await starting.post(lucky.channel, 'left behind');
 
   const unlucky = starting.personInChannel();
   await starting.command(unlucky.person, unlucky.channel, 'new');
   await starting.form(unlucky.person);
   slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'status', status: 503 } });
   await starting.send(unlucky.person, { question: 'to be given back' });
+  await scene.until('the post has failed', () =>
+    slack.calls.some(
+      ({ method, args }) => method === 'chat.postMessage' && args.channel === unlucky.channel.id,
+    ),
+  );
   slack.archive(unlucky.channel);
 
   await scene.sandbox.restartBot();
@@ -137,16 +162,15 @@ test('forms, commands and shortcuts work over HTTP too', async () => {
   await http.command(person, channel, 'new');
   await http.form(person);
   const refused = JSON.stringify((await http.send(person, { question: 'over HTTP' })).body);
-  // On a busy machine the answer comes behind the form, which is then opened again.
+  // On a busy machine Slack does not say in time that the bot is not there, and the form closes.
   const isLate = !refused.includes('/invite @');
-  if (isLate) await http.scene.until('it is refused', () => http.modalText(person).includes('/invite @'));
   http.scene.slack.invite(channel);
   if (isLate) {
     await http.command(person, channel, 'new');
     await http.form(person);
   }
   await http.send(person, isLate ? { question: 'over HTTP' } : http.filled(person));
-  expect(http.isTaken(person)).toBe(true);
+  expect(http.scene.slack.modal(person)).toBeUndefined();
   const root = await http.post(channel, 'over HTTP');
   await http.scene.slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });
   await http.form(person);

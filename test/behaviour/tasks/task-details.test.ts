@@ -293,7 +293,7 @@ describe('deleting a task', () => {
     expect(text).toContain('Delete this task?');
     expect(text).toContain('the files stay in the project');
     await Promise.all([press('task_delete'), press('task_delete')]);
-    await modalShows('The task is deleted');
+    await modalShows(strings.tasks.deleting);
     await scene.until('the thread is told', () => notices(channel, root) > 0);
     expect(scene.agent.tasks.some(({ id }) => id === task?.id)).toBe(false);
     expect(scene.agent.files.some(({ name }) => name === 'sheep.csv')).toBe(true);
@@ -349,7 +349,7 @@ describe('deleting a task', () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
     await press('task_delete');
-    await modalShows("I'll delete the task once it's back");
+    await modalShows(strings.tasks.deleting);
     back();
     expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
     const { db } = scene.sandbox.bot.store;

@@ -278,7 +278,7 @@ describe('the record of a task', () => {
       const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: `170000000${at}.000100` };
       return { ...thread, kind: JOB_KIND.taskRecord, key: scene.ada.id, person: scene.ada.id };
     });
-    for (const job of waiting) await jobs.add({ ...job, payload: { task: 'none' } }, { inMs: 600_000 });
+    for (const job of waiting) await jobs.add({ ...job, payload: { task: 'none' } }, 600_000);
     await openDetails(channel, root);
     await press();
     const told = () => modal(scene.ada).includes(taskRecord.tooMany);

@@ -169,7 +169,7 @@ test('what was said in a former task is kept from another account, from a missin
     async (turn: Turn) => {
       await store.turns.finish(turn, 'completed');
       await store.threads.bindTask(turn, `${turn.id} again`);
-      await store.taskDeletions.request(turn, `${turn.id} again`, 'U1', 0);
+      await store.taskDeletions.request(turn, `${turn.id} again`, 'U1');
     },
   ]) {
     const turn = await begun(1);

@@ -145,7 +145,7 @@ export function homeTab(deps: HomeTabDeps) {
     const waiting = asked.filter((_, at) => refusals[at] === undefined);
     const waitingTasks = waiting.map((row) => ({ ...taskSummary(row), state: 'asking' }));
     const asShownAbove = (task: TaskSummary) =>
-      waitingTasks.find(({ channel, root }) => channel === task.channel && root === task.root) ?? task;
+      waitingTasks.find((one) => one.channel === task.channel && one.thread_ts === task.thread_ts) ?? task;
     const theirs =
       channel === undefined || refusal !== undefined
         ? undefined
@@ -270,7 +270,7 @@ function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabStat
 }
 
 function taskBlock(task: TaskSummary, now: number, beside: 'channel' | 'starter'): ViewBlock {
-  const accessory = buttonElement('task_details', `${task.channel}/${task.root}`);
+  const accessory = buttonElement('task_details', `${task.channel}/${task.thread_ts}`);
   return { ...mrkdwnSection(taskLine(task, now, beside)), accessory };
 }
 

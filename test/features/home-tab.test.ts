@@ -6,7 +6,7 @@ import { LONGEST_TITLE, now, taskSummary } from '../support/task-summary.ts';
 
 function content(count: number, change: Partial<HomeContent> = {}): HomeContent {
   const tasks = Array.from({ length: Math.min(count, HOME_PAGE_SIZE) }, () =>
-    taskSummary({ title: LONGEST_TITLE }),
+    taskSummary({ task_title: LONGEST_TITLE }),
   );
   return {
     state: { page: 0, channel: 'C0000000001', channelPage: 0 },

@@ -51,7 +51,7 @@ describe('the answer to /agent status', () => {
 });
 
 test.each([0, 1, 100, 1_000])('the list of a channel fits Slack with %i tasks', (count) => {
-  const tasks = Array.from({ length: count }, () => taskSummary({ title: LONGEST_TITLE }));
+  const tasks = Array.from({ length: count }, () => taskSummary({ task_title: LONGEST_TITLE }));
   const message = channelTasksMessage(tasks, count, now);
   expect(() => checkBlocks(message.blocks, 'message')).not.toThrow();
   expect(message.text.length).toBeLessThan(4_000);

@@ -9,13 +9,13 @@ export const LONGEST_TITLE = '<!channel>&'.repeat(30).slice(0, 300);
 export function taskSummary(change: Partial<TaskSummary> = {}): TaskSummary {
   return {
     channel: 'C0000000001',
-    root: '1700000000.000100',
-    title: 'Count the sheep',
+    thread_ts: '1700000000.000100',
+    task_title: 'Count the sheep',
     state: 'completed',
-    model: null,
-    begunAt: new Date(now - 3 * 3_600_000),
-    starter: 'U0000000001',
-    url: 'https://sandbox.slack.com/archives/C0000000001/p1700000000000100',
+    task_model: null,
+    started_at: new Date(now - 3 * 3_600_000),
+    started_by: 'U0000000001',
+    permalink: 'https://sandbox.slack.com/archives/C0000000001/p1700000000000100',
     ...change,
   };
 }

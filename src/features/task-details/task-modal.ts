@@ -55,11 +55,15 @@ async function modalContent(
   const refusal = await taskUseRefusal(deps, workspace, row, { person, control: 'task_details' });
   if (refusal !== undefined) return refusal;
   const closing = await closingAt(deps, key);
-  const [{ state, page, reviews }, url] = await Promise.all([
+  const [{ state, page, reviews }, permalink] = await Promise.all([
     closing === undefined ? readTaskDetails(deps, row, request.page) : NOTHING_READ,
     savedPermalink(deps, row),
   ]);
-  const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
+  const task = {
+    ...taskSummary(row),
+    permalink,
+    ...(state !== undefined && !row.has_open_turn && { state }),
+  };
   const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
   const now = Date.now();
   const watchedMs = deps.settings.results.followUpMs;

@@ -94,14 +94,14 @@ export function taskView(details: TaskDetails): Modal {
   const { task, files, note, now } = details;
   const facts = [
     formatState(task.state),
-    formatModel(task.model),
-    formatAge(now - task.begunAt.getTime()),
+    formatModel(task.task_model),
+    formatAge(now - task.started_at.getTime()),
     formatChannel(task.channel),
-    formatPerson(task.starter),
+    formatPerson(task.started_by),
   ];
   const state: z.output<typeof stateSchema> = {
     channel: task.channel,
-    thread_ts: task.root,
+    thread_ts: task.thread_ts,
     task: details.id,
     page: details.page,
     home: details.home,
@@ -110,11 +110,11 @@ export function taskView(details: TaskDetails): Modal {
   const [yes, no] = [strings.buttons.task_delete.label, strings.labels.keepTask];
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plainSection(note)]),
-    mrkdwnSection(formatTitle(task.title)),
+    mrkdwnSection(formatTitle(task.task_title)),
     mrkdwnContextBlock(facts.filter((fact) => fact !== '').join(' · ')),
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
     actionsBlock([
-      ...(task.url === null ? [] : [linkButton('open_thread', task.url)]),
+      ...(task.permalink === null ? [] : [linkButton('open_thread', task.permalink)]),
       ...(details.offersLook ? [buttonElement('task_files_look', '/0')] : []),
       ...(details.closed === undefined ? [buttonElement('task_record', details.id)] : []),
       dangerButton(buttonElement('task_delete', details.id), { title, text, yes, no }),

@@ -171,17 +171,7 @@ function isStale({ has_open_turn, task_state_read_at, finished_at }: TaskRow): b
 
 /** A task's record as lists show it. */
 export function taskSummary(row: TaskRow): TaskSummary {
-  const { channel, thread_ts, task_title, task_model, started_at, started_by, permalink: url } = row;
-  return {
-    channel,
-    root: thread_ts,
-    title: task_title,
-    state: currentState(row),
-    model: task_model,
-    begunAt: started_at,
-    starter: started_by,
-    url,
-  };
+  return { ...row, state: currentState(row) };
 }
 
 /** A task's state after its last turn; undefined for outcomes that do not determine it. */

@@ -1,37 +1,27 @@
+import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { escapeMrkdwn } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 import { formatAge, shorten, toOneLine } from '../text-format.ts';
 
-/** A task in a list. */
-export interface TaskSummary {
-  channel: string;
-  /** The ts of its thread's root message. */
-  root: string;
-  /** Untrusted; null if it was erased. */
-  title: string | null;
-  /** The service's task status, or `gone`. */
-  state: string;
-  model: string | null;
-  begunAt: Date;
-  /** Slack's id of the person who started it; '' if it was erased. */
-  starter: string;
-  /** The thread's permalink; null if Slack does not return it. */
-  url: string | null;
-}
+/** A task in a list. Its title is untrusted; the state is the service's task status, or `gone`. */
+export type TaskSummary = Pick<
+  TaskRow,
+  'channel' | 'thread_ts' | 'task_title' | 'task_model' | 'started_at' | 'started_by' | 'permalink'
+> & { state: string };
 
 /** Characters of a title in a list, before escaping. */
 const MAX_TITLE_CHARACTERS = 150;
 
 /** A task as two lines of mrkdwn; the second names its channel or who began it. */
 export function taskLine(task: TaskSummary, now: number, beside: 'channel' | 'starter'): string {
-  const title = formatTitle(task.title);
+  const title = formatTitle(task.task_title);
   const facts = [
     formatState(task.state),
-    formatModel(task.model),
-    formatAge(now - task.begunAt.getTime()),
-    beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.starter),
+    formatModel(task.task_model),
+    formatAge(now - task.started_at.getTime()),
+    beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.started_by),
   ];
-  return `${linkedTitle(title, task.url)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
+  return `${linkedTitle(title, task.permalink)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
 }
 
 /** A title as one line, shortened and escaped. */

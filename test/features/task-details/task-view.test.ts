@@ -22,7 +22,7 @@ describe('the details of a task', () => {
   test.each([0, 1, 100, 1_000])('fit Slack with %i files', (count) => {
     const shown = files(Math.min(count, FILES_PER_PAGE));
     const details = {
-      task: taskSummary({ title: LONGEST_TITLE }),
+      task: taskSummary({ task_title: LONGEST_TITLE }),
       id: 'tsk_1',
       reviews: Array(50).fill({ status: '&'.repeat(100), messageId: null, errorMessage: '&'.repeat(4_000) }),
       files: shown,

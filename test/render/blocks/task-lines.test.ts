@@ -7,24 +7,24 @@ describe('a line about a task', () => {
     expect(taskLine(taskSummary(), now, 'channel')).toBe(
       '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|Count the sheep>\ndone · 3 h ago · <#C0000000001>',
     );
-    expect(taskLine(taskSummary({ channel: 'D1', url: null, model: 'max' }), now, 'channel')).toBe(
+    expect(taskLine(taskSummary({ channel: 'D1', permalink: null, task_model: 'max' }), now, 'channel')).toBe(
       'Count the sheep\ndone · Max · 3 h ago · direct message',
     );
-    expect(taskLine(taskSummary({ starter: '', state: 'gone' }), now, 'starter')).toMatch(
+    expect(taskLine(taskSummary({ started_by: '', state: 'gone' }), now, 'starter')).toMatch(
       /no longer at the agent service · 3 h ago$/,
     );
   });
 
   test('keeps a title from pinging anyone, ending its link or filling the list', () => {
-    const line = taskLine(taskSummary({ title: LONGEST_TITLE }), now, 'starter');
+    const line = taskLine(taskSummary({ task_title: LONGEST_TITLE }), now, 'starter');
     expect(line).not.toContain('<!channel>');
     expect(line.length).toBeLessThan(1_500);
-    const odd = taskLine(taskSummary({ title: 'a\n> b|c>\u202Ed' }), now, 'starter');
+    const odd = taskLine(taskSummary({ task_title: 'a\n> b|c>\u202Ed' }), now, 'starter');
     expect(odd.split('\n')[0]).toBe(
       '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|a &gt; b¦c&gt;d>',
     );
-    expect(taskLine(taskSummary({ title: null }), now, 'starter')).toContain('Untitled task');
-    expect(taskLine(taskSummary({ url: 'javascript:alert(1)' }), now, 'starter')).toMatch(/^Count/);
+    expect(taskLine(taskSummary({ task_title: null }), now, 'starter')).toContain('Untitled task');
+    expect(taskLine(taskSummary({ permalink: 'javascript:alert(1)' }), now, 'starter')).toMatch(/^Count/);
     expect(taskLine(taskSummary({ state: 'on <holiday>' }), now, 'starter')).toContain('on &lt;holiday&gt;');
   });
 });

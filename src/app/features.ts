@@ -10,7 +10,7 @@ import { stepsAndLinksButtons } from '../features/steps-and-fresh-links.ts';
 import { listRunningTasks } from '../features/task-commands.ts';
 import { taskRecords } from '../features/task-details/record-request.ts';
 import { taskDeletion } from '../features/task-details/task-deletion.ts';
-import { TaskFileDelivery } from '../features/task-details/task-file-delivery.ts';
+import { taskFileDelivery } from '../features/task-details/task-file-delivery.ts';
 import { openTaskModal, taskButtons } from '../features/task-details/task-modal.ts';
 import { usageButtons, usageSection } from '../features/usage-report.ts';
 import { workflowSteps } from '../features/workflow-step.ts';
@@ -72,7 +72,7 @@ export function createFeatures(
   );
   const kinds = [steps.jobs, deletion.jobs, records.jobs, channelNoticeJobs(deps), ...inOpenPlaces];
   for (const kind of kinds) jobs.add(kind);
-  const files = new TaskFileDelivery(deps);
+  const files = taskFileDelivery(deps);
   return {
     home,
     account,

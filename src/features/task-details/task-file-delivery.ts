@@ -1,6 +1,4 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
-import type { FileRecord } from '../../agent/service-schema.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
@@ -15,99 +13,80 @@ export interface TaskFileRequest extends ChannelActor {
   fileId: string;
 }
 
-type SizedFile = FileRecord & { sizeBytes: number };
-
 /** Sends files of tasks back to people: streamed from the service into their direct messages. */
-export class TaskFileDelivery {
-  readonly #deps: RelayDeps;
+export function taskFileDelivery(deps: RelayDeps) {
   /** Files on their way, each with the person whom it goes to. */
-  readonly #onTheWay = new Set<string>();
+  const onTheWay = new Set<string>();
   /** Deliveries under way, until their outcome is told. */
-  readonly #deliveries = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
-
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
-  }
+  const deliveries = new Set<Promise<void>>();
+  const closing = new AbortController();
 
   /**
    * Sends a file and reports progress through `showInModal`, which returns false once the modal is closed: a failure
    * then goes out as a direct message. Ignores a file that is already on its way to this person. Throws a StoreError.
    */
-  async deliver(
+  async function deliver(
     request: TaskFileRequest,
     showInModal: (sentence: string) => Promise<boolean>,
   ): Promise<void> {
     const key = `${request.workspace}/${request.person}/${request.fileId}`;
-    if (this.#onTheWay.has(key)) return;
-    this.#onTheWay.add(key);
-    // Before the outcome shows: whoever reads of a failure may press again at once.
-    const sent = this.#sendFile(request).finally(() => this.#onTheWay.delete(key));
-    const delivery = this.#report(request, sent, showInModal);
-    this.#deliveries.add(delivery);
-    await delivery.finally(() => this.#deliveries.delete(delivery));
-  }
-
-  /** Cancels deliveries under way; the people waiting for them are told. */
-  async stop(): Promise<void> {
-    this.#closing.abort();
-    await Promise.allSettled(this.#deliveries);
-  }
-
-  async #report(
-    request: TaskFileRequest,
-    sent: Promise<string | undefined>,
-    showInModal: (sentence: string) => Promise<boolean>,
-  ): Promise<void> {
-    const shown = (sentence: string) =>
+    if (onTheWay.has(key)) return;
+    onTheWay.add(key);
+    const show = (sentence: string) =>
       showInModal(sentence).catch((error: unknown) => {
-        this.#deps.log.warn({ err: error, file: request.fileId }, 'could not show how far a file is');
+        deps.log.warn({ err: error, file: request.fileId }, 'could not show how far a file is');
         return false;
       });
-    const [failure] = await Promise.all([sent, shown(strings.tasks.fileOnTheWay)]);
-    const isSeen = await shown(failure ?? strings.tasks.fileSent);
-    if (!isSeen && failure !== undefined) await sendDirectMessage(this.#deps, request, failure);
+    // Before the outcome shows: whoever reads of a failure may press again at once.
+    const sent = sendFile(request).finally(() => onTheWay.delete(key));
+    const delivery = Promise.all([sent, show(strings.tasks.fileOnTheWay)]).then(async ([failure]) => {
+      const isSeen = await show(failure ?? strings.tasks.fileSent);
+      if (!isSeen && failure !== undefined) await sendDirectMessage(deps, request, failure);
+    });
+    deliveries.add(delivery);
+    await delivery.finally(() => deliveries.delete(delivery));
   }
 
   /** A sentence about what went wrong; undefined if the file was sent. */
-  async #sendFile(request: TaskFileRequest): Promise<string | undefined> {
-    const { store, log } = this.#deps;
-    const workspace = this.#deps.workspace(request.workspace);
-    if (workspace === undefined) return strings.tasks.notFound;
+  async function sendFile({ fileId, ...request }: TaskFileRequest): Promise<string | undefined> {
+    const { store, log } = deps;
+    const workspace = deps.workspace(request.workspace);
     const row = await store.tasks.get(request);
-    if (row === undefined) return strings.tasks.notFound;
+    if (workspace === undefined || row === undefined) return strings.tasks.notFound;
     const use = { person: request.person, control: 'task_files' };
-    const refusal = await taskUseRefusal(this.#deps, workspace, row, use);
+    const refusal = await taskUseRefusal(deps, workspace, row, use);
     if (refusal !== undefined) return refusal;
-    if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.notFound;
+    if (!(await store.tasks.attachedFileIds(row)).includes(fileId)) return strings.tasks.notFound;
     let name = '';
     try {
-      const agent = this.#deps.agent(row.account_id);
-      const file = await agent.getFile(request.fileId);
-      name = file.filename;
-      const { maxFileBytes: fileBytes } = this.#deps.settings.fileLimits;
-      const { sizeBytes } = file;
+      const agent = deps.agent(row.account_id);
+      const { filename, sizeBytes } = await agent.getFile(fileId);
+      name = filename;
+      const { maxFileBytes: fileBytes } = deps.settings.fileLimits;
       // Slack wants to know it before the first byte.
       if (sizeBytes === null) return strings.fileNotSent(name);
       if (sizeBytes === 0) return strings.tasks.fileEmpty;
       if (sizeBytes > fileBytes) return strings.fileTooLarge(sizeBytes, fileBytes);
-      await workspace.uploads.upload({
-        channel: await workspace.posting.openDm(request.person),
-        name,
-        sizeBytes,
-        content: this.#bytesOf(agent, { ...file, sizeBytes }),
-      });
+      const bytes = async function* () {
+        const { body } = await agent.openFileContent(fileId, { signal: closing.signal });
+        yield* withExactSize(body, sizeBytes, filename);
+      };
+      const channel = await workspace.posting.openDm(request.person);
+      await workspace.uploads.upload({ channel, name, sizeBytes, content: bytes() });
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;
-      log.warn({ err: error, task: row.task_id, file: request.fileId }, 'could not send a file back');
+      log.warn({ err: error, task: row.task_id, file: fileId }, 'could not send a file back');
       return strings.fileNotSent(name);
     }
   }
 
-  /** The file's bytes, requested once Slack takes them. */
-  async *#bytesOf(agent: AgentClient, { id, filename, sizeBytes }: SizedFile): AsyncGenerator<Uint8Array> {
-    const { body } = await agent.openFileContent(id, { signal: this.#closing.signal });
-    yield* withExactSize(body, sizeBytes, filename);
-  }
+  return {
+    deliver,
+    /** Cancels deliveries under way; the people waiting for them are told. */
+    stop: async () => {
+      closing.abort();
+      await Promise.allSettled(deliveries);
+    },
+  };
 }

@@ -18,7 +18,7 @@ import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';
 import type { taskRecords } from './record-request.ts';
 import type { taskDeletion } from './task-deletion.ts';
-import type { TaskFileDelivery } from './task-file-delivery.ts';
+import type { taskFileDelivery } from './task-file-delivery.ts';
 import { FILES_PER_PAGE, parseTaskMetadata, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 
 export interface TaskModalRequest extends ChannelActor {
@@ -143,7 +143,7 @@ async function readFiles(
 type TaskButton = Exclude<Extract<PressedId, `task_${string}`>, 'task_details'>;
 
 interface TaskParts {
-  files: TaskFileDelivery;
+  files: ReturnType<typeof taskFileDelivery>;
   deletion: ReturnType<typeof taskDeletion>;
   records: ReturnType<typeof taskRecords>;
 }

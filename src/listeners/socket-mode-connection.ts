@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { proxyDispatcher } from '../calls/outbound-proxy.ts';
 import { MAX_RETRY_AFTER_MS, sleepUnlessAborted, within } from '../calls/retries-and-waits.ts';
+import { inBackground } from '../relay/runtime/poller.ts';
 import { backoffMs } from '../relay/runtime/retry-and-giving-up.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
@@ -50,13 +51,6 @@ const PERMANENT_ERRORS = new Set([
 
 const slackErrorSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
 const throttledSchema = z.looseObject({ retryAfter: z.number() });
-const typedObject = z.looseObject({ type: z.string() });
-const frameSchema = z.union([
-  z.looseObject({ type: z.literal('events_api'), payload: z.looseObject({ event: typedObject }) }),
-  z.looseObject({ type: z.literal('interactive'), payload: z.looseObject({}) }),
-  z.looseObject({ type: z.literal('slash_commands'), payload: z.looseObject({}) }),
-  z.looseObject({ type: z.enum(['hello', 'disconnect']) }),
-]);
 const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: optional(z.string()) });
 
 /**
@@ -125,7 +119,7 @@ export class SocketModeConnection {
     const { log, onConnected } = this.#deps;
     const { signal } = this.#closing;
     const { client } = this.#receiver();
-    dropMalformedFrames(client, log);
+    catchFrameErrors(client, log);
     const ended = Promise.withResolvers<string>();
     client.once('disconnected', () => ended.resolve('cut'));
     client.on('ws_message', (data: unknown) => {
@@ -199,23 +193,17 @@ function toAppTokenRejected(error: unknown): unknown {
   return new AppTokenRejected(parsed.data.data.error, error);
 }
 
-/**
- * Drops frames on which Bolt's client fails with an uncaught error, such as an event without an inner one
- * (`app_rate_limited`). Slack sends such a frame three more times.
- */
-function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
+/** Catches what Bolt's client throws at odd frames, such as an event without an inner one (`app_rate_limited`). */
+function catchFrameErrors(client: SocketModeClient, log: Logger): void {
   const listeners = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
-  client.on('ws_message', (data: unknown, isBinary: unknown) => {
-    const frame = parseJson(String(data));
-    if (frameSchema.safeParse(frame).success) {
-      for (const listener of listeners)
-        (async () => listener.apply(client, [data, isBinary]))().catch((error: unknown) =>
-          log.error({ err: error }, 'could not handle a Socket Mode frame'),
-        );
-      return;
-    }
-    const bytes = typeof data === 'string' ? data.length : undefined;
-    log.warn({ bytes }, 'dropped a Socket Mode frame of unknown content');
+  client.on('ws_message', (...frame: unknown[]) => {
+    for (const listener of listeners)
+      inBackground(
+        (async () => listener.apply(client, frame))(),
+        log,
+        'could not handle a Socket Mode frame',
+        'warn',
+      );
   });
 }

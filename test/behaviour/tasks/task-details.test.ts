@@ -341,6 +341,18 @@ describe('deleting a task', () => {
     expect(await deletions(channel)).toHaveLength(1);
   });
 
+  test('is told directly where nobody can post in the thread', async () => {
+    const { channel, root } = await asked('Deleted in silence');
+    await openDetails(channel, root);
+    await modalShows('task_delete');
+    const fault = { kind: 'status', status: 200, body: { ok: false, error: 'is_archived' } } as const;
+    scene.slack.faults.add({ call: 'chat.postMessage', about: `"channel":"${channel.id}"`, fault });
+    await press('task_delete');
+    const notice = strings.noticeNotPosted(channel.id, strings.taskDeleted(scene.ada.id));
+    const direct = () => slack.messages(slack.openDm(scene.ada)).map(({ text }) => text);
+    await scene.until('who asked is told', () => direct().includes(notice));
+  });
+
   test('happens later where the service was down', async () => {
     const { channel, root } = await asked('Deleted later');
     const id = taskOf('Deleted later')?.id ?? '';
@@ -379,8 +391,8 @@ describe('deleting a task', () => {
     await scene.until('the thread is told', () =>
       scene.shown(channel, root).includes(strings.deletionAbandoned),
     );
-    const left = async () => (await scene.sandbox.bot.store.jobs.get(job))?.done_at;
-    await scene.until('it is over', async () => (await left()) != null);
+    const left = () => scene.sandbox.bot.store.jobs.get(job);
+    await scene.until('it is over', async () => (await left()) === undefined);
     expect(notices(channel, root)).toBe(0);
     back();
   });

@@ -61,6 +61,7 @@ test('a question goes back to its writer where Slack did not say in time that th
   await scene.until('it is given back', () =>
     slack.messages(direct).some(({ text }) => text.includes(strings.questionRefusals.invite)),
   );
+  expect(starting.posts(channel, 'without a place')).toEqual([]);
 });
 
 test('an expired trigger opens nothing, and the person is told', async () => {

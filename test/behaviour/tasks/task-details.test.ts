@@ -351,6 +351,7 @@ describe('deleting a task', () => {
     const notice = strings.noticeNotPosted(channel.id, strings.taskDeleted(scene.ada.id));
     const direct = () => slack.messages(slack.openDm(scene.ada)).map(({ text }) => text);
     await scene.until('who asked is told', () => direct().includes(notice));
+    expect(notices(channel, root)).toBe(0);
   });
 
   test('happens later where the service was down', async () => {

@@ -263,7 +263,7 @@ export function isThreadUnreachable(error: unknown): error is SlackError {
 }
 
 /** How long (ms) no event may tell that a channel has another id. */
-export const MOVE_TOLD_WITHIN_MS = 60_000;
+const MOVE_TOLD_WITHIN_MS = 60_000;
 
 /** A job for a thread that cannot be reached ends, unless the channel may have another id. Throws any other error. */
 export function outcomeIfUnreachable(error: unknown, job: { tried_since: Date | null }): 'done' | 'later' {

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { pino } from 'pino';
 import { afterAll, expect } from 'vitest';
 import { textOf } from '../../sandbox/agent/records.ts';
+import type { ServiceBehaviour } from '../../sandbox/agent/service-behaviour.ts';
 import {
   type InProcessSandbox,
   type InProcessSandboxOptions,
@@ -21,6 +22,8 @@ const QUIET_MS = 1_000;
 /** How long the end of a turn is waited for before a look, which is a query: other processes end turns, too. */
 const TURN_END_WAIT_MS = 600;
 const COMMIT_MS = 15;
+/** What was going on ends in this time once the services behave. */
+const RESET_MS = 15_000;
 /** Our own limits would make turns wait that a workspace without limits need not. */
 const UNLIMITED_PACE = 20;
 
@@ -30,6 +33,7 @@ type Saying = Parameters<SlackWorkspace['say']>[0];
 export class AppScene {
   readonly sandbox: InProcessSandbox;
   readonly #turnEnds: EventEmitter;
+  readonly #behaviour: Readonly<ServiceBehaviour>;
   readonly ada: Person;
   readonly grace: Person;
   #channels = 0;
@@ -38,6 +42,7 @@ export class AppScene {
   constructor(sandbox: InProcessSandbox, turnEnds = new EventEmitter()) {
     this.sandbox = sandbox;
     this.#turnEnds = turnEnds;
+    this.#behaviour = { ...sandbox.agent.behaviour };
     this.ada = sandbox.slack.createPerson({ name: 'ada' });
     this.grace = sandbox.slack.createPerson({ name: 'grace' });
   }
@@ -160,6 +165,29 @@ export class AppScene {
       await pause(Math.min(Math.max(POLL_INTERVAL_MS, passed / 10), MAX_POLL_INTERVAL_MS));
     }
     throw new Error(`This did not happen: ${what}`);
+  }
+
+  /**
+   * Makes the scene ready for its next test, also after one that failed: no fault is left, the service behaves as it did
+   * at first, and no turn goes on. For `afterEach`, where tests run one after another.
+   */
+  async reset(): Promise<void> {
+    for (const { faults } of [this.slack, this.agent]) faults.clear();
+    Object.assign(this.agent.behaviour, this.#behaviour);
+    const running = this.agent.tasks.filter(({ status }) => status === 'running');
+    await Promise.all(running.map(({ id }) => this.#endTask(id)));
+    const open = this.sandbox.bot.store.db.selectFrom('turns').select('id').where('finished_at', 'is', null);
+    const areOver = async () => (await open.execute()).length === 0;
+    // What a failed test left may not end at all.
+    await this.until('no turn goes on', areOver, RESET_MS).catch(() => undefined);
+  }
+
+  async #endTask(id: string): Promise<void> {
+    await fetch(`${this.agent.url}/experimental/tasks/${id}/cancel`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.agent.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ force: true }),
+    });
   }
 
   /** What is so stays so, for longer than a bot takes to do what it must not. */

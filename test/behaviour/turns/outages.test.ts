@@ -1,12 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as strings from '../../../src/render/strings/index.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
-describe.concurrent('a turn', () => {
-  test('waits, and says so, while the service is down at the mention', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+const scene = await openAppScene();
+afterEach(() => scene.reset());
+
+describe('a turn', () => {
+  test('waits, and says so, while the service is down at the mention', async () => {
     const channel = scene.channel();
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
     const root = scene.ask(channel, 'are you there?');
@@ -20,10 +22,7 @@ describe.concurrent('a turn', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('says that the service is down in the middle of an answer, and that it is being stopped', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('says that the service is down in the middle of an answer, and that it is being stopped', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000');
     const reply = await scene.until('the reply grows', () =>
@@ -43,8 +42,7 @@ describe.concurrent('a turn', () => {
     expect(saysTrouble()).toBe(false);
   });
 
-  test('repeats a failed edit even if no further text comes', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('repeats a failed edit even if no further text comes', async () => {
     const channel = scene.channel();
     const mend = scene.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 500 } });
     const root = scene.ask(channel, '/stubborn');
@@ -66,10 +64,12 @@ describe.concurrent('a turn', () => {
   test('sends its message once where the result of the commit that records it is lost', async ({
     onTestFinished,
   }) => {
-    const scene = await openAppScene({}, onTestFinished);
     const { turns } = scene.sandbox.bot.store;
     const channel = scene.channel();
     const whole = turns.recordSent.bind(turns);
+    onTestFinished(() => {
+      turns.recordSent = whole;
+    });
     let recorded = 0;
     turns.recordSent = async (...sent) => {
       const row = await whole(...sent);
@@ -83,10 +83,7 @@ describe.concurrent('a turn', () => {
     expect(scene.sentToAgent('only once').texts).toEqual(['only once']);
   });
 
-  test('says once that the service key is refused, and continues once it works', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('says once that the service key is refused, and continues once it works', async () => {
     const channel = scene.channel();
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const root = scene.ask(channel, 'does the key fit?');
@@ -99,10 +96,7 @@ describe.concurrent('a turn', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('makes no further calls with a refused service key, and /readyz reports it', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('makes no further calls with a refused service key, and /readyz reports it', async () => {
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const roots = [1, 2, 3, 4, 5].map((question) => {
       const channel = scene.channel();
@@ -122,10 +116,7 @@ describe.concurrent('a turn', () => {
     expect(await readiness(scene)).toMatchObject({ agentKeyRefusedSince: null });
   });
 
-  test('makes no further calls with a refused Slack token, and completes its answer once it works', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('makes no further calls with a refused Slack token, and completes its answer once it works', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 400');
     await scene.until('the reply has begun', () => scene.shown(channel, root).includes('Second'));
@@ -145,8 +136,7 @@ describe.concurrent('a turn', () => {
     expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 
-  test('is followed by replies that came before their thread had a task', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('is followed by replies that came before their thread had a task', async () => {
     const channel = scene.channel();
     const root = scene.slack.say({ person: scene.ada, channel, text: 'forgot to mention the bot' });
     const reply = scene.reply(channel, root, 'and one more thing', { person: scene.grace });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
@@ -6,14 +6,16 @@ const sends = 'POST /experimental/tasks/{task_id}/messages';
 const reads = 'GET /experimental/tasks/{task_id}/messages';
 
 /** A turn whose first send was refused, and whose second one waits so long for the read before it. */
-async function aboutToBeSent(scene: AppScene, ms: number) {
+async function aboutToBeSent(scene: AppScene, text: string, ms: number) {
+  const before = scene.agent.calls.length;
   const channel = scene.channel();
   scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 429 }, times: 1 });
   scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms }, times: 1 });
-  const root = scene.ask(channel, 'not to be sent');
+  const root = scene.ask(channel, text);
   const turn = await frozenTurn(scene, { channel: channel.id, ts: root.ts });
   const reply = await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
-  return { turn, reply, channel, root };
+  const isRead = () => scene.agent.calls.slice(before).some(({ name }) => name === reads);
+  return { turn, reply, channel, root, isRead };
 }
 
 /** The turn of a message whose content is fixed, and which is not being sent. */
@@ -24,11 +26,17 @@ async function frozenTurn(scene: AppScene, at: { channel: string; ts: string }) 
   });
 }
 
-const sendsOf = (scene: AppScene) => scene.agent.calls.filter(({ name }) => name === sends).length;
+/** How often a message with this text was sent. */
+function sendsOf(scene: AppScene, text: string): number {
+  const ofText = scene.agent.calls.filter(({ body }) => JSON.stringify(body ?? '').includes(text));
+  return ofText.filter(({ name }) => name === sends).length;
+}
 
-describe.concurrent('a stop request', () => {
-  test('ends background work that continues after the reply', async ({ onTestFinished }) => {
-    const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '30' } }, onTestFinished);
+describe('a stop request', async () => {
+  const scene = await openAppScene();
+  afterEach(() => scene.reset());
+
+  test('ends background work that continues after the reply', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 5000');
     const reply = await scene.until('the background is named', () =>
@@ -36,7 +44,7 @@ describe.concurrent('a stop request', () => {
         .replies(channel, root)
         .find((message) => scene.slack.visibleText(message).includes('background for')),
     );
-    const task = scene.agent.tasks[0];
+    const task = scene.agent.tasks.find(({ title }) => title === '/background 5000');
     await scene.until('the reply has settled', () => task?.messages.at(-1)?.status === 'completed');
     expect(task?.status).toBe('running');
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
@@ -46,8 +54,7 @@ describe.concurrent('a stop request', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 
-  test('prevents a second attempt for a message whose first send was lost', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('prevents a second attempt for a message whose first send was lost', async () => {
     const channel = scene.channel();
     scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 502 } });
     const { db, turns } = scene.sandbox.bot.store;
@@ -66,30 +73,25 @@ describe.concurrent('a stop request', () => {
         .replies(channel, root)
         .find((message) => scene.slack.visibleText(message).includes("can't reach")),
     );
-    const before = sendsOf(scene);
+    const before = sendsOf(scene, 'sent in doubt');
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     mend();
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(sendsOf(scene)).toBe(before);
+    expect(sendsOf(scene, 'sent in doubt')).toBe(before);
   });
 
-  test('prevents a message that was about to be sent', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
-    const { turn, reply, channel, root } = await aboutToBeSent(scene, 5_000);
+  test('prevents a message that was about to be sent', async () => {
+    const { turn, reply, channel, root } = await aboutToBeSent(scene, 'soon to be sent', 5_000);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(sendsOf(scene)).toBe(1);
+    expect(sendsOf(scene, 'soon to be sent')).toBe(1);
     expect((await scene.sandbox.bot.store.turns.get(turn.workspace, turn.id))?.send_intended_at).toBeNull();
   });
 
-  test('prevents a message even where the sending process has not seen the request', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({}, onTestFinished);
-    const { turn, channel, root } = await aboutToBeSent(scene, 4_000);
-    const isRead = () => scene.agent.calls.some(({ name }) => name === reads);
+  test('prevents a message even where the sending process has not seen the request', async () => {
+    const { turn, channel, root, isRead } = await aboutToBeSent(scene, 'unseen', 4_000);
     await scene.sandbox.bot.store.transaction(async ({ threads, stopRequests: stops }) => {
       await threads.lock(turn);
       await stops.record(
@@ -105,73 +107,18 @@ describe.concurrent('a stop request', () => {
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(sendsOf(scene)).toBe(1);
+    expect(sendsOf(scene, 'unseen')).toBe(1);
   });
 
-  test('pauses a message that was about to be forwarded to the run', async ({ onTestFinished }) => {
-    const scene = await openAppScene(
-      { agent: { behaviour: { messageToRunning: 'accepted' } }, settings: { SILENCE_SECONDS: '1' } },
-      onTestFinished,
-    );
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('No news'),
-    );
-    scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 429 }, times: 1 });
-    // Before the message is frozen, and before it is sent again.
-    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 4_000 }, times: 2 });
-    const next = scene.reply(channel, root, 'and this');
-    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    const { messages, turns } = scene.sandbox.bot.store;
-    await frozenTurn(scene, { channel: channel.id, ts: next.ts });
-    const [reply] = scene.replies(channel, root);
-    await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
-    await scene.finished(channel, root);
-    await scene.until('the thread names the paused messages', () =>
-      scene.shown(channel, root).includes('1 message has been waiting here'),
-    );
-    expect((await messages.get(key))?.state).toBe('waiting');
-    expect(await turns.ofMessage(key)).toBeUndefined();
-    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 5000']);
-  });
-
-  test('on a forwarded message needs permission for the running turn', async ({ onTestFinished }) => {
-    const scene = await openAppScene(
-      {
-        agent: { behaviour: { messageToRunning: 'accepted' } },
-        settings: { CONTROLS_BY: 'starter', SILENCE_SECONDS: '1' },
-      },
-      onTestFinished,
-    );
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('No news'),
-    );
-    const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
-    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
-    await scene.until('it is forwarded', async () => {
-      const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
-      return turn?.user_message_id != null;
-    });
-    scene.slack.react(scene.grace, channel, passed.ts, 'octagonal_sign');
-    await scene.until('it is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
-    expect(scene.agent.calls.filter(({ name }) => name.endsWith('/cancel'))).toEqual([]);
-    scene.slack.react(scene.ada, channel, passed.ts, 'octagonal_sign');
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-  });
-
-  test('that is refused starts no turn for a message without access', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('that is refused starts no turn for a message without access', async () => {
     const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
+    const unknown = scene.slack.createPerson({ name: 'una' });
     const channel = scene.channel();
     const mend = scene.slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
     const root = scene.ask(channel, 'from a guest', { person: guest });
     await scene.until('it is told that it waits', () => scene.slack.ephemerals(guest, channel).length > 0);
-    scene.reply(channel, root, 'stop', { person: scene.grace });
-    await scene.until('the stop is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
+    scene.reply(channel, root, 'stop', { person: unknown });
+    await scene.until('the stop is refused', () => scene.slack.ephemerals(unknown, channel).length > 0);
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
     expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toBeUndefined();
     mend();
@@ -181,8 +128,7 @@ describe.concurrent('a stop request', () => {
     });
   });
 
-  test('pauses waiting messages while the turn before posts its results', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('pauses waiting messages while the turn before posts its results', async () => {
     const channel = scene.channel();
     const results = /^GET .*results$/;
     const mend = scene.agent.faults.add({ call: results, fault: { kind: 'status', status: 503 } });
@@ -202,8 +148,53 @@ describe.concurrent('a stop request', () => {
     expect(scene.sentToAgent('soon answered').texts).toEqual(['soon answered']);
   });
 
-  test('keeps a message paused whose forwarding a restart interrupted', async ({ onTestFinished }) => {
-    const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
+  test('updates the number of paused messages when a reaction withdraws one', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const first = scene.reply(channel, root, 'the first');
+    scene.reply(channel, root, 'the second');
+    await scene.slack.settled();
+    scene.reply(channel, root, 'stop');
+    const post = await scene.until('the thread names the paused messages', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages have been waiting here')),
+    );
+    scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');
+    await scene.until('the number is brought up to date', () => !post.text.startsWith('2'));
+    expect(post.text).toContain('1 message has been waiting here');
+  });
+});
+
+describe('a stop request during a run that is silent', async () => {
+  const scene = await openAppScene({ settings: { CONTROLS_BY: 'starter', SILENCE_SECONDS: '1' } });
+  afterEach(() => scene.reset());
+
+  test('pauses a message that was about to be forwarded to the run', async () => {
+    scene.agent.behaviour.messageToRunning = 'accepted';
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 4000');
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('No news'),
+    );
+    scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 429 }, times: 1 });
+    // Before the message is frozen, and before it is sent again.
+    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 4_000 }, times: 2 });
+    const next = scene.reply(channel, root, 'and this');
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    const { messages, turns } = scene.sandbox.bot.store;
+    await frozenTurn(scene, { channel: channel.id, ts: next.ts });
+    const [reply] = scene.replies(channel, root);
+    await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
+    await scene.finished(channel, root);
+    await scene.until('the thread names the paused messages', () =>
+      scene.shown(channel, root).includes('1 message has been waiting here'),
+    );
+    expect((await messages.get(key))?.state).toBe('waiting');
+    expect(await turns.ofMessage(key)).toBeUndefined();
+    expect(scene.sentToAgent('/silent 4000').texts).toEqual(['/silent 4000']);
+  });
+
+  test('keeps a message paused whose forwarding a restart interrupted', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');
     await scene.until('the reply says that the agent asks', () =>
@@ -232,10 +223,7 @@ describe.concurrent('a stop request', () => {
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'these']);
   });
 
-  test('takes a message out of forwarding at once, even where the run does not end', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
+  test('takes a message out of forwarding at once, even where the run does not end', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
     await scene.until('the reply says that the agent is silent', () =>
@@ -256,20 +244,25 @@ describe.concurrent('a stop request', () => {
     expect((await turns.ofMessage(keyOf(root)))?.settled_at).toBeNull();
   });
 
-  test('updates the number of paused messages when a reaction withdraws one', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+  test('on a forwarded message needs permission for the running turn', async () => {
+    scene.agent.behaviour.messageToRunning = 'accepted';
+    const before = scene.agent.calls.length;
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000');
-    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
-    const first = scene.reply(channel, root, 'the first');
-    scene.reply(channel, root, 'the second');
-    await scene.slack.settled();
-    scene.reply(channel, root, 'stop');
-    const post = await scene.until('the thread names the paused messages', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages have been waiting here')),
+    const root = scene.ask(channel, '/silent 5000');
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('No news'),
     );
-    scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');
-    await scene.until('the number is brought up to date', () => !post.text.startsWith('2'));
-    expect(post.text).toContain('1 message has been waiting here');
+    const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
+    await scene.until('it is forwarded', async () => {
+      const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
+      return turn?.user_message_id != null;
+    });
+    scene.slack.react(scene.grace, channel, passed.ts, 'octagonal_sign');
+    await scene.until('it is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
+    expect(scene.agent.calls.slice(before).filter(({ name }) => name.endsWith('/cancel'))).toEqual([]);
+    scene.slack.react(scene.ada, channel, passed.ts, 'octagonal_sign');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pino from 'pino';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
@@ -15,7 +15,9 @@ const pictureName = (n: number) => `chart-${n}.${['webp', 'png', 'JPG', 'jpeg', 
 
 /** Holds back the files that are made after the answer. */
 const laterFiles = Promise.withResolvers<void>();
-/** Makes what its message asks for: `pictures 12, tables 1, shown 1, big 1, notes 250, later 1`. */
+/** Holds back the end of an answer. */
+const heldAnswer = Promise.withResolvers<void>();
+/** Makes what its message asks for: `pictures 12, tables 1, shown 1, big 1, notes 250, held 1, later 1`. */
 const maker: AgentScript = async (turn) => {
   const asked = new Map([...turn.text.matchAll(/(\w+) (\d+)/g)].map(([, what = '', n]) => [what, Number(n)]));
   const each = async (what: string, make: (n: number) => Promise<void>) => {
@@ -30,6 +32,10 @@ const maker: AgentScript = async (turn) => {
   await each('big', (n) => turn.result(`big-${n}.png`, 'image/png', Buffer.alloc(1_200_000)));
   await each('notes', (n) => turn.result(`note-${n}.txt`, 'text/plain', `Note ${n}\n`));
   await each('crowded', async () => turn.write(`|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}\n\n`));
+  await each('held', async () => {
+    turn.write('A beginning. ');
+    await heldAnswer.promise;
+  });
   const later = asked.get('later');
   if (later !== undefined) {
     turn.background(async () => {
@@ -47,8 +53,11 @@ const maker: AgentScript = async (turn) => {
 const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.6', BACKGROUND_WAIT_SECONDS: '0' };
 const scene = await openAppScene({ agent: { script: maker }, settings });
 
-async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
-  const channel = stage.channel();
+async function asked(
+  stage: AppScene,
+  text: string,
+  channel = stage.channel(),
+): Promise<{ channel: Channel; root: Message }> {
   const root = stage.ask(channel, text);
   await stage.finished(channel, root);
   return { channel, root };
@@ -127,32 +136,29 @@ describe.concurrent('the results of a turn', () => {
   });
 });
 
-test.concurrent('results claimed after one turn and not posted before the next are posted after that', async ({
-  onTestFinished,
-}) => {
-  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
-  const { channel, root } = await asked(own, 'notes 1');
-  const next = own.reply(channel, root, 'and on');
-  await own.finished(channel, next);
-  const { db } = own.sandbox.bot.store;
+test.concurrent('results claimed after one turn and not posted before the next are posted after that', async () => {
+  const { channel, root } = await asked(scene, 'notes 1');
+  const next = scene.reply(channel, root, 'and on');
+  await scene.finished(channel, next);
+  const { db } = scene.sandbox.bot.store;
   await db
     .updateTable('posted_results')
     .set({ batch: 'later', posted_at: null })
     .where('thread_ts', '=', root.ts)
     .execute();
-  await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));
-  await own.expectStays(() => own.shown(channel, root).match(/made after the answer/g)?.length, 1);
+  await scene.until('it is posted', () => scene.shown(channel, root).includes('made after the answer'));
+  await scene.expectStays(() => scene.shown(channel, root).match(/made after the answer/g)?.length, 1);
 });
 
-test.concurrent('a file whose upload response was lost is not shared again', async ({ onTestFinished }) => {
-  const faults = new Faults();
-  const lossy = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
-  faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
-  const { channel, root } = await asked(lossy, 'pictures 2');
-  await lossy.until('the pictures are there', () => shares(lossy, channel, root).length > 0);
-  expect(shares(lossy, channel, root)).toEqual([[pictureName(1), pictureName(2)]]);
-  const calls = lossy.slack.calls.map(({ method }) => method);
-  expect(calls.filter((method) => method === 'files.completeUploadExternal')).toHaveLength(1);
+test.concurrent('a file whose upload response was lost is not shared again', async () => {
+  const channel = scene.channel();
+  const call = 'files.completeUploadExternal';
+  scene.slack.faults.add({ call, about: channel.id, fault: { kind: 'lost' }, times: 1 });
+  const { root } = await asked(scene, 'pictures 2', channel);
+  await scene.until('the pictures are there', () => shares(scene, channel, root).length > 0);
+  expect(shares(scene, channel, root)).toEqual([[pictureName(1), pictureName(2)]]);
+  const calls = scene.slack.calls.filter(({ args }) => args.channel_id === channel.id);
+  expect(calls.filter(({ method }) => method === call)).toHaveLength(1);
 });
 
 describe.concurrent('results that cannot be listed or shown', () => {
@@ -194,50 +200,20 @@ describe.concurrent('results that cannot be listed or shown', () => {
     expect(lines.join('')).toMatch(/"listed":100,"code":"incomplete_results"/);
   });
 
-  test('are named where Slack does not take their links', async ({ onTestFinished }) => {
-    const faults = new Faults();
-    const ends = Promise.withResolvers<void>();
-    const script: AgentScript = async (turn) => {
-      turn.write('A note.');
-      await turn.result('note.txt', 'text/plain', 'A note.');
-      await ends.promise;
-    };
-    const own = await openAppScene({ agent: { script }, slack: { faults }, settings }, onTestFinished);
-    const channel = own.channel();
-    const root = own.ask(channel, 'one note');
-    await own.until('the answer shows', () => own.shown(channel, root).includes('A note.'));
+  test('are named where Slack does not take their links', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'notes 1, held 1');
+    await scene.until('the answer shows', () => scene.shown(channel, root).includes('A beginning.'));
     const body = { ok: false, error: 'invalid_blocks' };
-    faults.add({ call: 'chat.postMessage', fault: { kind: 'status', status: 200, body }, times: 1 });
-    ends.resolve();
-    await own.finished(channel, root);
-    const shown = own.shown(channel, root);
-    expect(shown).toContain('note.txt');
+    const fault = { kind: 'status', status: 200, body } as const;
+    scene.slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault, times: 1 });
+    heldAnswer.resolve();
+    await scene.finished(channel, root);
+    const shown = scene.shown(channel, root);
+    expect(shown).toContain('note-1.txt');
     expect(shown).toContain(strings.linksRefused);
     expect(shown).not.toContain(strings.retriesExhausted);
   });
-});
-
-test.concurrent('a workspace that accepts no files gets the links', async ({ onTestFinished }) => {
-  const faults = new Faults();
-  const full = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
-  const body = { ok: false, error: 'file_uploads_disabled' };
-  faults.add({ call: 'files.getUploadURLExternal', fault: { kind: 'status', status: 200, body } });
-  const { channel, root } = await asked(full, 'pictures 2');
-  expect(urls(full, channel, root)).toHaveLength(2);
-  expect(full.shown(channel, root)).toContain(strings.resultNotShown);
-  expect(shares(full, channel, root)).toEqual([]);
-  expect(full.agent.calls.filter(({ name }) => name === 'GET download')).toEqual([]);
-});
-
-test.concurrent('a picture that cannot be downloaded is left to its link after one attempt with a new link', async ({
-  onTestFinished,
-}) => {
-  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
-  own.agent.faults.add({ call: 'GET download', fault: { kind: 'status', status: 403 } });
-  const { channel, root } = await asked(own, 'pictures 1');
-  expect(urls(own, channel, root)).toHaveLength(1);
-  expect(shares(own, channel, root)).toEqual([]);
-  expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(2);
 });
 
 test('an answer crafted to take the parser long is compared with a table without holding up the process', async ({
@@ -258,19 +234,45 @@ test('an answer crafted to take the parser long is compared with a table without
   expect(longestMs).toBeLessThan(500);
 });
 
-test('a picture whose download does not end is left to its link', async ({ onTestFinished }) => {
-  const timeout = AbortSignal.timeout.bind(AbortSignal);
-  const short = (ms: number) => timeout(ms === 120_000 ? 300 : ms);
-  const mock = vi.spyOn(AbortSignal, 'timeout').mockImplementation(short);
-  onTestFinished(() => mock.mockRestore());
-  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
-  own.agent.faults.add({
-    call: 'GET download',
-    fault: { kind: 'hold', until: new Promise(() => undefined) },
+describe('results that cannot be shown', () => {
+  afterEach(() => scene.reset());
+
+  test('a workspace that accepts no files gets the links', async () => {
+    const before = scene.agent.calls.length;
+    const body = { ok: false, error: 'file_uploads_disabled' };
+    scene.slack.faults.add({
+      call: 'files.getUploadURLExternal',
+      fault: { kind: 'status', status: 200, body },
+    });
+    const { channel, root } = await asked(scene, 'pictures 2');
+    expect(urls(scene, channel, root)).toHaveLength(2);
+    expect(scene.shown(channel, root)).toContain(strings.resultNotShown);
+    expect(shares(scene, channel, root)).toEqual([]);
+    expect(scene.agent.calls.slice(before).filter(({ name }) => name === 'GET download')).toEqual([]);
   });
-  const { channel, root } = await asked(own, 'pictures 1');
-  expect(urls(own, channel, root)).toHaveLength(1);
-  expect(own.shown(channel, root)).toContain(strings.resultNotShown);
+
+  test('a picture that cannot be downloaded is left to its link after one attempt with a new link', async () => {
+    const before = scene.agent.calls.length;
+    scene.agent.faults.add({ call: 'GET download', fault: { kind: 'status', status: 403 } });
+    const { channel, root } = await asked(scene, 'pictures 1');
+    expect(urls(scene, channel, root)).toHaveLength(1);
+    expect(shares(scene, channel, root)).toEqual([]);
+    expect(scene.agent.calls.slice(before).filter(({ name }) => name === 'GET download')).toHaveLength(2);
+  });
+
+  test('a picture whose download does not end is left to its link', async ({ onTestFinished }) => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const short = (ms: number) => timeout(ms === 120_000 ? 300 : ms);
+    const mock = vi.spyOn(AbortSignal, 'timeout').mockImplementation(short);
+    onTestFinished(() => mock.mockRestore());
+    scene.agent.faults.add({
+      call: 'GET download',
+      fault: { kind: 'hold', until: new Promise(() => undefined) },
+    });
+    const { channel, root } = await asked(scene, 'pictures 1');
+    expect(urls(scene, channel, root)).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain(strings.resultNotShown);
+  });
 });
 
 test.concurrent('100 results take one list, and its button shows all of their links', async ({

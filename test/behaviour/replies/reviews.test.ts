@@ -1,6 +1,5 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AgentScript, ReviewPlan } from '../../../sandbox/agent/agent-script.ts';
-import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
@@ -15,6 +14,7 @@ const plans: Record<string, ReviewPlan> = {
   long: { findings: long },
   middling: { findings: long.split('\n\n').slice(0, 80).join('\n\n') },
   blank: { findings: ' ' },
+  once: { findings: 'Posted only once.', afterMs: 5_000 },
 };
 
 const reviewed: AgentScript = async (turn) => {
@@ -111,26 +111,6 @@ describe.concurrent('a review', () => {
     for (let line = 0; line < 240; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
   });
 
-  test('whose findings cannot be read is reported in one line', async ({ onTestFinished }) => {
-    const own = await openAppScene({ agent: { script: reviewed }, settings }, onTestFinished);
-    own.agent.behaviour.misbehaviour = (_call, body) =>
-      'reviews' in body
-        ? { kind: 'body', body: { ...body, reviews: [{ status: 'completed', message_id: null }] } }
-        : undefined;
-    const { channel, root } = await asked(own, 'one soon');
-    await own.until('the line is there', () => reviews(own, channel, root).length > 0);
-    await own.expectStays(() => reviews(own, channel, root), [strings.reviewUnreadable]);
-  });
-
-  test('is posted where nobody can read which files the agent made', async ({ onTestFinished }) => {
-    const own = await openAppScene({ agent: { script: reviewed }, settings }, onTestFinished);
-    own.agent.behaviour.misbehaviour = (call) =>
-      call.endsWith('/results') ? { kind: 'body', body: { data: 'something new' } } : undefined;
-    const { channel, root } = await asked(own, 'one soon');
-    await own.until('the findings are there', () => reviews(own, channel, root).length > 0);
-    expect(reviews(own, channel, root).join()).not.toContain(strings.reviewUnreadable);
-  });
-
   test('of each turn is posted', async () => {
     const { channel, root } = await asked(scene, 'one soon');
     await scene.until('the first is there', () => reviews(scene, channel, root).length === 1);
@@ -141,17 +121,6 @@ describe.concurrent('a review', () => {
 });
 
 describe.concurrent('the reviews of a task', () => {
-  test('are both reported when two failed for the same reason', async ({ onTestFinished }) => {
-    const agent = { script: reviewed, behaviour: { reviewsKept: true } };
-    const keeping = await openAppScene({ agent, settings }, onTestFinished);
-    const { channel, root } = await asked(keeping, 'one failing');
-    const told = () => reviews(keeping, channel, root).length;
-    await keeping.until('the first is said', () => told() === 1);
-    await keeping.finished(channel, keeping.reply(channel, root, 'and one more failing'));
-    await keeping.until('the second is said', () => told() === 2);
-    await keeping.expectStays(told, 2);
-  });
-
   test('end with a file where one takes too many messages, or in more of them where Slack takes none', async ({
     onTestFinished,
   }) => {
@@ -178,33 +147,6 @@ describe.concurrent('the reviews of a task', () => {
     for (let line = 0; line < 240; line += 1) expect(shown().split(`Finding ${line}: `)).toHaveLength(2);
   });
 
-  test.for([
-    ['was made', 'lost'],
-    ['was not made', 'cut'],
-  ] as const)(
-    'are posted once, even if a post %s when the bot stopped',
-    async ([, kind], { onTestFinished }) => {
-      const faults = new Faults();
-      const lossy = await openAppScene(
-        { agent: { script: reviewed }, slack: { faults }, settings },
-        onTestFinished,
-      );
-      faults.add({ call: 'chat.postMessage', about: 'The sample is', fault: { kind }, times: 1 });
-      const { channel, root } = await asked(lossy, 'one soon');
-      await lossy.until('the post is tried', async () => {
-        const posts = await lossy.sandbox.bot.store.db.selectFrom('posts').select('part').execute();
-        return posts.some(({ part }) => part.startsWith('review:'));
-      });
-      await pause(300);
-      await lossy.sandbox.restartBot();
-      const { db } = lossy.sandbox.bot.store;
-      await lossy.until('the review is known to be there', async () =>
-        (await db.selectFrom('posted_results').selectAll().execute()).some((row) => row.posted_at !== null),
-      );
-      await lossy.expectStays(() => reviews(lossy, channel, root).length, 1);
-    },
-  );
-
   test('are not followed where WATCH_MINUTES is 0', async ({ onTestFinished }) => {
     const blind = await openAppScene(
       { agent: { script: reviewed }, settings: { ...settings, WATCH_MINUTES: '0' } },
@@ -218,16 +160,81 @@ describe.concurrent('the reviews of a task', () => {
   });
 });
 
-test('a check that the service does not answer times out after a minute and is retried', async () => {
-  const timeout = AbortSignal.timeout.bind(AbortSignal);
-  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms === 60_000 ? 1_500 : ms));
-  const faults = new Faults();
-  const stage = await openAppScene({ agent: { script: reviewed, faults }, settings });
-  const { channel, root } = await asked(stage, 'one soon');
-  const call = /^GET .*\/tasks\/[^/]+$/;
-  faults.add({ call, fault: { kind: 'latency', ms: 600_000 }, times: 1 });
-  await stage.until('the findings are there', () => reviews(stage, channel, root).length > 0);
-  expect(reviews(stage, channel, root)).toHaveLength(1);
-  // Without the limit, the call itself ends only after half a minute.
-  expect(reviews(stage, channel, root).length).toBeGreaterThan(0);
-}, 30_000);
+describe('reviews where a call fails or means something else', () => {
+  afterEach(() => scene.reset());
+
+  test('whose findings cannot be read is reported in one line', async () => {
+    scene.agent.behaviour.misbehaviour = (_call, body) =>
+      'reviews' in body
+        ? { kind: 'body', body: { ...body, reviews: [{ status: 'completed', message_id: null }] } }
+        : undefined;
+    const { channel, root } = await asked(scene, 'one soon');
+    await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
+    await scene.expectStays(() => reviews(scene, channel, root), [strings.reviewUnreadable]);
+  });
+
+  test('is posted where nobody can read which files the agent made', async () => {
+    scene.agent.behaviour.misbehaviour = (call) =>
+      call.endsWith('/results') ? { kind: 'body', body: { data: 'something new' } } : undefined;
+    const { channel, root } = await asked(scene, 'one soon');
+    await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
+    expect(reviews(scene, channel, root).join()).not.toContain(strings.reviewUnreadable);
+  });
+
+  test('are both reported when two failed for the same reason', async () => {
+    scene.agent.behaviour.reviewsKept = true;
+    const { channel, root } = await asked(scene, 'one failing');
+    const told = () => reviews(scene, channel, root).length;
+    await scene.until('the first is said', () => told() === 1);
+    await scene.finished(channel, scene.reply(channel, root, 'and one more failing'));
+    await scene.until('the second is said', () => told() === 2);
+    await scene.expectStays(told, 2);
+  });
+
+  test.for([
+    ['was made', 'lost'],
+    ['was not made', 'cut'],
+  ] as const)('are posted once, even if a post %s when the bot stopped', async ([, kind]) => {
+    scene.slack.faults.add({
+      call: 'chat.postMessage',
+      about: 'Posted only once',
+      fault: { kind },
+      times: 1,
+    });
+    const { channel, root } = await asked(scene, 'one once');
+    await scene.until('the post is tried', async () => {
+      const posts = await scene.sandbox.bot.store.db
+        .selectFrom('posts')
+        .select('part')
+        .where('thread_ts', '=', root.ts)
+        .execute();
+      return posts.some(({ part }) => part.startsWith('review:'));
+    });
+    await pause(300);
+    await scene.sandbox.restartBot();
+    const { db } = scene.sandbox.bot.store;
+    await scene.until('the review is known to be there', async () =>
+      (await db.selectFrom('posted_results').selectAll().where('thread_ts', '=', root.ts).execute()).some(
+        (row) => row.posted_at !== null,
+      ),
+    );
+    await scene.expectStays(() => reviews(scene, channel, root).length, 1);
+  });
+
+  test('a check that the service does not answer times out after a minute and is retried', async ({
+    onTestFinished,
+  }) => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const short = (ms: number) => timeout(ms === 60_000 ? 1_500 : ms);
+    const mock = vi.spyOn(AbortSignal, 'timeout').mockImplementation(short);
+    onTestFinished(() => mock.mockRestore());
+    const { channel, root } = await asked(scene, 'one soon to wait for');
+    const call = /^GET .*\/tasks\/[^/]+$/;
+    const about = scene.agent.tasks.find(({ title }) => title === 'one soon to wait for')?.id ?? '?';
+    scene.agent.faults.add({ call, about, fault: { kind: 'latency', ms: 600_000 }, times: 1 });
+    await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
+    expect(reviews(scene, channel, root)).toHaveLength(1);
+    // Without the limit, the call itself ends only after half a minute.
+    expect(reviews(scene, channel, root).length).toBeGreaterThan(0);
+  }, 30_000);
+});

@@ -1,12 +1,25 @@
-import { describe, expect, type TestContext, test } from 'vitest';
-import type { ServiceBehaviour } from '../../../sandbox/agent/service-behaviour.ts';
+import { afterEach, describe, expect, test } from 'vitest';
 import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
 import * as strings from '../../../src/render/strings/index.ts';
-import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const settings = { SILENCE_SECONDS: '1' };
+const behaviour = { refusedTypes: ['.exe'] };
+const scene = await openAppScene({ agent: { behaviour }, settings, limits: { settledTaskMs: 4_000 } });
+
+/** A thread whose agent asked something and waits. */
+async function asked(question: string) {
+  const channel = scene.channel();
+  const root = scene.ask(channel, question);
+  await scene.until('the agent asks', () =>
+    scene.shown(channel, root).includes(question.slice('/ask '.length)),
+  );
+  return { channel, root };
+}
 
 describe.concurrent('a run that is silent and waits for a person', () => {
-  test('receives the next message at once, and continues in the same reply', async ({ onTestFinished }) => {
-    const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'same-reply' });
+  test('receives the next message at once, and continues in the same reply', async () => {
+    const { channel, root } = await asked('/ask Which one?');
     const answer = scene.reply(channel, root, 'the treated group', { person: scene.grace });
     await scene.finished(channel, answer);
     const replies = scene.replies(channel, root);
@@ -14,37 +27,25 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).toContain('grace: the treated group". Thank you');
     expect(scene.shown(channel, root)).not.toMatch(/No news|Passed on/);
     expect(scene.shown(channel, root)).toContain(strings.inAnswerTo(['ada', 'grace']));
-    expect(scene.sentToAgent('/ask').texts).toEqual([
+    expect(scene.sentToAgent('/ask Which one?').texts).toEqual([
       '/ask Which one?',
       `${strings.unnamedWriter('ada')}\n\ngrace: the treated group`,
     ]);
     await scene.until('the waiting reaction is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
   });
 
-  test('receives the next message at once, and answers in a new reply', async ({ onTestFinished }) => {
-    const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'new-reply' });
-    const answer = scene.reply(channel, root, 'the treated group');
-    await scene.finished(channel, answer);
-    const [first, second, ...more] = scene
-      .replies(channel, root)
-      .map((reply) => scene.slack.visibleText(reply));
-    expect(more).toEqual([]);
-    expect(first).toContain('Which one?');
-    expect(first).not.toContain('You answered');
-    expect(second).toContain('You answered "the treated group"');
-  });
-
   test('answers the next message some seconds later, though its task shows itself settled meanwhile', async ({
     onTestFinished,
   }) => {
-    const own = { messageToRunning: 'accepted', send: 'at-once-without-reply' } as const;
-    const scene = await open(onTestFinished, own, 60_000);
+    const behaviour = { messageToRunning: 'accepted', send: 'at-once-without-reply' } as const;
+    const limits = { settledTaskMs: 60_000 };
+    const own = await openAppScene({ agent: { behaviour }, settings, limits }, onTestFinished);
     const hidden = () => {
-      const [first, later] = scene.agent.tasks[0]?.messages.filter(({ role }) => role === 'assistant') ?? [];
+      const [first, later] = own.agent.tasks[0]?.messages.filter(({ role }) => role === 'assistant') ?? [];
       const end = first?.completedAt ?? null;
       return end !== null && Date.now() < end + 6_000 ? later?.id : undefined;
     };
-    scene.agent.behaviour.misbehaviour = (call, body) => {
+    own.agent.behaviour.misbehaviour = (call, body) => {
       const id = hidden();
       if (id === undefined) return undefined;
       if (call === 'GET /experimental/tasks/{task_id}')
@@ -52,19 +53,19 @@ describe.concurrent('a run that is silent and waits for a person', () => {
       if (!('data' in body) || !Array.isArray(body.data)) return undefined;
       return { kind: 'body', body: { ...body, data: body.data.filter((message) => message.id !== id) } };
     };
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 250');
-    await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('No news'),
+    const channel = own.channel();
+    const root = own.ask(channel, '/silent 250');
+    await own.until('the reply says that the agent is silent', () =>
+      own.shown(channel, root).includes('No news'),
     );
-    const next = scene.reply(channel, root, '/slow 3 queued');
-    await scene.finished(channel, next);
-    expect(scene.replies(channel, root)).toHaveLength(2);
-    expect(scene.shown(channel, root)).toContain('Second 3 of 3');
+    const next = own.reply(channel, root, '/slow 3 queued');
+    await own.finished(channel, next);
+    expect(own.replies(channel, root)).toHaveLength(2);
+    expect(own.shown(channel, root)).toContain('Second 3 of 3');
   });
 
-  test('receives attachments too, and the thread names those left out', async ({ onTestFinished }) => {
-    const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
+  test('receives attachments too, and the thread names those left out', async () => {
+    const { channel, root } = await asked('/ask Which groups?');
     const files = [
       { name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
       { name: 'setup.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
@@ -75,10 +76,8 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).toMatch(/setup\.exe.* was left out/);
   });
 
-  test('does not receive a message whose files are all left out, and its writer is told why', async ({
-    onTestFinished,
-  }) => {
-    const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
+  test('does not receive a message whose files are all left out, and its writer is told why', async () => {
+    const { channel, root } = await asked('/ask Which files?');
     const files = [{ name: 'setup.exe', mime: 'application/x-msdownload', bytes: 'MZ' }];
     const wrong = scene.reply(channel, root, '', { files });
     const told = await scene.until('the writer is told', () => scene.slack.ephemerals(scene.ada, channel)[0]);
@@ -86,14 +85,11 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.slack.visibleText(told)).toMatch(/setup\.exe.* was left out/);
     await scene.finished(channel, scene.reply(channel, root, 'the treated group'));
     await scene.finished(channel, wrong);
-    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the treated group']);
+    expect(scene.sentToAgent('/ask Which files?').texts).toEqual(['/ask Which files?', 'the treated group']);
     await scene.until('the waiting reaction is gone', () => !wrong.reactions.get(WAITING_EMOJI)?.length);
   });
 
-  test('leaves a message waiting that the service does not accept, and the thread says so', async ({
-    onTestFinished,
-  }) => {
-    const scene = await open(onTestFinished, { messageToRunning: 409 });
+  test('leaves a message waiting that the service does not accept, and the thread says so', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
     await scene.until('the reply says that the agent is silent', () =>
@@ -108,68 +104,67 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toBeUndefined();
     await scene.until('it has the waiting reaction', () => next.reactions.get(WAITING_EMOJI)?.length);
     await scene.finished(channel, next);
-    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 600', '/files 1']);
+    expect(scene.sentToAgent('/silent 600').texts).toEqual(['/silent 600', '/files 1']);
     expect(scene.shown(channel, root)).toContain('That was the silence.');
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
   });
 
-  test('ends without waiting for a file that cannot be uploaded', async ({ onTestFinished }) => {
-    const scene = await open(onTestFinished, {});
+  test('ends without waiting for a file that cannot be uploaded', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 450');
     await scene.until('the reply says that the agent is silent', () =>
       scene.shown(channel, root).includes('No news'),
     );
     const fault = { kind: 'status', status: 503 } as const;
-    const mend = scene.agent.faults.add({ call: 'POST /experimental/files', fault });
-    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const mend = scene.agent.faults.add({ call: 'POST /experimental/files', about: 'one.csv', fault });
+    const files = [{ name: 'one.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
     await scene.finished(channel, root);
     mend();
     await scene.finished(channel, next);
-    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 450', '/files 1']);
+    expect(scene.sentToAgent('/silent 450').texts).toEqual(['/silent 450', '/files 1']);
   });
 
-  test('leaves a message to a turn of its own if its reply can no longer be read', async ({
-    onTestFinished,
-  }) => {
-    const scene = await open(onTestFinished, {});
+  test('leaves a message to a turn of its own if its reply can no longer be read', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 450');
+    const root = scene.ask(channel, '/silent 440');
     await scene.until('the reply says that the agent is silent', () =>
       scene.shown(channel, root).includes('No news'),
     );
     const gate = Promise.withResolvers<void>();
     const held = { kind: 'hold', until: gate.promise } as const;
-    scene.agent.faults.add({ call: 'POST /experimental/files', fault: held, times: 1 });
-    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    scene.agent.faults.add({ call: 'POST /experimental/files', about: 'two.csv', fault: held, times: 1 });
+    const files = [{ name: 'two.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { turns } = scene.sandbox.bot.store;
     const passing = await scene.until('it is being forwarded', () => turns.ofMessage(key));
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
-    scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
+    const about = scene.agent.tasks.find(({ title }) => title === '/silent 440')?.id ?? '?';
+    scene.agent.faults.add({ call, about, fault: { kind: 'status', status: 404 }, times: 1 });
     await scene.finished(channel, root);
     gate.resolve();
     const isOver = async () => (await turns.get(passing.workspace, passing.id)) === undefined;
     await scene.until('its message is left to a turn of its own', isOver);
     await scene.finished(channel, next);
-    const { texts, fileIds } = scene.sentToAgent('/silent');
-    expect(texts).toEqual(['/silent 450', '/files 1']);
+    const { texts, fileIds } = scene.sentToAgent('/silent 440');
+    expect(texts).toEqual(['/silent 440', '/files 1']);
     expect(fileIds.at(-1)).toHaveLength(1);
   });
 
-  test('never receives a message that was deleted while it was being forwarded', async ({
-    onTestFinished,
-  }) => {
-    const { scene, channel, root } = await asked(onTestFinished, {});
+  test('never receives a message that was deleted while it was being forwarded', async () => {
+    const { channel, root } = await asked('/ask Which row?');
     await scene.until('the reply says that the agent asks', () =>
       scene.shown(channel, root).includes(strings.agentAsks),
     );
-    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });
-    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    scene.agent.faults.add({
+      call: 'POST /experimental/files',
+      about: 'three.csv',
+      fault: { kind: 'latency', ms: 10_000 },
+    });
+    const files = [{ name: 'three.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
     await scene.until('its own turn has begun', () => scene.sandbox.bot.store.turns.ofMessage(key));
@@ -177,16 +172,20 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.finished(channel, wrong);
     const right = scene.reply(channel, root, 'the right group');
     await scene.finished(channel, right);
-    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+    expect(scene.sentToAgent('/ask Which row?').texts).toEqual(['/ask Which row?', 'the right group']);
   });
 
-  test('never receives a message that was deleted just before a stop', async ({ onTestFinished }) => {
-    const { scene, channel, root } = await asked(onTestFinished, {});
+  test('never receives a message that was deleted just before a stop', async () => {
+    const { channel, root } = await asked('/ask Which line?');
     await scene.until('the reply says that the agent asks', () =>
       scene.shown(channel, root).includes(strings.agentAsks),
     );
-    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 5_000 } });
-    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    scene.agent.faults.add({
+      call: 'POST /experimental/files',
+      about: 'four.csv',
+      fault: { kind: 'latency', ms: 5_000 },
+    });
+    const files = [{ name: 'four.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
     const { turns, messages } = scene.sandbox.bot.store;
@@ -201,26 +200,24 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).not.toMatch(/waiting here/);
     const right = scene.reply(channel, root, 'the right group');
     await scene.finished(channel, right);
-    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+    expect(scene.sentToAgent('/ask Which line?').texts).toEqual(['/ask Which line?', 'the right group']);
   });
 });
 
-type WhenDone = TestContext['onTestFinished'];
+describe('a run that waits for a person', () => {
+  afterEach(() => scene.reset());
 
-async function open(
-  whenDone: WhenDone,
-  behaviour: Partial<ServiceBehaviour>,
-  settledTaskMs = 4_000,
-): Promise<AppScene> {
-  const settings = { SILENCE_SECONDS: '1' };
-  return openAppScene({ agent: { behaviour }, settings, limits: { settledTaskMs } }, whenDone);
-}
-
-/** A thread whose agent asked something and waits. */
-async function asked(whenDone: WhenDone, behaviour: Partial<ServiceBehaviour>) {
-  const scene = await open(whenDone, behaviour);
-  const channel = scene.channel();
-  const root = scene.ask(channel, '/ask Which one?');
-  await scene.until('the agent asks', () => scene.shown(channel, root).includes('Which one?'));
-  return { scene, channel, root };
-}
+  test('receives the next message at once, and answers in a new reply', async () => {
+    scene.agent.behaviour.afterAsk = 'new-reply';
+    const { channel, root } = await asked('/ask Which two?');
+    const answer = scene.reply(channel, root, 'the treated group');
+    await scene.finished(channel, answer);
+    const [first, second, ...more] = scene
+      .replies(channel, root)
+      .map((reply) => scene.slack.visibleText(reply));
+    expect(more).toEqual([]);
+    expect(first).toContain('Which two?');
+    expect(first).not.toContain('You answered');
+    expect(second).toContain('You answered "the treated group"');
+  });
+});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
@@ -15,6 +15,7 @@ const UNSCALED_PROBE_MS = 10_000;
 
 describe('a reply that is read until its end', async () => {
   const scene = await openAppScene({ limits: { refusalMs: 60_000 }, probeMs: 100 });
+  afterEach(() => scene.reset());
 
   test.for([
     { what: 'is not found', fault: answer(404) },
@@ -72,29 +73,6 @@ const ODD_FIELDS: Record<string, (value: unknown) => unknown> = {
   data: (items) => (Array.isArray(items) ? [...items, null, { id: 5 }] : items),
 };
 
-test('an answer and its results arrive where fields that nobody needs are odd', async ({
-  onTestFinished,
-}) => {
-  const scene = await openAppScene({}, onTestFinished);
-  const change = (call: string, name: string, value: unknown): unknown => {
-    if (call === READ && name === 'user_message_id') return 'something_new';
-    return (ODD_FIELDS[name] ?? (() => value))(value);
-  };
-  scene.agent.behaviour.misbehaviour = (call, body) => ({
-    kind: 'body',
-    body: JSON.parse(JSON.stringify(body), (name, value) => change(call, name, value)),
-  });
-  const channel = scene.channel();
-  const root = scene.ask(channel, '/files 2\n/tools 2\n/system a note\n/slow 2');
-  await scene.finished(channel, root);
-  expect(scene.shown(channel, root)).toContain('Second 2 of 2');
-  expect(scene.shown(channel, root)).toContain('a note');
-  expect(scene.shown(channel, root)).not.toContain(strings.resultsUnavailable);
-  expect(scene.shown(channel, root)).not.toContain(strings.unsupportedBlock('tool result'));
-  const result = scene.agent.files.find(({ purpose }) => purpose === 'output');
-  expect(scene.shown(channel, root)).toContain(result?.name);
-});
-
 /** Words in another spelling, and no content where there is none. */
 function respelt(name: string, value: unknown): unknown {
   if (name === 'content' && Array.isArray(value) && value.length === 0) return null;
@@ -102,30 +80,141 @@ function respelt(name: string, value: unknown): unknown {
   return ['status', 'role', 'stop_reason'].includes(name) ? String(value).toUpperCase() : value;
 }
 
-test('a turn ends where statuses are spelt otherwise or new, and an error needs no content', async ({
-  onTestFinished,
-}) => {
-  const scene = await openAppScene({ limits: { refusalMs: 500 } }, onTestFinished);
-  const change = (name: string, value: unknown) =>
-    name === 'status' && value === 'completed' ? 'succeeded' : respelt(name, value);
-  scene.agent.behaviour.misbehaviour = (call, body) => ({
-    kind: 'body',
-    body: JSON.parse(JSON.stringify(body), call === READ ? change : respelt),
-  });
-  const ask = (text: string) => {
+describe('a service that answers oddly', async () => {
+  const scene = await openAppScene();
+  afterEach(() => scene.reset());
+
+  test('an answer and its results arrive where fields that nobody needs are odd', async () => {
+    const change = (call: string, name: string, value: unknown): unknown => {
+      if (call === READ && name === 'user_message_id') return 'something_new';
+      return (ODD_FIELDS[name] ?? (() => value))(value);
+    };
+    scene.agent.behaviour.misbehaviour = (call, body) => ({
+      kind: 'body',
+      body: JSON.parse(JSON.stringify(body), (name, value) => change(call, name, value)),
+    });
     const channel = scene.channel();
-    const root = scene.ask(channel, text);
-    return { channel, root, shown: () => scene.shown(channel, root) };
-  };
-  const answered = ask('/slow 2');
-  const failed = ask('/fail Out of disk');
-  const stopped = ask('/slow 9000');
-  await scene.until('the reply grows', () => stopped.shown().includes('Second'));
-  scene.reply(stopped.channel, stopped.root, 'stop');
-  for (const { channel, root } of [answered, failed, stopped]) await scene.finished(channel, root);
-  expect(answered.shown()).toContain('Second 2 of 2');
-  expect(failed.shown()).toContain('Out of disk');
-  expect(stopped.shown()).toContain('Stopped');
+    const root = scene.ask(channel, '/files 2\n/tools 2\n/system a note\n/slow 2');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+    expect(scene.shown(channel, root)).toContain('a note');
+    expect(scene.shown(channel, root)).not.toContain(strings.resultsUnavailable);
+    expect(scene.shown(channel, root)).not.toContain(strings.unsupportedBlock('tool result'));
+    const result = scene.agent.files.findLast(({ purpose }) => purpose === 'output');
+    expect(scene.shown(channel, root)).toContain(result?.name);
+  });
+
+  test('a turn ends where statuses are spelt otherwise or new, and an error needs no content', async () => {
+    const change = (name: string, value: unknown) =>
+      name === 'status' && value === 'completed' ? 'succeeded' : respelt(name, value);
+    scene.agent.behaviour.misbehaviour = (call, body) => ({
+      kind: 'body',
+      body: JSON.parse(JSON.stringify(body), call === READ ? change : respelt),
+    });
+    const ask = (text: string) => {
+      const channel = scene.channel();
+      const root = scene.ask(channel, text);
+      return { channel, root, shown: () => scene.shown(channel, root) };
+    };
+    const answered = ask('/slow 2');
+    const failed = ask('/fail Out of disk');
+    const stopped = ask('/slow 9000');
+    await scene.until('the reply grows', () => stopped.shown().includes('Second'));
+    scene.reply(stopped.channel, stopped.root, 'stop');
+    for (const { channel, root } of [answered, failed, stopped]) await scene.finished(channel, root);
+    expect(answered.shown()).toContain('Second 2 of 2');
+    expect(failed.shown()).toContain('Out of disk');
+    expect(stopped.shown()).toContain('Stopped');
+  });
+
+  test('a stop that the service refuses is said below the answer', async () => {
+    const channel = scene.channel();
+    scene.agent.faults.add({ call: /cancel$/, fault: answer(400) });
+    const root = scene.ask(channel, '/slow 200 unstopped');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const post = scene.replies(channel, root)[0];
+    await scene.slack.click({ person: scene.ada, channel, ts: post?.ts ?? '', actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Second 200 of 200');
+    expect(scene.shown(channel, root)).toContain(strings.finishedUnstopped);
+  });
+
+  test.for(['user_message', 'assistant_message'])(
+    'an answer arrives where the response to its message names another %s',
+    async (field) => {
+      scene.agent.behaviour.misbehaviour = (call, body) =>
+        call === SEND
+          ? {
+              kind: 'body',
+              body: { ...body, [field]: { ...Object(new Map(Object.entries(body)).get(field)), id: '5' } },
+            }
+          : undefined;
+      const channel = scene.channel();
+      const root = scene.ask(channel, '/slow 2 elsewhere');
+      await scene.finished(channel, root);
+      expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+    },
+  );
+
+  describe('messages that are no answer to the message before them', () => {
+    test('where the response to a message holds the reply before, each question gets its own answer', async () => {
+      scene.agent.behaviour.input = 'null';
+      let first: object | undefined;
+      scene.agent.behaviour.misbehaviour = (call, body) => {
+        if (call !== SEND || !('assistant_message' in body)) return undefined;
+        first ??= Object(body.assistant_message);
+        return { kind: 'body', body: { ...body, assistant_message: { ...first, status: 'completed' } } };
+      };
+      const channel = scene.channel();
+      const root = scene.ask(channel, '/slow 2 first');
+      await scene.finished(channel, root);
+      const next = scene.reply(channel, root, '/slow 4 second');
+      await scene.finished(channel, next);
+      expect(scene.shown(channel, root)).toContain('Second 4 of 4');
+    });
+
+    test('the findings of a review that the service lists as a system message come once', async () => {
+      scene.agent.behaviour.misbehaviour = (call, body) => {
+        const findings = scene.agent.tasks
+          .flatMap(({ messages }) => messages)
+          .find(({ role, content }) => role === 'system' && JSON.stringify(content).includes('THE FINDINGS'));
+        if (call !== TASK || findings === undefined) return undefined;
+        return {
+          kind: 'body',
+          body: { ...body, reviews: [{ status: 'completed', message_id: findings.id }] },
+        };
+      };
+      const channel = scene.channel();
+      const root = scene.ask(channel, '/system THE FINDINGS\n/system A NOTE\n/slow 2');
+      await scene.until('the findings are posted', () => scene.replies(channel, root).length === 2);
+      expect(scene.shown(channel, root).split('THE FINDINGS')).toHaveLength(2);
+      expect(scene.shown(channel, root)).toContain('A NOTE');
+    });
+  });
+
+  describe('an answer arrives in full, and once,', () => {
+    test('where the list after a message is refused', async () => {
+      scene.agent.behaviour.refusal = (call, { query }) =>
+        call === LIST && query.after_id !== undefined ? 400 : undefined;
+      const channel = scene.channel();
+      const root = scene.ask(channel, '/slow 3 listed');
+      await scene.finished(channel, root);
+      expect(scene.shown(channel, root)).toContain('Second 3 of 3');
+      expect(scene.shown(channel, root)).not.toContain(strings.serviceFailed);
+    });
+
+    test('where the list ignores which message it is asked to follow', async () => {
+      scene.agent.behaviour.input = 'null';
+      scene.agent.behaviour.messageCursors = 'ignored';
+      const channel = scene.channel();
+      const root = scene.ask(channel, '/system A NOTE\n/slow 2 first');
+      await scene.finished(channel, root);
+      const next = scene.reply(channel, root, '/slow 4 second');
+      await scene.finished(channel, next);
+      expect(scene.shown(channel, root).split('A NOTE')).toHaveLength(2);
+      expect(scene.shown(channel, root)).toContain('Second 4 of 4');
+    });
+  });
 });
 
 /** How much faster than its own the limits of these bots pass. */
@@ -133,60 +222,80 @@ const SCALE = 1 / 150;
 const SCALED_LIMITS = { refusalMs: 60_000 * SCALE, badThingMs: 600_000 * SCALE };
 const FIFTEEN_MINUTES_MS = 15 * 60_000 * SCALE;
 
-describe.concurrent('a quarter of an hour', () => {
-  test.for([
-    { what: 'server errors', fault: answer(503) },
-    { what: 'server errors behind a gateway', fault: undefined },
-    { what: 'pages of a gateway', fault: GATEWAY_PAGE },
-    { what: 'nothing being found', fault: answer(404) },
-  ])('of $what costs no answer', async ({ fault }, { onTestFinished }) => {
-    const scene = await openAppScene({ limits: SCALED_LIMITS }, onTestFinished);
+describe('a service that fails for minutes', async () => {
+  const scene = await openAppScene({ limits: SCALED_LIMITS });
+  afterEach(() => scene.reset());
+
+  describe('a quarter of an hour', () => {
+    test.for([
+      { what: 'server errors', fault: answer(503) },
+      { what: 'server errors behind a gateway', fault: undefined },
+      { what: 'pages of a gateway', fault: GATEWAY_PAGE },
+      { what: 'nothing being found', fault: answer(404) },
+    ])('of $what costs no answer', async ({ what, fault }) => {
+      const channel = scene.channel();
+      const [before, meanwhile] = [`/slow 200 before ${what} ended`, `/slow 2 while ${what} went on`];
+      const begun = scene.ask(channel, before);
+      await scene.until('the reply grows', () => scene.shown(channel, begun).includes('Second'));
+      scene.agent.behaviour.refusal = fault === undefined ? () => 503 : null;
+      const back = fault && scene.agent.faults.add({ call: /./, fault });
+      const asked = scene.ask(channel, meanwhile);
+      await pause(FIFTEEN_MINUTES_MS);
+      back?.();
+      scene.agent.behaviour.refusal = null;
+      for (const root of [begun, asked]) await scene.finished(channel, root);
+      expect(scene.shown(channel, begun)).toContain('Second 200 of 200');
+      expect(scene.shown(channel, asked)).toContain('Second 2 of 2');
+      for (const text of [before, meanwhile]) expect(scene.sentToAgent(text).texts).toEqual([text]);
+      const projects = scene.agent.projects.filter(({ title }) => title === channel.name);
+      expect(projects).toHaveLength(1);
+    });
+  });
+
+  test('what stays unreadable is given up after a minute, and the thread says which part is lost', async () => {
+    const odd: Record<string, object> = {
+      'POST /experimental/files': { id: 'file_1', upload_url: 5 },
+      'GET /experimental/tasks/{task_id}/results': { data: 5 },
+    };
+    scene.agent.behaviour.misbehaviour = (call) => {
+      const body = odd[call];
+      return body && { kind: 'body', body };
+    };
     const channel = scene.channel();
-    const begun = scene.ask(channel, '/slow 200 before');
-    await scene.until('the reply grows', () => scene.shown(channel, begun).includes('Second'));
-    scene.agent.behaviour.refusal = fault === undefined ? () => 503 : null;
-    const back = fault && scene.agent.faults.add({ call: /./, fault });
-    const asked = scene.ask(channel, '/slow 2 meanwhile');
-    await pause(FIFTEEN_MINUTES_MS);
-    back?.();
-    scene.agent.behaviour.refusal = null;
-    for (const root of [begun, asked]) await scene.finished(channel, root);
-    expect(scene.shown(channel, begun)).toContain('Second 200 of 200');
-    expect(scene.shown(channel, asked)).toContain('Second 2 of 2');
-    for (const text of ['/slow 200 before', '/slow 2 meanwhile'])
-      expect(scene.sentToAgent(text).texts).toEqual([text]);
-    const projects = scene.agent.projects.filter(({ title }) => title === channel.name);
-    expect(projects).toHaveLength(1);
+    const root = scene.ask(channel, '/slow 2 with a file', {
+      files: [{ name: 'a.csv', mime: 'text/csv', bytes: 'a,b' }],
+      table: [['gene'], ['TP53']],
+    });
+    await scene.finished(channel, root);
+    const shown = scene.shown(channel, root);
+    expect(shown).toContain('Second 2 of 2');
+    for (const name of ['a.csv', 'table-1.csv'])
+      expect(shown).toContain(strings.fileMissing({ name, reason: 'service_failed' }));
+    expect(shown).toContain(strings.resultsUnavailable);
+    expect(shown).not.toContain(strings.serviceUnreachable);
+  });
+
+  test('a reply whose task is gone ends after a minute, and one that alone is gone after ten', async () => {
+    const channel = scene.channel();
+    const lost = scene.ask(channel, '/slow 9000 lost');
+    const alone = scene.ask(channel, '/slow 9000 alone');
+    for (const root of [lost, alone])
+      await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const { AGENT_BASE_URL, AGENT_API_KEY } = scene.sandbox.config;
+    const task = scene.agent.tasks.find(({ title }) => title.startsWith('/slow 9000 lost'));
+    const url = `${AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
+    await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${AGENT_API_KEY}` } });
+    const since = performance.now();
+    scene.agent.faults.add({ call: READ, fault: answer(404) });
+    await scene.finished(channel, lost);
+    expect(scene.shown(channel, lost)).toContain(strings.taskNotFound);
+    await scene.finished(channel, alone);
+    expect(performance.now() - since).toBeGreaterThan(SCALED_LIMITS.badThingMs);
+    expect(scene.shown(channel, alone)).toContain(strings.taskNotFound);
   });
 });
 
-test.concurrent('what stays unreadable is given up after a minute, and the thread says which part is lost', async ({
-  onTestFinished,
-}) => {
-  const scene = await openAppScene({ limits: SCALED_LIMITS }, onTestFinished);
-  const odd: Record<string, object> = {
-    'POST /experimental/files': { id: 'file_1', upload_url: 5 },
-    'GET /experimental/tasks/{task_id}/results': { data: 5 },
-  };
-  scene.agent.behaviour.misbehaviour = (call) => {
-    const body = odd[call];
-    return body && { kind: 'body', body };
-  };
-  const channel = scene.channel();
-  const root = scene.ask(channel, '/slow 2 with a file', {
-    files: [{ name: 'a.csv', mime: 'text/csv', bytes: 'a,b' }],
-    table: [['gene'], ['TP53']],
-  });
-  await scene.finished(channel, root);
-  const shown = scene.shown(channel, root);
-  expect(shown).toContain('Second 2 of 2');
-  for (const name of ['a.csv', 'table-1.csv'])
-    expect(shown).toContain(strings.fileMissing({ name, reason: 'service_failed' }));
-  expect(shown).toContain(strings.resultsUnavailable);
-  expect(shown).not.toContain(strings.serviceUnreachable);
-});
-
-test.concurrent('what fails for ten minutes while the service answers other calls is given up, and the thread says what', async ({
+test('what fails for ten minutes while the service answers other calls is given up, and the thread says what', async ({
   onTestFinished,
 }) => {
   const scene = await openAppScene(
@@ -220,120 +329,4 @@ test.concurrent('what fails for ten minutes while the service answers other call
   expect(answered.shown()).not.toContain(strings.answerUnreadable(''));
   for (const { shown } of [unsent, unread, answered])
     expect(shown()).not.toContain(strings.serviceUnreachable);
-});
-
-test('a stop that the service refuses is said below the answer', async ({ onTestFinished }) => {
-  const scene = await openAppScene({}, onTestFinished);
-  const channel = scene.channel();
-  scene.agent.faults.add({ call: /cancel$/, fault: answer(400) });
-  const root = scene.ask(channel, '/slow 200 unstopped');
-  await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
-  const post = scene.replies(channel, root)[0];
-  await scene.slack.click({ person: scene.ada, channel, ts: post?.ts ?? '', actionId: 'stop' });
-  await scene.finished(channel, root);
-  expect(scene.shown(channel, root)).toContain('Second 200 of 200');
-  expect(scene.shown(channel, root)).toContain(strings.finishedUnstopped);
-});
-
-test.for(['user_message', 'assistant_message'])(
-  'an answer arrives where the response to its message names another %s',
-  async (field, { onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
-    scene.agent.behaviour.misbehaviour = (call, body) =>
-      call === SEND
-        ? {
-            kind: 'body',
-            body: { ...body, [field]: { ...Object(new Map(Object.entries(body)).get(field)), id: '5' } },
-          }
-        : undefined;
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 2 elsewhere');
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Second 2 of 2');
-  },
-);
-
-test('a reply whose task is gone ends after a minute, and one that alone is gone after ten', async ({
-  onTestFinished,
-}) => {
-  const scene = await openAppScene({ limits: SCALED_LIMITS }, onTestFinished);
-  const channel = scene.channel();
-  const lost = scene.ask(channel, '/slow 9000 lost');
-  const alone = scene.ask(channel, '/slow 9000 alone');
-  for (const root of [lost, alone])
-    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
-  const { AGENT_BASE_URL, AGENT_API_KEY } = scene.sandbox.config;
-  const task = scene.agent.tasks.find(({ title }) => title.startsWith('/slow 9000 lost'));
-  const url = `${AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
-  await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${AGENT_API_KEY}` } });
-  const since = performance.now();
-  scene.agent.faults.add({ call: READ, fault: answer(404) });
-  await scene.finished(channel, lost);
-  expect(scene.shown(channel, lost)).toContain(strings.taskNotFound);
-  await scene.finished(channel, alone);
-  expect(performance.now() - since).toBeGreaterThan(SCALED_LIMITS.badThingMs);
-  expect(scene.shown(channel, alone)).toContain(strings.taskNotFound);
-});
-
-describe.concurrent('messages that are no answer to the message before them', () => {
-  test('where the response to a message holds the reply before, each question gets its own answer', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({ agent: { behaviour: { input: 'null' } } }, onTestFinished);
-    let first: object | undefined;
-    scene.agent.behaviour.misbehaviour = (call, body) => {
-      if (call !== SEND || !('assistant_message' in body)) return undefined;
-      first ??= Object(body.assistant_message);
-      return { kind: 'body', body: { ...body, assistant_message: { ...first, status: 'completed' } } };
-    };
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 2 first');
-    await scene.finished(channel, root);
-    const next = scene.reply(channel, root, '/slow 4 second');
-    await scene.finished(channel, next);
-    expect(scene.shown(channel, root)).toContain('Second 4 of 4');
-  });
-
-  test('the findings of a review that the service lists as a system message come once', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({}, onTestFinished);
-    scene.agent.behaviour.misbehaviour = (call, body) => {
-      const findings = scene.agent.tasks[0]?.messages.find(
-        ({ role, content }) => role === 'system' && JSON.stringify(content).includes('THE FINDINGS'),
-      );
-      if (call !== TASK || findings === undefined) return undefined;
-      return { kind: 'body', body: { ...body, reviews: [{ status: 'completed', message_id: findings.id }] } };
-    };
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/system THE FINDINGS\n/system A NOTE\n/slow 2');
-    await scene.until('the findings are posted', () => scene.replies(channel, root).length === 2);
-    expect(scene.shown(channel, root).split('THE FINDINGS')).toHaveLength(2);
-    expect(scene.shown(channel, root)).toContain('A NOTE');
-  });
-});
-
-describe.concurrent('an answer arrives in full, and once,', () => {
-  test('where the list after a message is refused', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
-    scene.agent.behaviour.refusal = (call, { query }) =>
-      call === LIST && query.after_id !== undefined ? 400 : undefined;
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 3 listed');
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Second 3 of 3');
-    expect(scene.shown(channel, root)).not.toContain(strings.serviceFailed);
-  });
-
-  test('where the list ignores which message it is asked to follow', async ({ onTestFinished }) => {
-    const behaviour = { input: 'null', messageCursors: 'ignored' } as const;
-    const scene = await openAppScene({ agent: { behaviour } }, onTestFinished);
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/system A NOTE\n/slow 2 first');
-    await scene.finished(channel, root);
-    const next = scene.reply(channel, root, '/slow 4 second');
-    await scene.finished(channel, next);
-    expect(scene.shown(channel, root).split('A NOTE')).toHaveLength(2);
-    expect(scene.shown(channel, root)).toContain('Second 4 of 4');
-  });
 });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
@@ -7,9 +7,9 @@ const scene = await openAppScene();
 const { slack, agent } = scene;
 
 /** Waits until the live reply of a message shows something of the answer. */
-async function growing(channel: Channel, root: Message, on = scene): Promise<Message> {
-  return on.until('the reply grows', () =>
-    on.replies(channel, root).find((message) => on.slack.visibleText(message).includes('Second')),
+async function growing(channel: Channel, root: Message): Promise<Message> {
+  return scene.until('the reply grows', () =>
+    scene.replies(channel, root).find((message) => slack.visibleText(message).includes('Second')),
   );
 }
 
@@ -231,92 +231,105 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
   });
 });
 
-test.concurrent('a paused thread stays paused across a restart, and its buttons work until they are gone', async ({
-  onTestFinished,
-}) => {
-  const own = await openAppScene({}, onTestFinished);
-  const channel = own.channel();
-  const root = own.ask(channel, '/slow 1000');
-  await own.until('the reply grows', () => own.shown(channel, root).includes('Second'));
-  const waiting = own.reply(channel, root, 'after the restart');
-  await own.slack.settled();
-  own.reply(channel, root, 'stop');
-  await own.finished(channel, root);
-  const [stopped] = own.replies(channel, root);
-  const post = await own.until('the thread names the paused messages', () =>
-    own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
-  );
-  await own.sandbox.restartBot();
-  await own.expectStays(() => own.sentToAgent('/slow 1000').texts.length, 1);
-  const mend = own.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 503 } });
-  const press = { person: own.ada, channel, ts: post.ts, actionId: 'send_paused' };
-  await own.slack.click(press);
-  await own.until('the update of the notice fails', () =>
-    own.slack.calls.some(({ method, status, args }) => status === 503 && args.ts === post.ts && method),
-  );
-  mend();
-  await own.finished(channel, waiting);
-  expect(own.sentToAgent('/slow 1000').texts).toEqual(['/slow 1000', 'after the restart']);
-  // As if the process that posted the notice had died before it learnt that it stands.
-  const unknown = own.sandbox.bot.store.db.updateTable('posts').set({ state: 'intended', ts: null });
-  await unknown.where('part', '=', 'paused').execute();
-  await own.slack.click(press);
-  await own.until('the buttons are gone', () => /sent 1 message/.test(post.text));
-  await own.slack.click({ person: own.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });
-  await own.until('it is sent again', () => own.sentToAgent('/slow 1000').texts.length === 3);
-});
-
-test.concurrent('a message that is stopped before it was sent is never sent, even while the service is down', async ({
-  onTestFinished,
-}) => {
-  const own = await openAppScene({}, onTestFinished);
-  const channel = own.channel();
-  const mend = own.agent.faults.add({ call: 'POST /projects', fault: { kind: 'status', status: 503 } });
-  const root = own.ask(channel, 'stopped before it began');
-  const reply = await own.until('the outage is shown', () =>
-    own.replies(channel, root).find((message) => own.slack.visibleText(message).includes("can't reach")),
-  );
-  await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
-  await own.finished(channel, root);
-  mend();
-  expect(own.shown(channel, root)).toContain('Stopped by ada.');
-  expect(own.sentToAgent('stopped before it began').texts).toEqual([]);
-});
-
-test.concurrent('a stop that does not reach the service is sent again', async ({ onTestFinished }) => {
-  const own = await openAppScene({}, onTestFinished);
-  const channel = own.channel();
-  const root = own.ask(channel, '/slow 1000 with a lost stop');
-  const reply = await growing(channel, root, own);
-  const task = own.agent.tasks.find(({ title }) => title.startsWith('/slow 1000 with a lost'));
-  const mend = own.agent.faults.add({
-    call: 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel',
+test.concurrent('a message that is stopped before it was sent is never sent, even while the service is down', async () => {
+  const channel = scene.channel('without-a-project');
+  const mend = agent.faults.add({
+    call: 'POST /projects',
+    about: channel.name,
     fault: { kind: 'status', status: 503 },
   });
-  expect((await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' })).acked).toBe(
-    true,
+  const root = scene.ask(channel, 'stopped before it began');
+  const reply = await scene.until('the outage is shown', () =>
+    scene.replies(channel, root).find((message) => slack.visibleText(message).includes("can't reach")),
   );
-  await own.expectStays(() => task?.status, 'running');
+  await slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+  await scene.finished(channel, root);
   mend();
-  await own.finished(channel, root);
-  expect(own.shown(channel, root)).toContain('Stopped by ada.');
+  expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  expect(scene.sentToAgent('stopped before it began').texts).toEqual([]);
 });
 
-test.concurrent('a stop whose answer is lost never stops the next run', async ({ onTestFinished }) => {
-  const own = await openAppScene({}, onTestFinished);
-  const channel = own.channel();
-  const root = own.ask(channel, '/slow 1000 stopped once');
-  const reply = await growing(channel, root, own);
-  const call = 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel';
-  own.agent.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
-  // A second one would take effect while the agent works on the next message.
-  own.agent.faults.add({ call, fault: { kind: 'latency', ms: 6_000 } });
-  await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
-  await own.finished(channel, root);
-  own.reply(channel, root, '/slow 9000 goes on');
-  await own.until('the next run is well under way', () =>
-    own.shown(channel, root).includes('Second 400 of 9000'),
+test.concurrent('a stop that does not reach the service is sent again', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 1000 with a lost stop');
+  const reply = await growing(channel, root);
+  const task = agent.tasks.find(({ title }) => title.startsWith('/slow 1000 with a lost'));
+  const mend = agent.faults.add({
+    call: 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel',
+    about: task?.id ?? '?',
+    fault: { kind: 'status', status: 503 },
+  });
+  expect((await slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' })).acked).toBe(
+    true,
   );
-  expect(own.agent.tasks[0]?.status).toBe('running');
-  expect(own.agent.calls.filter(({ name }) => name === call)).toHaveLength(1);
+  await scene.expectStays(() => task?.status, 'running');
+  mend();
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+});
+
+describe('after a stop', () => {
+  afterEach(() => scene.reset());
+
+  test('a paused thread stays paused across a restart, and its buttons work until they are gone', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 paused for long');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const waiting = scene.reply(channel, root, 'after the restart');
+    await slack.settled();
+    scene.reply(channel, root, 'stop');
+    await scene.finished(channel, root);
+    const [stopped] = scene.replies(channel, root);
+    const post = await scene.until('the thread names the paused messages', () =>
+      scene.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
+    );
+    await scene.sandbox.restartBot();
+    await scene.expectStays(() => scene.sentToAgent('/slow 1000 paused for long').texts.length, 1);
+    const mend = slack.faults.add({
+      call: 'chat.update',
+      about: channel.id,
+      fault: { kind: 'status', status: 503 },
+    });
+    const press = { person: scene.ada, channel, ts: post.ts, actionId: 'send_paused' };
+    await slack.click(press);
+    await scene.until('the update of the notice fails', () =>
+      slack.calls.some(({ method, status, args }) => status === 503 && args.ts === post.ts && method),
+    );
+    mend();
+    await scene.finished(channel, waiting);
+    expect(scene.sentToAgent('/slow 1000 paused for long').texts).toEqual([
+      '/slow 1000 paused for long',
+      'after the restart',
+    ]);
+    // As if the process that posted the notice had died before it learnt that it stands.
+    const unknown = scene.sandbox.bot.store.db.updateTable('posts').set({ state: 'intended', ts: null });
+    await unknown.where('channel', '=', channel.id).where('part', '=', 'paused').execute();
+    await slack.click(press);
+    await scene.until('the buttons are gone', () => /sent 1 message/.test(post.text));
+    await slack.click({ person: scene.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });
+    await scene.until(
+      'it is sent again',
+      () => scene.sentToAgent('/slow 1000 paused for long').texts.length === 3,
+    );
+  });
+
+  test('a stop whose answer is lost never stops the next run', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 stopped once');
+    const reply = await growing(channel, root);
+    const call = 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel';
+    agent.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
+    // A second one would take effect while the agent works on the next message.
+    agent.faults.add({ call, fault: { kind: 'latency', ms: 6_000 } });
+    await slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    scene.reply(channel, root, '/slow 9000 goes on');
+    await scene.until('the next run is well under way', () =>
+      scene.shown(channel, root).includes('Second 400 of 9000'),
+    );
+    const task = agent.tasks.find(({ title }) => title.endsWith('stopped once'));
+    expect(task?.status).toBe('running');
+    const stops = agent.calls.filter(({ name, path }) => name === call && path.includes(task?.id ?? '?'));
+    expect(stops).toHaveLength(1);
+  });
 });

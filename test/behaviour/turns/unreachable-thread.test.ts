@@ -56,18 +56,15 @@ describe.concurrent('a running turn', () => {
   });
 });
 
-test.concurrent('an empty mention where the bot may not write is answered directly to its writer', async ({
-  onTestFinished,
-}) => {
-  const faults = new Faults();
-  const own = await openAppScene({ slack: { faults } }, onTestFinished);
+test.concurrent('an empty mention where the bot may not write is answered directly to its writer', async () => {
   const body = { ok: false, error: 'restricted_action_read_only_channel' };
-  faults.add({ call: 'chat.postMessage', fault: { kind: 'status', status: 200, body }, times: 1 });
-  const channel = own.channel();
-  const root = own.ask(channel, '');
-  await own.finished(channel, root);
-  expect(toldAda(own)).toContain(`<#${channel.id}>`);
-  expect(own.replies(channel, root)).toEqual([]);
+  const fault = { kind: 'status', status: 200, body } as const;
+  const channel = scene.channel();
+  slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault, times: 1 });
+  const root = scene.ask(channel, '');
+  await scene.finished(channel, root);
+  expect(toldAda()).toContain(`<#${channel.id}>`);
+  expect(scene.replies(channel, root)).toEqual([]);
 });
 
 test.concurrent('the asker of a deleted reply is told even where the run has ended by itself', async ({
@@ -118,24 +115,20 @@ describe('a reply', () => {
 test.concurrent.each([
   ['', []],
   [' even where the response to it was lost', [{ kind: 'lost' as const }]],
-])('a post into a deleted thread is taken back%s, and the asker is told', async (_when, lost) => {
-  await using ending = new AsyncDisposableStack();
-  const faults = new Faults();
-  const own = await openAppScene({ slack: { faults } }, (stop) => ending.defer(stop));
-  const channel = own.channel();
-  const root = own.ask(channel, 'one whose thread goes\n/slow 2000');
-  const reply = await own.until('the reply grows', () =>
-    own.replies(channel, root).find(({ versions }) => versions.length > 1),
-  );
+])('a post into a deleted thread is taken back%s, and the asker is told', async (when, lost) => {
+  const { channel, root, reply } = await begin(`one whose thread goes${when}`);
   // The reply has to go on in a new message, and its thread goes with it.
   const body = { ok: false, error: 'edit_window_closed' };
-  faults.add({ call: 'chat.update', fault: { kind: 'status', status: 200, body }, times: 1 });
-  for (const fault of lost) faults.add({ call: 'chat.postMessage', fault, times: 1 });
-  own.slack.remove(channel.id, reply.ts);
-  own.slack.remove(channel.id, root.ts);
-  await own.finished(channel, root);
-  expect(own.agent.tasks.map(({ status }) => status)).toEqual(['cancelled']);
-  expect(toldAda(own)).toContain(`<#${channel.id}>`);
+  const fault = { kind: 'status', status: 200, body } as const;
+  slack.faults.add({ call: 'chat.update', about: channel.id, fault, times: 1 });
+  for (const loss of lost)
+    slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: loss, times: 1 });
+  slack.remove(channel.id, reply.ts);
+  slack.remove(channel.id, root.ts);
+  await scene.finished(channel, root);
+  const tasks = agent.tasks.filter(({ project }) => project.title === channel.name);
+  expect(tasks.map(({ status }) => status)).toEqual(['cancelled']);
+  expect(toldAda()).toContain(`<#${channel.id}>`);
   const posts = [...channel.messages.values()].filter(({ botId }) => botId !== undefined);
   const strays = posts.filter(({ threadTs }) => threadTs === undefined);
   expect(strays.map(({ deletedAt }) => deletedAt)).toEqual([expect.any(Number)]);

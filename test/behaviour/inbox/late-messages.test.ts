@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
@@ -48,14 +48,17 @@ async function arrives(scene: AppScene, channel: Channel, root: Message, after: 
   return ts;
 }
 
-describe.concurrent('a message that arrives late, while a newer one is being sent,', () => {
-  test('is sent first, in its place in the thread', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
+describe('a message that arrives late, while a newer one is being sent,', async () => {
+  const scene = await openAppScene();
+  afterEach(() => scene.reset());
+
+  test('is sent first, in its place in the thread', async () => {
+    const before = scene.agent.calls.length;
     const { channel, root, message, turn } = await overtaken(scene, 'the first of four');
     const earlier = await arrives(scene, channel, root, message);
     scene.reply(channel, root, 'the last one');
-    await scene.until('three are sent', () => scene.sentToAgent('the first').texts.length >= 3);
-    const { texts, fileIds } = scene.sentToAgent('the first');
+    await scene.until('three are sent', () => scene.sentToAgent('the first of four').texts.length >= 3);
+    const { texts, fileIds } = scene.sentToAgent('the first of four');
     expect(texts.slice(0, 3)).toEqual([
       'the first of four',
       `${strings.unnamedWriter('ada')}\n\ngrace: the earlier one`,
@@ -64,12 +67,11 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     expect((await known(scene, channel, earlier).turn())?.id).toBe(turn.id);
     await scene.finished(channel, message);
     expect(fileIds.slice(0, 3).map((ids) => ids.length)).toEqual([0, 0, 1]);
-    expect(scene.agent.calls.filter(({ name }) => name === uploads)).toHaveLength(1);
+    expect(scene.agent.calls.slice(before).filter(({ name }) => name === uploads)).toHaveLength(1);
   });
 
-  test('is what a stop ends, and the newer one is paused', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
-    const { channel, root, message, turn } = await overtaken(scene, 'the first of two', 1_500);
+  test('is what a stop ends, and the newer one is paused', async () => {
+    const { channel, root, message, turn } = await overtaken(scene, 'stopped', 1_500);
     const elsewhere = scene.slack.say({
       person: scene.grace,
       channel: scene.channel(),
@@ -96,41 +98,40 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     );
     await scene.slack.click({ person: scene.ada, channel, ts: paused.ts, actionId: 'send_paused' });
     await scene.finished(channel, message);
-    expect(scene.sentToAgent('the first').texts).toEqual(['the first of two', 'the later one']);
+    expect(scene.sentToAgent('stopped').texts).toEqual(['stopped', 'the later one']);
   });
 
-  test('may be refused by the service, and the newer one is still sent', async ({ onTestFinished }) => {
-    const scene = await openAppScene({}, onTestFinished);
-    const { channel, root, message } = await overtaken(scene, 'the first of two');
+  test('may be refused by the service, and the newer one is still sent', async () => {
+    const { channel, root, message } = await overtaken(scene, 'refused');
     const refused = { kind: 'status', status: 422, body: { detail: 'no' } } as const;
     const sends = 'POST /experimental/tasks/{task_id}/messages';
     scene.agent.faults.add({ call: sends, fault: refused, times: 1 });
     const earlier = await arrives(scene, channel, root, message);
     await scene.finished(channel, message);
-    expect(scene.sentToAgent('the first').texts).toEqual(['the first of two', 'ada: the later one']);
+    expect(scene.sentToAgent('refused').texts).toEqual(['refused', 'ada: the later one']);
     expect(await known(scene, channel, earlier).state()).toBe('closed');
     expect(await known(scene, channel, message.ts).state()).toBe('sent');
   });
 
   test('waits together with the newer one where a silent run accepts neither', async ({ onTestFinished }) => {
-    const scene = await openAppScene(
+    const silent = await openAppScene(
       { agent: { behaviour: { messageToRunning: 409 } }, settings: { SILENCE_SECONDS: '1' } },
       onTestFinished,
     );
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 600');
-    await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('No news'),
+    const channel = silent.channel();
+    const root = silent.ask(channel, '/silent 600');
+    await silent.until('the reply says that the agent is silent', () =>
+      silent.shown(channel, root).includes('No news'),
     );
-    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
-    const { message } = await later(scene, channel, root);
-    const earlier = await arrives(scene, channel, root, message);
-    await scene.finished(channel, message);
-    expect(scene.sentToAgent('/silent').texts).toEqual([
+    silent.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
+    const { message } = await later(silent, channel, root);
+    const earlier = await arrives(silent, channel, root, message);
+    await silent.finished(channel, message);
+    expect(silent.sentToAgent('/silent').texts).toEqual([
       '/silent 600',
       `${strings.unnamedWriter('ada')}\n\ngrace: the earlier one`,
       'ada: the later one',
     ]);
-    expect(await known(scene, channel, earlier).state()).toBe('sent');
+    expect(await known(silent, channel, earlier).state()).toBe('sent');
   });
 });

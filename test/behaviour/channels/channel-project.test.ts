@@ -1,6 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
-import { Faults } from '../../../sandbox/faults.ts';
 import { projectForbidden } from '../../../src/render/strings/turn-errors.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
@@ -18,6 +17,8 @@ const scene = await openAppScene({ agent: { script } });
 const { ada, grace } = scene;
 
 describe('the project of a channel', () => {
+  afterEach(() => scene.reset());
+
   test('can be replaced for new threads', async () => {
     const channel = scene.channel();
     const old = scene.ask(channel, 'in the old project');
@@ -93,44 +94,36 @@ describe('the project of a channel', () => {
     expect(projectUpdates(scene, id)).toEqual([]);
   });
 
-  test.concurrent('keeps its name where the service refuses the new one, and the form quotes the service', async ({
-    onTestFinished,
-  }) => {
-    const faults = new Faults();
-    const strict = await openAppScene({ agent: { faults } }, onTestFinished);
-    const channel = strict.channel();
-    await strict.finished(channel, strict.ask(channel, 'hello'));
-    const modal = await openChannelSettings(strict, strict.ada, channel);
+  test('keeps its name where the service refuses the new one, and the form quotes the service', async () => {
+    const channel = scene.channel();
+    await scene.finished(channel, scene.ask(channel, 'hello'));
+    const modal = await openChannelSettings(scene, ada, channel);
     const refused = { kind: 'status', status: 422, body: { detail: 'No such names' } } as const;
-    faults.add({ call: 'PUT /projects/{project_id}', fault: refused });
+    scene.agent.faults.add({ call: 'PUT /projects/{project_id}', fault: refused });
     const errors = { channel_title: 'The agent service rejected this: “No such names”.' };
     expect(await modal.save({ channel_title: 'Bad' })).toEqual({ response_action: 'errors', errors });
     // A service that wants something to change tells by the project's tasks that there is one.
-    const shown = await openChannelSettings(strict, strict.grace, channel);
+    const shown = await openChannelSettings(scene, grace, channel);
     expect(shown.shown).toContain('to keep it unchanged');
     expect(await shown.save({ channel_model: 'fast' })).toBeUndefined();
   });
 
-  test.concurrent('may be forbidden by the service, which is not taken for a refused key', async ({
-    onTestFinished,
-  }) => {
-    const faults = new Faults();
-    const strict = await openAppScene({ agent: { faults, script } }, onTestFinished);
-    const [channel, elsewhere] = [strict.channel(), strict.channel()];
-    const [foreign, closed] = [await newProject(strict, 'Foreign'), await newProject(strict, 'Closed later')];
+  test('may be forbidden by the service, which is not taken for a refused key', async () => {
+    const [channel, elsewhere] = [scene.channel(), scene.channel()];
+    const [foreign, closed] = [await newProject(scene, 'Foreign'), await newProject(scene, 'Closed later')];
     const fault = { kind: 'status', status: 403 } as const;
-    faults.add({ call: /projects|tasks/, about: foreign, fault });
-    const modal = await openChannelSettings(strict, strict.ada, channel);
+    scene.agent.faults.add({ call: /projects|tasks/, about: foreign, fault });
+    const modal = await openChannelSettings(scene, ada, channel);
     const errors = { channel_project: expect.stringContaining("or you can't use it here") };
     expect(await modal.save({ channel_project: foreign })).toEqual({ response_action: 'errors', errors });
-    await strict.finished(elsewhere, strict.ask(elsewhere, 'beside it'));
+    await scene.finished(elsewhere, scene.ask(elsewhere, 'beside it'));
 
-    await saveChannelSettings(strict, channel, { channel_project: closed });
-    faults.add({ call: 'POST /experimental/tasks', fault, times: 1 });
-    const root = strict.ask(channel, 'in a closed project');
-    await strict.finished(channel, root);
-    expect(strict.shown(channel, root)).toContain(projectForbidden(closed));
-    await strict.finished(elsewhere, strict.ask(elsewhere, 'and after it'));
-    expect(taskOf(strict, 'and after it')?.project.title).toBe(elsewhere.name);
+    await saveChannelSettings(scene, channel, { channel_project: closed });
+    scene.agent.faults.add({ call: 'POST /experimental/tasks', fault, times: 1 });
+    const root = scene.ask(channel, 'in a closed project');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(projectForbidden(closed));
+    await scene.finished(elsewhere, scene.ask(elsewhere, 'and after it'));
+    expect(taskOf(scene, 'and after it')?.project.title).toBe(elsewhere.name);
   });
 });

@@ -47,6 +47,7 @@ export class TurnStepScene {
   readonly scene: AppScene;
   readonly #faults: Record<'slack' | 'agent', ScopedFaults>;
   readonly #about = new Map<string, string>();
+  #cases = 0;
 
   constructor(scene: AppScene, faults: Record<'slack' | 'agent', ScopedFaults>) {
     this.scene = scene;
@@ -59,7 +60,8 @@ export class TurnStepScene {
   /** Somebody asks something with a table; the first of each of these calls of its turn meets a fault. */
   begin(calls: readonly TurnStepCall[], faultOf: (call: TurnStepCall) => Fault): FaultCase {
     const { slack } = this.scene;
-    const name = `case-${calls[0]?.step.replaceAll(' ', '-')}`;
+    this.#cases += 1;
+    const name = `case-${this.#cases}-${calls[0]?.step.replaceAll(' ', '-')}`;
     const person = slack.createPerson({ name: `asker of ${name}`, realName: 'Asker' });
     const channel = this.scene.channel(name);
     this.#about.set(channel.id, name);
@@ -128,7 +130,7 @@ export class TurnStepScene {
 /** Opens one; `whenDone` as for a scene. */
 export async function openTurnStepScene(
   settings: Record<string, string>,
-  whenDone: (close: () => Promise<void>) => void,
+  whenDone?: (close: () => Promise<void>) => void,
 ): Promise<TurnStepScene> {
   const faults = { slack: new ScopedFaults(), agent: new ScopedFaults() };
   const scene = await openAppScene(

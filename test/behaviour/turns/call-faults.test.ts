@@ -14,14 +14,13 @@ const faults: { what: string; fault: (step: TurnStepCall) => Fault }[] = [
   { what: 'is slow and takes effect too late', fault: ({ slowMs }) => ({ kind: 'latency', ms: slowMs }) },
 ];
 
-describe.concurrent('each call of a turn that', () => {
-  test.for(faults)(
-    '$what leaves one message, one reply and its results once',
-    async ({ fault }, { onTestFinished }) => {
-      const steps = await openTurnStepScene({}, onTestFinished);
-      const turns = TURN_STEP_GROUPS.map((calls) => ({ calls, turn: steps.begin(calls, fault) }));
-      const traces = await Promise.all(turns.map(async ({ turn }) => steps.trace(turn)));
-      expect(traces).toEqual(turns.map(({ calls }) => ({ ...COMPLETE_TRACE, faults: calls.length })));
-    },
-  );
+describe.concurrent('each call of a turn that', async () => {
+  // Ten turns at a time.
+  const steps = await openTurnStepScene({ DATABASE_CONNECTIONS: '12' });
+
+  test.for(faults)('$what leaves one message, one reply and its results once', async ({ fault }) => {
+    const turns = TURN_STEP_GROUPS.map((calls) => ({ calls, turn: steps.begin(calls, fault) }));
+    const traces = await Promise.all(turns.map(async ({ turn }) => steps.trace(turn)));
+    expect(traces).toEqual(turns.map(({ calls }) => ({ ...COMPLETE_TRACE, faults: calls.length })));
+  });
 });

@@ -8,12 +8,11 @@ const frozenMs = Number(process.env.FROZEN_SECONDS ?? 11) * 1_000;
 const takeOverMs = 20_000;
 /** 3 s on an idle machine; the other tests that run beside this one take their share. */
 const restartMs = 8_000;
-const drainMs = 10_000;
 /** Milliseconds after its start at which a process is killed. */
 const startUpMoments = [40, 700];
 
 describe.concurrent('a process', () => {
-  test('that was frozen during a send and live replies does no harm when it wakes', async ({
+  test('that was frozen during a send and live replies is followed within 15 s, and does no harm when it wakes', async ({
     onTestFinished,
   }) => {
     const crew = await openProcessScene(onTestFinished);
@@ -21,6 +20,8 @@ describe.concurrent('a process', () => {
     await crew.observer.start();
     const live = [crew.askWithoutEnd('a live one'), crew.askWithoutEnd('another live one')];
     await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
+    for (const root of live) crew.reply(root, 'one that waits');
+    await crew.slack.settled();
     const send = /^POST .*\/messages$/;
     crew.agent.faults.add({ call: send, fault: { kind: 'latency', ms: 300 }, times: 1 });
     const heard = crew.waitForCall('agent', send);
@@ -31,58 +32,13 @@ describe.concurrent('a process', () => {
     await crew.start();
     const takenUp = crew.takenUpAfter([...live, sending]);
     await asleep;
-    await takenUp;
+    expect(await takenUp).toBeLessThan(takeOverMs);
     expect(live.map((root) => JSON.stringify(crew.replies(root)).includes('End of'))).toEqual([false, false]);
     frozen.thaw();
     for (const root of live) crew.reply(root, 'and now');
     crew.finishReplies();
     expect(await crew.damage()).toEqual({});
     expect(crew.replies(sending)).toHaveLength(1);
-  });
-
-  test('that dies is followed by the other one within 15 s, and no waiting message is forgotten', async ({
-    onTestFinished,
-  }) => {
-    const crew = await openProcessScene(onTestFinished);
-    const first = await crew.start();
-    await crew.observer.start();
-    const live = ['this', 'that'].map((text) => crew.askWithoutEnd(text));
-    await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
-    for (const root of live) crew.reply(root, 'one that waits');
-    await crew.slack.settled();
-    await crew.start();
-    await first.kill();
-    expect(await crew.takenUpAfter(live)).toBeLessThan(takeOverMs);
-    crew.finishReplies();
-    expect(await crew.damage()).toEqual({});
-  });
-
-  test('that is restarted under load, one after the other, loses and repeats nothing and stops within 10 s', async ({
-    onTestFinished,
-  }) => {
-    const crew = await openProcessScene(onTestFinished);
-    const old = [await crew.start(), await crew.start()];
-    await crew.observer.start();
-    const stops: { inTime: boolean; ms: number }[] = [];
-    const roll = async () => {
-      for (const bot of old) {
-        await pause(500);
-        const began = performance.now();
-        const inTime = await bot.stop();
-        stops.push({ inTime, ms: performance.now() - began });
-        await crew.start();
-      }
-    };
-    const rolling = roll();
-    for (let i = 0; i < 8; i += 1) {
-      const root = crew.ask(`question ${i}`, i % 4);
-      await pause(150);
-      if (i % 2 === 0) crew.reply(root, 'go on');
-      await pause(100);
-    }
-    await rolling;
-    expect(stops.map(({ inTime, ms }) => inTime && ms < drainMs)).toEqual([true, true]);
-    expect(await crew.damage()).toEqual({});
   });
 
   test('that is killed during its start starts again, and on the embedded database resumes its turns within 3 s', async ({

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { pause } from '../../support/app-scene.ts';
 import { NEXT_RELEASE } from '../../support/compiled-programs.ts';
 import { openProcessScene } from '../../support/process-scene.ts';
 
-test('the next release migrates the database while this one works: both go on, and this one starts again on it', async ({
+const drainMs = 10_000;
+
+test('the next release migrates the database while this one works: both go on, stop within 10 s under load, and this one starts again on it', async ({
   onTestFinished,
 }) => {
   const crew = await openProcessScene(onTestFinished);
@@ -38,8 +41,24 @@ test('the next release migrates the database while this one works: both go on, a
 
   // The rollback: the older release starts on the newer tables, and the newer one stops.
   const again = await crew.start();
-  await after.stop();
-  await before.stop();
+  const stops: { inTime: boolean; ms: number }[] = [];
+  const stopEach = async () => {
+    for (const bot of [after, before]) {
+      await pause(500);
+      const began = performance.now();
+      const inTime = await bot.stop();
+      stops.push({ inTime, ms: performance.now() - began });
+    }
+  };
+  const stopping = stopEach();
+  for (let asked = 0; asked < 8; asked += 1) {
+    const root = crew.ask(`one while they stop, ${asked}`, asked % 4);
+    await pause(150);
+    if (asked % 2 === 0) crew.reply(root, 'go on');
+    await pause(100);
+  }
+  await stopping;
+  expect(stops.map(({ inTime, ms }) => inTime && ms < drainMs)).toEqual([true, true]);
   crew.reply(crew.ask('one after the rollback'), 'and one more');
   crew.finishReplies();
   expect(await crew.damage()).toEqual({});

@@ -19,7 +19,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
 
 /** What axe-core finds on the page as it is, of any impact or of these. */
 export async function allFindings(page: Page, impacts?: readonly string[]): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   const { violations } = findings.parse(
     await page.evaluate('axe.run(document, { resultTypes: ["violations"] })'),
   );

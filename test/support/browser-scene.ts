@@ -26,6 +26,12 @@ export async function openBrowserScene(options: InteractiveSandboxOptions): Prom
   }
 }
 
+/** A scene, and a page of it on which tests go on where the last one ended. */
+export interface OpenedPage {
+  visit: BrowserScene;
+  page: Page;
+}
+
 /** People who use the sandbox's page. */
 export class BrowserScene {
   readonly sandbox: InteractiveSandbox;
@@ -44,8 +50,8 @@ export class BrowserScene {
     await this.sandbox.stop();
   }
 
-  /** A new page; `channel` is the name of one to go to. */
-  async open(channel?: string, options: BrowserContextOptions = {}): Promise<Page> {
+  /** A page of the browser, to show something else in. */
+  async newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.#browser.newPage({
       viewport: { width: 1280, height: 800 },
       locale: 'en-GB',
@@ -57,6 +63,12 @@ export class BrowserScene {
     page.on('console', (message) => {
       if (message.type() === 'error') this.problems.push(message.text());
     });
+    return page;
+  }
+
+  /** A new page of the sandbox; `channel` is the name of one to go to. */
+  async open(channel?: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.newPage(options);
     page.on('request', (request) => this.hosts.add(new URL(request.url()).hostname));
     await page.goto(this.sandbox.page.url);
     await page.getByRole('heading', { name: 'sequencing' }).waitFor();

@@ -1,23 +1,17 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { recordNotes, taskRecord, tasks } from '../../../src/render/strings/index.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
-import { allFindings } from '../../support/accessibility-findings.ts';
 import { openAppScene } from '../../support/app-scene.ts';
-import { describeInBrowser } from '../../support/browser-scene.ts';
-import { startBrowser } from '../../support/chromium.ts';
 import { crateProblems } from '../../support/ro-crate/crate-problems.ts';
+import { unpackedRecord } from '../../support/unpacked-record.ts';
 
 const scene = await openAppScene({ settings: { WATCH_MINUTES: '0' } });
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
-const run = promisify(execFile);
 
 function modal(person: Person): string {
   return JSON.stringify(slack.modal(person)?.blocks ?? []);
@@ -46,18 +40,12 @@ const press = (person: Person = scene.ada) => slack.click({ person, view: 'modal
 /** The next record that a person gets: its archive, page and metadata. */
 async function nextRecord(person: Person, before: number) {
   await scene.until('the record is there', () => records(person).length > before);
-  const bytes = await slack.fileBytes(records(person).at(-1) ?? '');
-  const folder = await mkdtemp(path.join(tmpdir(), 'record-test-'));
-  const zip = path.join(folder, 'record.zip');
-  await writeFile(zip, bytes);
-  await run('unzip', ['-t', zip]);
-  await run('unzip', [zip, '-d', folder]);
+  const folder = await unpackedRecord(await slack.fileBytes(records(person).at(-1) ?? ''));
   const read = (name: string) => readFile(path.join(folder, name), 'utf8');
   expect((await readdir(folder)).sort()).toEqual(['record.html', 'record.zip', 'ro-crate-metadata.json']);
   return {
     page: await read('record.html'),
     metadata: await read('ro-crate-metadata.json'),
-    file: path.join(folder, 'record.html'),
   };
 }
 
@@ -316,24 +304,5 @@ describe('the record of a task', () => {
     expect(page).toContain(recordNotes.leftOut(1));
     expect(page).toContain(`<h1>Record of a task: ${tasks.untitled}</h1>`);
     expect(metadata).not.toContain('"Secret title"');
-  });
-});
-
-describeInBrowser('the page of a record', () => {
-  test('loads nothing, and axe finds nothing in it', async () => {
-    const { channel, root } = await asked('/tools 3', { files: [table] });
-    const { file } = await saved(channel, root);
-    const browser = await startBrowser();
-    try {
-      const page = await browser.newPage();
-      const loaded: string[] = [];
-      page.on('request', (request) => loaded.push(request.url()));
-      await page.goto(`file://${file}`);
-      expect(await page.getByRole('heading', { name: 'Question 1' }).count()).toBe(1);
-      expect(await allFindings(page)).toEqual([]);
-      expect(loaded).toEqual([`file://${file}`]);
-    } finally {
-      await browser.close();
-    }
   });
 });

@@ -1,17 +1,9 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import * as strings from '../../../src/render/strings/index.ts';
-import { seriousFindings } from '../../support/accessibility-findings.ts';
-import {
-  type BrowserScene,
-  describeInBrowser,
-  goTo,
-  openBrowserScene,
-  say,
-  threadOf,
-} from '../../support/browser-scene.ts';
-import { copyTemplateDatabase } from '../../support/fresh-database.ts';
+import { allFindings, seriousFindings } from '../../support/accessibility-findings.ts';
+import { type BrowserScene, goTo, type OpenedPage, say, threadOf } from '../../support/browser-scene.ts';
+import { unpackedRecord } from '../../support/unpacked-record.ts';
 
 const patience = { timeout: 15_000 };
 
@@ -28,44 +20,44 @@ async function startForm(page: Page) {
   return form;
 }
 
-describeInBrowser("the bot's forms and its Home on the page", () => {
-  let visit: BrowserScene;
-  let page: Page;
-  beforeAll(async () => {
-    const databaseUrl = connectionUrl(await copyTemplateDatabase());
-    visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
-    page = await visit.open();
-    return () => visit.close();
-  });
-  const lastInChannel = () => page.locator('#channel article').last();
-  const closed = () => page.getByRole('dialog').waitFor({ state: 'hidden' });
-  /** Nothing is left open: a bot that was slow says in the window that all is done. */
-  async function taken(): Promise<void> {
-    const isOpen = async () => {
-      if (await page.getByText(strings.settingsSaved).isVisible()) await page.keyboard.press('Escape');
-      return page.getByRole('dialog').isVisible();
-    };
-    await expect.poll(isOpen, patience).toBe(false);
-  }
+const closed = (page: Page) => page.getByRole('dialog').waitFor({ state: 'hidden' });
 
-  /** Presses a form's button until it is seen what is to come of it: a bot that has too little time complains. */
-  async function send(name: string, seen: () => Promise<void>): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      await page.getByRole('dialog').getByRole('button', { name }).click();
-      try {
-        return await seen();
-      } catch (error) {
-        if (tries === 3) throw error;
-      }
+/** Nothing is left open: a bot that was slow says in the window that all is done. */
+async function taken(page: Page): Promise<void> {
+  const isOpen = async () => {
+    if (await page.getByText(strings.settingsSaved).isVisible()) await page.keyboard.press('Escape');
+    return page.getByRole('dialog').isVisible();
+  };
+  await expect.poll(isOpen, patience).toBe(false);
+}
+
+/** Presses a form's button until it is seen what is to come of it: a bot that has too little time complains. */
+async function send(page: Page, name: string, seen: (page: Page) => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    await page.getByRole('dialog').getByRole('button', { name }).click();
+    try {
+      return await seen(page);
+    } catch (error) {
+      if (tries === 3) throw error;
     }
   }
+}
+
+/** What people fill in, in a workspace in which nobody has asked yet. */
+export function formTests(opened: () => OpenedPage): void {
+  let visit: BrowserScene;
+  let page: Page;
+  beforeAll(() => {
+    ({ visit, page } = opened());
+  });
+  const lastInChannel = () => page.locator('#channel article').last();
 
   test('the first view leads to the form, to Home and to the help', async () => {
     const welcome = page.locator('.welcome');
     await welcome.getByRole('button', { name: 'Ask with a form' }).click();
     await startForm(page);
     await page.keyboard.press('Escape');
-    await closed();
+    await closed(page);
     // It folds as soon as something is said, and a slow bot may be told of.
     const unfolded = () => welcome.evaluate((details) => details.setAttribute('open', ''));
     await unfolded();
@@ -100,11 +92,11 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await form.getByRole('radiogroup', { name: 'Model' }).getByLabel('Max').check();
     await form.getByLabel('Files').setInputFiles([table]);
     const complaint = form.locator('[data-block="channel"]').getByText("I'm not in this conversation yet");
-    await send('Start', () => complaint.waitFor(patience));
+    await send(page, 'Start', () => complaint.waitFor(patience));
     await expect.poll(() => where.getAttribute('aria-invalid')).toBe('');
     expect(await seriousFindings(page)).toEqual([]);
     await where.selectOption({ label: '#sequencing' });
-    await send('Start', taken);
+    await send(page, 'Start', taken);
     const post = lastInChannel();
     await post.getByText('What stands out in this table?').waitFor();
     expect(await post.innerText()).toContain('@Ada');
@@ -128,7 +120,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     const form = page.getByRole('dialog', { name: 'Comment on an answer' });
     await form.getByRole('textbox').fill('Short, and right.');
     await form.getByRole('button', { name: 'Send' }).click();
-    await closed();
+    await closed(page);
   });
 
   test('both shortcuts open the form, the one of a message with the message in it', async () => {
@@ -137,7 +129,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     const form = await startForm(page);
     expect(await form.getByRole('combobox', { name: 'Where' }).inputValue()).toBe('');
     await page.keyboard.press('Escape');
-    await closed();
+    await closed(page);
     await goTo(page, 'reading-club');
     await say(page, 'channel', 'The paper of this week has 3 figures.');
     await lastInChannel().getByText('3 figures').waitFor();
@@ -147,7 +139,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await startForm(page);
     await form.getByText('About this message: “The paper of this week has 3 figures.”').waitFor();
     await form.getByRole('textbox', { name: /What should the agent do with it/ }).fill('Count them.');
-    await send('Start', taken);
+    await send(page, 'Start', taken);
     await lastInChannel().getByRole('button', { name: /repl/ }).click();
     await threadOf(page)
       .getByText(/You wrote/)
@@ -174,24 +166,48 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await sure.getByRole('button', { name: 'Keep it' }).click();
     await details.getByRole('link', { name: 'Open thread' }).click();
     await threadOf(page).getByText('What stands out in this table?').waitFor();
-    await closed();
+    await closed(page);
     await page.getByRole('main').getByRole('heading', { name: 'sequencing', level: 1 }).waitFor();
+  });
+
+  test('the record of a task loads nothing, and axe finds nothing in it', async () => {
+    const { slack } = visit.sandbox;
+    const ada = [...slack.team.people.values()].find(({ name }) => name === 'ada');
+    const records = () =>
+      ada === undefined ? [] : slack.messages(slack.openDm(ada)).flatMap(({ fileIds }) => fileIds ?? []);
+    await goTo(page, 'Taskthread');
+    await page.getByRole('tab', { name: 'Home' }).click();
+    await page.getByRole('button', { name: 'Details' }).last().click();
+    const details = page.getByRole('dialog', { name: 'Task' });
+    await details.getByRole('button', { name: strings.buttons.task_record.label }).click();
+    await expect.poll(() => records().length, { timeout: 20_000 }).toBe(1);
+    await page.keyboard.press('Escape');
+    await closed(page);
+    const file = `file://${await unpackedRecord(await slack.fileBytes(records()[0] ?? ''))}/record.html`;
+    const record = await visit.newPage();
+    const loaded: string[] = [];
+    record.on('request', (request) => loaded.push(request.url()));
+    await record.goto(file);
+    expect(await record.getByRole('heading', { name: 'Question 1' }).count()).toBe(1);
+    expect(await record.getByText(/^Steps \(/).count()).toBe(1);
+    expect(await allFindings(record)).toEqual([]);
+    expect(loaded).toEqual([file]);
+    await record.close();
+    await goTo(page, 'sequencing');
   });
 
   test("a channel's settings are saved, and are there when the form is opened again", async () => {
     const settings = page.getByRole('dialog', { name: 'Channel settings' });
     const model = settings.getByRole('combobox', { name: 'Model for new tasks' });
+    const switches = settings.getByRole('group', { name: 'Channel-only settings' });
+    const firstSwitch = switches.getByRole('checkbox').first();
     await say(page, 'channel', '/agent settings');
     await model.selectOption({ label: 'Max' });
     await settings.getByText('The most capable model').waitFor();
     await settings.getByRole('textbox', { name: /description/ }).fill('What we sequenced');
     await settings.getByLabel('Every message in the channel').check();
-    await settings
-      .getByRole('group', { name: 'Channel-only settings' })
-      .getByRole('checkbox')
-      .first()
-      .uncheck();
-    await send('Save', taken);
+    await firstSwitch.uncheck();
+    await send(page, 'Save', taken);
     await say(page, 'channel', '/agent settings');
     await model.waitFor();
     expect(await model.locator('option:checked').innerText()).toBe('Max');
@@ -199,23 +215,23 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
       'What we sequenced',
     );
     expect(await settings.getByLabel('Every message in the channel').isChecked()).toBe(true);
-    expect(
-      await settings
-        .getByRole('group', { name: 'Channel-only settings' })
-        .getByRole('checkbox')
-        .first()
-        .isChecked(),
-    ).toBe(false);
+    expect(await firstSwitch.isChecked()).toBe(false);
+    await firstSwitch.check();
     await settings.getByRole('textbox', { name: /description/ }).fill('');
-    await send('Save', taken);
+    await settings.getByLabel('Replies that mention me').check();
+    await send(page, 'Save', taken);
     await say(page, 'channel', '/agent settings');
     await model.waitFor();
     expect(await settings.getByRole('textbox', { name: /description/ }).inputValue()).toBe('');
     await settings.getByRole('button', { name: 'Cancel' }).click();
-    await closed();
+    await closed(page);
   });
+}
 
-  test('an admin chooses the channels in which the bot answers, and people read so elsewhere', async () => {
+/** What an admin decides; it closes the other channels. */
+export function adminFormTests(opened: () => OpenedPage): void {
+  test('chooses the channels in which the bot answers, and people read so elsewhere', async () => {
+    const { visit, page } = opened();
     for (const person of visit.sandbox.slack.team.people.values()) person.admin = person.name === 'ada';
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Home' }).click();
@@ -229,7 +245,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     const chosen = form.getByRole('group', { name: 'The chosen channels' });
     await chosen.getByLabel('#reading-club').check();
     expect(await seriousFindings(page)).toEqual([]);
-    await send('Save', taken);
+    await send(page, 'Save', taken);
     await home.getByText('Only the chosen channels (set for this workspace)').waitFor();
     await change.click();
     expect(await chosen.getByLabel('#reading-club').isChecked()).toBe(true);
@@ -239,8 +255,4 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await say(page, 'channel', '@Taskthread is anybody there?');
     await page.locator('#channel .ephemeral').getByText(strings.closedPlaces.closed_by_admins).waitFor();
   });
-
-  test('nothing goes wrong on the page', () => {
-    expect(visit.problems).toEqual([]);
-  });
-});
+}

@@ -1,14 +1,8 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { seriousFindings } from '../../support/accessibility-findings.ts';
-import { call, startTestApp, testCommands } from '../../support/bolt-test-app.ts';
-import {
-  type BrowserScene,
-  describeInBrowser,
-  goTo,
-  openBrowserScene,
-  threadOf,
-} from '../../support/browser-scene.ts';
+import { call } from '../../support/bolt-test-app.ts';
+import { type BrowserScene, goTo, threadOf } from '../../support/browser-scene.ts';
 import { everyBlock } from '../../support/every-block.ts';
 
 /** The classes of the elements that scroll in one direction. */
@@ -21,14 +15,14 @@ function scrolled(page: Page, side: 'Width' | 'Height', selector: string): Promi
   );
 }
 
-describeInBrowser('the page, for everybody', () => {
+/** What people with a keyboard or a screen reader need, in a workspace in which nobody has written. */
+export function accessibilityTests(opened: () => BrowserScene): void {
   let visit: BrowserScene;
   let channel: string;
   let root: string;
   beforeAll(async () => {
-    visit = await openBrowserScene({ bot: false, slack: { limits: 'off' }, manifestCommands: testCommands });
+    visit = opened();
     const { slack } = visit.sandbox;
-    const { app } = await startTestApp(slack);
     const people = new Map([...slack.team.people.values()].map(({ name, id }) => [name, id]));
     const [ada = '', grace = ''] = [people.get('ada'), people.get('grace')];
     channel = [...slack.team.channels.values()].find(({ name }) => name === 'reading-club')?.id ?? '';
@@ -48,10 +42,6 @@ describeInBrowser('the page, for everybody', () => {
     });
     const heading = { type: 'header', text: { type: 'plain_text', text: 'Your tasks' } };
     await call(slack, 'views.publish', { user_id: ada, view: { type: 'home', blocks: [heading] } });
-    return async () => {
-      await app.stop();
-      await visit.close();
-    };
   });
 
   test.each([
@@ -147,4 +137,4 @@ describeInBrowser('the page, for everybody', () => {
     expect(await shortcuts.evaluate((one) => one.matches(':focus'))).toBe(true);
     await page.close();
   });
-});
+}

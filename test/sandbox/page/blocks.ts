@@ -1,41 +1,35 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { call, startTestApp, testCommands } from '../../support/bolt-test-app.ts';
-import {
-  type BrowserScene,
-  describeInBrowser,
-  goTo,
-  openBrowserScene,
-  threadOf,
-} from '../../support/browser-scene.ts';
+import { call } from '../../support/bolt-test-app.ts';
+import { type BrowserScene, goTo, threadOf } from '../../support/browser-scene.ts';
 import { everyBlock } from '../../support/every-block.ts';
 
 const patience = { timeout: 10_000 };
 
-describeInBrowser('what apps show on the page', () => {
+/** What an app posts and opens, and what it hears of people; `heard` is that. */
+export function blockTests(opened: () => { visit: BrowserScene; heard: unknown[] }): void {
   let visit: BrowserScene;
   let heard: unknown[];
   let page: Page;
   let channel: string;
   beforeAll(async () => {
-    visit = await openBrowserScene({
-      bot: false,
-      slack: { limits: 'off', agent: true },
-      manifestCommands: testCommands,
-    });
-    const { slack } = visit.sandbox;
-    const started = await startTestApp(slack);
-    heard = started.heard;
-    channel = [...slack.team.channels.values()].find(({ name }) => name === 'sequencing')?.id ?? '';
+    ({ visit, heard } = opened());
+    const { channels } = visit.sandbox.slack.team;
+    channel = [...channels.values()].find(({ name }) => name === 'sequencing')?.id ?? '';
     page = await visit.open();
-    return async () => {
-      await started.app.stop();
-      await visit.close();
-    };
   });
   const post = (args: object) =>
     call(visit.sandbox.slack, 'chat.postMessage', { channel, text: 'x', ...args });
   const last = () => page.locator('#channel article').last();
+
+  /** Has the page be somebody else's; resolves to their id, once it is. */
+  async function actAs(realName: string): Promise<string> {
+    const people = [...visit.sandbox.slack.team.people.values()];
+    const id = people.find((one) => one.realName === realName)?.id ?? '';
+    await page.getByLabel('Acting as').selectOption(id);
+    await page.waitForURL(({ hash }) => hash.startsWith(`#${id}/`));
+    return id;
+  }
 
   test('every block type of the bot is shown, and what looks like HTML stays text', async () => {
     await post({ blocks: everyBlock(visit.sandbox.page.url) });
@@ -209,10 +203,11 @@ describeInBrowser('what apps show on the page', () => {
 
   test("the app's Home is shown, and its buttons work", async () => {
     const { slack } = visit.sandbox;
+    // Ada has a Home already.
+    const user = await actAs('Grace');
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Home' }).click();
     await page.getByText('has not published a Home tab').waitFor();
-    const user = [...slack.team.people.values()].find(({ name }) => name === 'ada')?.id;
     const blocks = [
       { type: 'header', text: { type: 'plain_text', text: 'Your tasks' } },
       {
@@ -229,6 +224,7 @@ describeInBrowser('what apps show on the page', () => {
     await expect.poll(() => heard.at(-1), patience).toMatchObject({ action_id: 'open_task', value: 't1' });
     await page.getByRole('tab', { name: 'Messages' }).click();
     await page.locator('#channel textarea').waitFor();
+    await actAs('Ada');
   });
 
   test("Slack's own Stop button is there while the app says that it works", async () => {
@@ -272,7 +268,7 @@ describeInBrowser('what apps show on the page', () => {
     expect(await fromEnd()).toBeGreaterThan(1_300);
   });
 
-  test('a deleted root leaves its thread, and nothing goes wrong on the page', async () => {
+  test('a deleted root leaves its thread', async () => {
     const { ts } = await post({ text: 'A root' });
     await post({ text: 'A reply', thread_ts: ts });
     await goTo(page, 'sequencing');
@@ -281,8 +277,6 @@ describeInBrowser('what apps show on the page', () => {
       .click();
     await threadOf(page).getByText('A reply').waitFor();
     await call(visit.sandbox.slack, 'chat.delete', { channel, ts });
-    await threadOf(page).getByText('This message was deleted.').waitFor();
-    expect(visit.problems).toEqual([]);
-    expect([...visit.hosts]).toEqual(['127.0.0.1']);
+    await expect.poll(() => threadOf(page).innerText(), patience).toContain('This message was deleted.');
   });
-});
+}

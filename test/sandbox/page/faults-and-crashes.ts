@@ -1,26 +1,14 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { connectionUrl } from '../../../sandbox/postgres-server.ts';
-import {
-  type BrowserScene,
-  describeInBrowser,
-  goTo,
-  openBrowserScene,
-  say,
-  threadOf,
-} from '../../support/browser-scene.ts';
-import { copyTemplateDatabase } from '../../support/fresh-database.ts';
+import { goTo, type OpenedPage, say, threadOf } from '../../support/browser-scene.ts';
 
 const patience = { timeout: 10_000 };
 
-describeInBrowser('trouble on the page', () => {
-  let visit: BrowserScene;
+/** What people see while something fails. */
+export function troubleTests(opened: () => OpenedPage): void {
   let page: Page;
-  beforeAll(async () => {
-    const databaseUrl = connectionUrl(await copyTemplateDatabase());
-    visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
-    page = await visit.open();
-    return () => visit.close();
+  beforeAll(() => {
+    ({ page } = opened());
   });
 
   test('Stop keeps what was written, and what waited goes to the agent when people say so', async () => {
@@ -71,8 +59,4 @@ describeInBrowser('trouble on the page', () => {
       .waitFor();
     expect(Number(await page.getByRole('meter').getAttribute('aria-valuenow'))).toBeGreaterThan(0);
   });
-
-  test('nothing goes wrong on the page itself', () => {
-    expect(visit.problems).toEqual([]);
-  });
-});
+}

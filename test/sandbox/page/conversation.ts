@@ -1,15 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { connectionUrl } from '../../../sandbox/postgres-server.ts';
-import {
-  type BrowserScene,
-  describeInBrowser,
-  goTo,
-  openBrowserScene,
-  say,
-  threadOf,
-} from '../../support/browser-scene.ts';
-import { copyTemplateDatabase } from '../../support/fresh-database.ts';
+import { type BrowserScene, goTo, type OpenedPage, say, threadOf } from '../../support/browser-scene.ts';
 
 /** Drops a file onto a pane, as from the desktop. */
 async function drop(page: Page, pane: string, name: string, text: string): Promise<void> {
@@ -23,28 +14,18 @@ async function drop(page: Page, pane: string, name: string, text: string): Promi
 
 const table = `gene,reads\n${Array.from({ length: 40 }, (_, row) => `G${row},${row * 3}`).join('\n')}\n`;
 
-describeInBrowser('a conversation on the page', () => {
+/** What people do in channels and threads, beside a bot that answers. */
+export function conversationTests(opened: () => OpenedPage): void {
   let visit: BrowserScene;
   let page: Page;
-  beforeAll(async () => {
-    const databaseUrl = connectionUrl(await copyTemplateDatabase());
-    visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
-    page = await visit.open();
-    return () => visit.close();
-  });
-
-  test('the trial of the key at the start looks like no fault', async () => {
-    for (const status of [404, 401])
-      await page
-        .getByText(`check of the key (${status}, as expected)`)
-        .first()
-        .waitFor({ state: 'attached' });
-    expect(await page.locator('.call-service.call-bad').count()).toBe(0);
+  beforeAll(() => {
+    ({ visit, page } = opened());
   });
 
   test('a table that is dropped becomes a question whose answer grows and ends with links that work', async () => {
+    await goTo(page, 'sequencing');
     await drop(page, '#channel', 'genes.csv', table);
-    await page.getByText('genes.csv').waitFor();
+    await page.locator('#channel .composer').getByText('genes.csv').waitFor();
     // Named as it is displayed.
     await say(page, 'channel', '@Taskthread What is in this table?\n/slow 8');
     const thread = threadOf(page);
@@ -253,9 +234,4 @@ describeInBrowser('a conversation on the page', () => {
     await ada.locator('#channel').getByText('May I come along?').waitFor();
     await max.close();
   });
-
-  test('nothing goes wrong on the page, and nothing is fetched from elsewhere', () => {
-    expect(visit.problems).toEqual([]);
-    expect([...visit.hosts]).toEqual(['127.0.0.1']);
-  });
-});
+}

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { identifyBot } from '../../src/app/start-checks.ts';
+import { identifyBot, requireFreePort } from '../../src/app/start-checks.ts';
 import { readConfig } from '../../src/config.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 
@@ -28,4 +28,9 @@ test('a start without Slack says that it still tries, and then what to check', a
   slack.on('auth.test', { status: 503, body: 'Down' });
   response.writeHead(503).end();
   await expect(starting).rejects.toThrow(/^auth\.test: http_503\. Slack or a proxy failed; look at status/);
+});
+
+test('a HOST that is no address of this machine is refused', async () => {
+  const refused = requireFreePort({ HOST: '192.0.2.1', PORT: 0 });
+  await expect(refused).rejects.toThrow('HOST is invalid (192.0.2.1 is not an address of this machine');
 });

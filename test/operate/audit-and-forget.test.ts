@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, inject, test } from 'vitest';
@@ -8,17 +7,17 @@ import { auditCommand } from '../../src/operate/audit.ts';
 import { parseTimeRange } from '../../src/operate/command-runner.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
 import { Store } from '../../src/store/store.ts';
+import { compiledProgram } from '../support/compiled-programs.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 const store = new Store((await freshDatabase()).kysely);
 
 describe('npm run audit', () => {
   const audit = async (...args: string[]): Promise<unknown[]> => {
-    const program = fileURLToPath(new URL('../../src/operate/audit.ts', import.meta.url));
     const { rows } = await sql<{ database: string }>`select current_database() as database`.execute(store.db);
     const connection = { ...inject('databaseServer'), database: rows[0]?.database ?? '' };
     const env = { ...process.env, DATABASE_URL: connectionUrl(connection) };
-    const all = [program, ...args];
+    const all = [compiledProgram('src/operate/audit.ts'), ...args];
     const { stdout } = await promisify(execFile)(process.execPath, all, { env });
     return stdout
       .trim()

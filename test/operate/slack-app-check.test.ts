@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { manifestSchema } from '../../sandbox/slack/manifest-schema.ts';
@@ -7,7 +6,7 @@ import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
 import { readConfig } from '../../src/config.ts';
 import { checkApp } from '../../src/operate/checks/slack-checks.ts';
-import { compileCache } from '../support/compiled-programs.ts';
+import { compileCache, compiledProgram } from '../support/compiled-programs.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const slack = await startSlackWorkspace({ limits: 'off' });
@@ -110,7 +109,7 @@ test('for HTTP, the addresses are compared too', async () => {
 });
 
 test('the doctor prints lines of JSON for machines, and refuses unknown options', async () => {
-  const doctor = fileURLToPath(new URL('../../src/operate/doctor.ts', import.meta.url));
+  const doctor = compiledProgram('src/operate/doctor.ts');
   const run = (...args: string[]) =>
     promisify(execFile)(process.execPath, [doctor, ...args], { env: compileCache() });
   await expect(run('--json')).rejects.toMatchObject({

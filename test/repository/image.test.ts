@@ -22,9 +22,12 @@ await run(process.execPath, [
 await cp(join(root, 'package.json'), join(app, 'package.json'));
 const call = (...args: string[]) => run(process.execPath, args, { cwd: app, env: {} });
 
-test('the code that the image holds loads, and lists its settings', async () => {
+test('the code that the image holds loads, and lists its settings and where to get each token', async () => {
   const { stdout } = await call('dist/main.js', '--help');
   expect(stdout).toContain('SLACK_BOT_TOKEN (required)');
+  expect(stdout).toContain('AGENT_API_KEY (required)');
+  expect(stdout).toContain('DRAIN_SECONDS (8)');
+  expect(stdout).toContain('Get it from: api.slack.com/apps, your app, "OAuth & Permissions"');
 });
 
 test('a command says how it is called in the image', async () => {

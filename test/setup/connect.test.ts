@@ -326,7 +326,7 @@ test('with HTTP the bot starts before the doctor, which calls it from outside', 
 });
 
 test('without a terminal, connect says how to go on', async () => {
-  await expect(promisify(execFile)(process.execPath, ['setup/connect.ts'])).rejects.toMatchObject({
+  await expect(promisify(execFile)(process.execPath, [CONNECT])).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining('needs a terminal. Without one, use --from.'),
   });

@@ -26,6 +26,7 @@ export const NEXT_RELEASE = compiledProgram('test/support/next-release.ts');
 const PROGRAMS = [
   'src/main.ts',
   'src/operate/audit.ts',
+  'src/operate/doctor.ts',
   'src/operate/forget.ts',
   'src/operate/rotate-key.ts',
   'setup/backup.ts',
@@ -35,7 +36,9 @@ const PROGRAMS = [
   'sandbox/demo.ts',
   'sandbox/image-check.ts',
   'test/support/next-release.ts',
+  'test/support/dispatcher-process.ts',
   'test/support/embedded-owner-process.ts',
+  'test/support/renewing-process.ts',
   ...BROKEN_BOTS.map((bot) => `test/sandbox/chaos/broken/${bot}.ts`),
 ];
 
@@ -74,7 +77,7 @@ async function bundle(): Promise<void> {
     plugins: [
       {
         name: 'own-place',
-        transform: { filter: { code: /import\.meta\.(url|filename)/ }, handler: keepPlace },
+        transform: { filter: { code: /import\.meta\.(url|filename|main)/ }, handler: keepPlace },
       },
     ],
     // Half the size: Node reads all of it at each start.
@@ -82,16 +85,21 @@ async function bundle(): Promise<void> {
   });
 }
 
-/** Code finds other files from where it is written. What it starts is compiled, too. */
+/**
+ * Code finds other files from where it is written, and what it starts is compiled, too. A program that another one imports
+ * lies in a file of both, and yet knows whether it was started.
+ */
 function keepPlace(code: string, file: string): string {
   const here = pathToFileURL(file).href;
+  const program = JSON.stringify(compiledProgram(path.relative(root, file)));
   return code
     .replace(/new URL\('([^']+\.ts)', import\.meta\.url\)/g, (found, target: string) => {
-      const program = path.relative(root, fileURLToPath(new URL(target, here)));
-      return PROGRAMS.includes(program)
-        ? `new URL('${pathToFileURL(compiledProgram(program)).href}')`
+      const started = path.relative(root, fileURLToPath(new URL(target, here)));
+      return PROGRAMS.includes(started)
+        ? `new URL('${pathToFileURL(compiledProgram(started)).href}')`
         : found;
     })
+    .replaceAll('import.meta.main', `(process.argv[1] === ${program})`)
     .replaceAll('import.meta.url', JSON.stringify(here))
     .replaceAll('import.meta.filename', JSON.stringify(file));
 }

@@ -25,7 +25,7 @@ import { StoreError } from '../../../src/store/errors.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../../../src/store/workspaces/encryption.ts';
-import { compileCache } from '../../support/compiled-programs.ts';
+import { compileCache, compiledProgram } from '../../support/compiled-programs.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -398,7 +398,7 @@ describe('a token that is renewed', () => {
     timeout: 60_000,
   }, async () => {
     await install('xoxb-short', new Date(Date.now() + hour));
-    const program = new URL('../../support/renewing-process.ts', import.meta.url).pathname;
+    const program = compiledProgram('test/support/renewing-process.ts');
     const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(kysely);
     const url = connectionUrl({ ...inject('databaseServer'), database: rows[0]?.name ?? '' });
     const env = { ...globalThis.process.env, ...compileCache() };

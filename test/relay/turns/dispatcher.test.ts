@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
@@ -8,6 +7,7 @@ import { Dispatcher, type DispatcherOptions, type JobSource } from '../../../src
 import { StoreError } from '../../../src/store/errors.ts';
 import { type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import type { ThreadKey } from '../../../src/store/schema.ts';
+import { compiledProgram } from '../../support/compiled-programs.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { jobCounts } from '../../support/job-counts.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -437,10 +437,7 @@ describe('several processes on one database', async () => {
     await queue.start();
     await send(queue, thread);
     await queue.stop();
-    const worker = spawn(process.execPath, [
-      path.join(import.meta.dirname, '../../support/dispatcher-process.ts'),
-      url,
-    ]);
+    const worker = spawn(process.execPath, [compiledProgram('test/support/dispatcher-process.ts'), url]);
     ending.push(async () => void worker.kill('SIGKILL'));
     await says(worker, thread.thread_ts);
     await start(async ({ thread_ts }) => void runs.push(thread_ts));

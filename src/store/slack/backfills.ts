@@ -101,6 +101,6 @@ export class Backfills extends Queries {
     key = '',
   ): Promise<boolean> {
     const job = { workspace, kind: JOB_KIND.backfill, channel, thread_ts, key, payload };
-    return (await new Jobs(this.db).add(job)) !== undefined;
+    return new Jobs(this.db).add(job);
   }
 }

@@ -243,6 +243,18 @@ async function failed(place: Place, name: KindName): Promise<void> {
   );
 }
 
+/** Waits until a run of the job has failed, and puts off the next one. */
+async function failedAndPutOff(place: Place, name: KindName): Promise<void> {
+  await failed(place, name);
+  const putOff = jobsOf(place, name)
+    .set({ due_at: new Date(Date.now() + 60 * 60_000) })
+    .where('claim_id', 'is', null);
+  await place.on.scene.until('no run of it is under way', async () => {
+    const { numUpdatedRows } = await putOff.executeTakeFirst();
+    return numUpdatedRows > 0n;
+  });
+}
+
 /** Waits until it is seen, at least so often, and no job is left; the result is how often. */
 async function timesSeen(
   place: Place,
@@ -312,7 +324,7 @@ describe.concurrent('what is done later', () => {
         const root = await kind.before?.(place);
         const mend = spoil(place, kind, kind.calls[0], REFUSED);
         await kind.ask(place, root);
-        await failed(place, name);
+        await failedAndPutOff(place, name);
         const { store } = shared.scene.sandbox.bot;
         await store.personErasure.eraseUser(place.channel.teamId, place.person.id);
         mend();

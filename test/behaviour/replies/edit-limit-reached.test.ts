@@ -82,7 +82,7 @@ describe('an answer that ends while Slack allows no edits', () => {
     const edits = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
     await scene.until('the process knows that there are no edits', async () => {
       const then = edits();
-      await pause(300);
+      await pause(1_000);
       return edits() === then;
     });
     const before = edits();

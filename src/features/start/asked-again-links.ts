@@ -1,85 +1,15 @@
 import { z } from 'zod';
 import { actorName } from '../../relay/reading/display-names.ts';
-import { filesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { messageContent } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { outcomeIfUnreachable } from '../../relay/runtime/retry-and-giving-up.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { SlackFile } from '../../slack/downloadable-files.ts';
 import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
-import type { ThreadMessage } from '../../slack/message-history.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { MessageContent, TaskStart, Turn } from '../../store/schema.ts';
+import type { TaskStart, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { messageKeyOf } from '../../store/threads/turns.ts';
-
-/** Longest reading of a question (ms): where the app is distributed, Slack lets it read once a minute. */
-const READ_TIMEOUT_MS = 75_000;
-
-/** A question as Slack has it now, and the turn that it was written for. */
-export interface WrittenQuestion {
-  turn: Turn;
-  content: MessageContent;
-}
-
-/**
- * Reads the question of a turn with its files from Slack, which knows what was edited and deleted since; undefined where it
- * is not there, or its writer was forgotten. Throws a SlackError.
- */
-export async function readQuestion(
-  { store }: RelayDeps,
-  workspace: WorkspaceClient,
-  asked: Turn,
-): Promise<WrittenQuestion | undefined> {
-  const { turn, fileIds } = await writtenTurn(store, asked);
-  const { channel, thread_ts: threadTs, message_ts: ts } = turn;
-  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-  let read: ThreadMessage | undefined;
-  try {
-    read = await workspace.readBack.message({ channel, threadTs, ts, signal });
-  } catch (error) {
-    if (!(error instanceof MessageGoneError)) throw error;
-  }
-  if (read === undefined || read.subtype === 'tombstone') return undefined;
-  const isPost = read.user === workspace.bot.userId;
-  const known = await store.messages.get(messageKeyOf(turn));
-  // A post of ours may repeat the words of somebody who was forgotten. Its files may have been deleted since.
-  const content = isPost ? known?.content && { ...known.content, files: [] } : messageContent(read);
-  if (content == null || !known?.user_id) return undefined;
-  // Files of a form, and those that were shared before the question, are not part of its message.
-  const shared = new Set(sharedFiles(content).map(({ id }) => id));
-  const ids = await store.uploads.slackFileIds(turn.workspace, fileIds);
-  const looked = ids.filter((id) => !shared.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
-  const isThere = (file: SlackFile | string): file is SlackFile =>
-    typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && file.user === turn.asked_by));
-  const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');
-  const files = [...own, ...(await Promise.all(looked)).filter(isThere)];
-  return { turn, content: { ...content, files } };
-}
-
-/** The turn whose message was written in Slack, behind those of buttons and edits, and what files the service got for it. */
-async function writtenTurn({ turns }: Store, asked: Turn): Promise<{ turn: Turn; fileIds: string[] }> {
-  const fileIds: string[] = [];
-  for (let turn = asked; ; ) {
-    fileIds.push(...(turn.attached_file_ids ?? []));
-    const earlier = await turns.madeBy(turn);
-    if (earlier === undefined) return { turn, fileIds };
-    turn = earlier;
-  }
-}
-
-/** The files of a message, and of those that it forwards. */
-function sharedFiles(content: MessageContent): SlackFile[] {
-  const forwarded = parseMessage(content).attachments.flatMap(({ files = [] }) => files);
-  return filesOf({ files: [...(content.files ?? []), ...forwarded] });
-}
-
-function isSharedIn({ channels = [], groups = [], ims = [] }: SlackFile, channel: string): boolean {
-  return [...channels, ...groups, ...ims].includes(channel);
-}
 
 /** The turn whose question a form asks again in a new thread; undefined for other forms. */
 export async function firstTurn(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/retries-and-waits.ts';
-import { showButtonUse } from '../../relay/controls/continue-and-retry.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
+import { showButtonUse } from '../../relay/controls/used-buttons.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';

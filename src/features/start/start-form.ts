@@ -17,7 +17,7 @@ import type { MessageContent } from '../../store/schema.ts';
 import type { TaskStartDraft } from '../../store/tasks/task-starts.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
-import { readQuestion } from './asked-again-links.ts';
+import { readQuestion } from './asked-again-question.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
 
 /** Longest lookup of the person who opens the form (ms). */

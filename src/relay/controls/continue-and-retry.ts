@@ -1,18 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
-import { z } from 'zod';
-import { type ShownMessage, withButtonUsed } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Message, Tables, Turn } from '../../store/schema.ts';
+import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
-import { actorName } from '../reading/display-names.ts';
 import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { refreshPausedNotice } from './paused-messages.ts';
+import { buttonUse, showButtonUse } from './used-buttons.ts';
 
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
@@ -103,71 +100,4 @@ export async function addPressedMessage(
   const row = { ...message, user_id, thread_ts, state: 'waiting', edited_ts: null } as const;
   await store.messages.add({ workspace, channel, ts }, row);
   await deps.enqueue(trx, { workspace, channel, thread_ts });
-}
-
-/** How often (ms), and how many times, it is looked whether a button's message still waits, before its use is shown. */
-const LOOK_INTERVAL_MS = 500;
-const MAX_LOOKS = 20;
-
-/** A message of ours as Slack gives it back: all of its blocks, or it does not parse. */
-export const shownMessageSchema = z.looseObject({
-  text: z.string().catch(''),
-  blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
-});
-
-/**
- * The buttons of which one can be used, once, leave our message `ts`, which says who used one, or why they are `late`; what
- * it shows is read from Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
- */
-export async function showButtonUse(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  turn: Turn,
-  ts: string,
-  message?: ShownMessage,
-  late?: string,
-): Promise<void> {
-  for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused(deps, turn)); looks += 1)
-    await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
-  const now = await deps.store.turns.get(turn.workspace, turn.id);
-  if (now === undefined || (now.settled_at === null && now.finished_at === null)) return;
-  const { channel, thread_ts: threadTs } = turn;
-  const read = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
-  const shown = message ?? shownMessageSchema.safeParse(await read()).data;
-  if (shown === undefined) return;
-  // A message that was refused meanwhile has given the button back.
-  const render = async () => {
-    const use = (await buttonUse(deps, turn)) ?? late;
-    return use === undefined ? undefined : withButtonUsed(shown, use);
-  };
-  await deps.workspace(turn.workspace)?.posting.editComplete({ channel, ts, render });
-}
-
-/** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */
-async function mayBeRefused({ store }: Pick<RelayDeps, 'store'>, turn: Turn): Promise<boolean> {
-  const ts = (await store.turns.get(turn.workspace, turn.id))?.button_message_ts ?? null;
-  return ts !== null && (await store.messages.get({ ...messageKeyOf(turn), ts }))?.state === 'waiting';
-}
-
-/** Who used a button of a turn that can be used once, and which; undefined if nobody has. */
-export async function buttonUse(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
-): Promise<string | undefined> {
-  const { turns, messages } = deps.store;
-  const turn = await turns.get(workspace, id);
-  const ts = turn?.button_message_ts ?? null;
-  if (turn === undefined || ts === null) return undefined;
-  const message = await messages.get({ ...messageKeyOf(turn), ts });
-  const who = await actorName(deps, { workspace, person: message?.user_id ?? '' });
-  return strings.buttonUsed(who, useOf(message));
-}
-
-/** Which button made a message, as far as its text is still known. */
-function useOf(message: Message | undefined): keyof typeof strings.buttonUses {
-  if (message?.resends_turn_id != null) return 'retry';
-  if (message?.revises_turn_id != null) return 'choose_again';
-  const text = message?.content?.text;
-  if (text === strings.continueMessage) return 'continue';
-  if (text === strings.planAnswers.go_ahead) return 'go_ahead';
-  return text === strings.planAnswers.stop_here ? 'stop_here' : 'unknown';
 }

@@ -1,15 +1,10 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
-import { FileRefusedError, FileUnavailableError } from '../../slack/downloadable-files.ts';
+import type { ChannelMembership } from '../../slack/channel-membership.ts';
+import type { SlackDirectory } from '../../slack/directory.ts';
+import { FileRefusedError, type SlackFile } from '../../slack/downloadable-files.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
-import type { RelayLimits, WorkspaceClient } from '../runtime/deps.ts';
-import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
-import { projectExists } from './channel-project.ts';
-
-/** The service's answers to an upload that may be about the file, or about all its calls. */
-const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 
 /** The name of a file without one. */
 export const UNNAMED_FILE = 'unnamed file';
@@ -50,12 +45,13 @@ export function throwIfTooMany(
   if (index >= maxMessageFiles) throw new FileOmitted('too_many');
 }
 
-/** Throws FileOmitted for a file of a type that is not sent, or that makes its message's files (`otherBytes` so far) too large. */
+/** Throws FileOmitted for a file that is empty, of a type that is not sent, or that makes its message's files (`otherBytes` so far) too large. */
 export function throwIfNotAllowed(
   file: { name: string; mime: string; sizeBytes: number },
   otherBytes: number,
   limits: FileLimits,
 ): void {
+  if (file.sizeBytes === 0) throw new FileOmitted('empty');
   if (!isTypeAllowed(file, limits)) throw new FileOmitted('type_refused');
   if (otherBytes + file.sizeBytes > limits.maxMessageBytes) throw new FileOmitted('message_full');
 }
@@ -94,26 +90,30 @@ export function refusalIn(error: unknown): { reason: FileReason; detail?: string
   return error.cause instanceof FileRefusedError ? { reason: error.cause.reason } : undefined;
 }
 
-/** Why a file is left out after this error; undefined if it is tried again, or the error is not about the file. */
-export type FilePatience = ReturnType<typeof filePatience>;
+/** Who knows who is where. */
+interface Witnesses {
+  people: Pick<SlackDirectory, 'currentChannel' | 'currentPerson'>;
+  membership: Pick<ChannelMembership, 'statusOf'>;
+}
+
+/** How many conversations of a file are asked for their members. */
+const MAX_CONVERSATIONS = 5;
 
 /**
- * How long one file may fail before its message goes without it: `badThingMs` where Slack does not deliver it although
- * other calls succeed; half as long as the message itself where the service fails at it, or denies to know it although it
- * knows the project.
+ * Whether a person may see a file, as `files.info` describes it: it is theirs, it is in a public channel and they are a full
+ * member of its workspace, or they are in a conversation that it is shared in. Unknown means no. Throws a SlackError if
+ * Slack is unavailable.
  */
-export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
-  const failing = new FailingTime();
-  const doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
-  return async (error: unknown, agent: AgentClient, projectId: string): Promise<FileReason | undefined> => {
-    if (error instanceof FileUnavailableError) {
-      const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
-      return failedMs < badThingMs ? undefined : 'broken_off';
-    }
-    if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
-    const mayBeOfProject = error.code !== 'not_understood';
-    if (mayBeOfProject && !(await projectExists(agent, projectId))) return undefined;
-    const wait = await doubt.waitAfter(error, () => agent, undefined);
-    return wait === undefined ? 'service_failed' : undefined;
-  };
+export async function maySeeFile(
+  { people, membership }: Witnesses,
+  person: string,
+  { user, channels = [], groups = [], ims = [] }: SlackFile,
+): Promise<boolean> {
+  if (user === person) return true;
+  if (channels.length > 0 && (await people.currentPerson(person)).kind === 'member')
+    for (const channel of channels.slice(0, MAX_CONVERSATIONS))
+      if ((await people.currentChannel(channel)).kind === 'public') return true;
+  for (const conversation of [...ims, ...groups, ...channels].slice(0, MAX_CONVERSATIONS))
+    if ((await membership.statusOf(conversation, person)) === 'member') return true;
+  return false;
 }

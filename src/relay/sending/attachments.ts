@@ -23,15 +23,14 @@ import { allSettledOrThrow } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import {
   FileOmitted,
-  type FilePatience,
-  filePatience,
+  maySeeFile,
   refusalIn,
   throwIfNotAllowed,
   throwIfTooMany,
   UNNAMED_FILE,
 } from './allowed-files.ts';
+import { type FilePatience, filePatience } from './failing-files.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
-import { maySeeFile } from './linked-messages.ts';
 
 /** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;

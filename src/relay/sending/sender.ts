@@ -11,7 +11,6 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import type { FilePatience } from './allowed-files.ts';
 import {
   type Attachments,
   type SharedItem,
@@ -20,6 +19,7 @@ import {
 } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, TaskClosed } from './delivery.ts';
+import type { FilePatience } from './failing-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread-task.ts';

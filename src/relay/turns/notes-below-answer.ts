@@ -3,12 +3,8 @@ import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/
 import { messageText, type Review } from '../../agent/service-schema.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
-import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { SettledReply } from '../replies/reply-reader.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { findResentMessage } from '../sending/resent-message.ts';
-import { threadPermalink } from '../tasks/task-list-and-access.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** How a followed reply ended. */
@@ -88,28 +84,8 @@ async function readSystemMessages(context: TurnContext): Promise<string[]> {
   return texts;
 }
 
-type TurnWork = ThreadWork & Pick<TurnContext, 'turn'>;
-
-/** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */
-export async function postSharedChannelNotice(context: TurnWork): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
-  const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
-  if (channel.isExtShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
-  await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
-}
-
-/** Explains, once to each person who writes to the bot after a finished task, that this began a new one. */
-export async function postNewTaskNotice(context: TurnWork): Promise<void> {
-  const { deps, workspace, turn } = context;
-  if (!isDirectChannel(turn.channel) || turn.message_ts !== turn.thread_ts) return;
-  const previous = await deps.store.tasks.previousFinished(turn);
-  if (previous === undefined || !(await deps.store.channels.claimNotice(turn, 'new_task_in_dm'))) return;
-  const url = previous.permalink ?? (await threadPermalink(workspace, previous));
-  await new IdempotentPosts(context, turn).postNotice('notice:new_task', strings.newTaskInDm(url));
-}
-
 /** Says below the first answer in a channel that a bot writes. */
-async function introductionNote({ deps, turn }: TurnWork): Promise<string[]> {
+async function introductionNote({ deps, turn }: TurnContext): Promise<string[]> {
   const isFirst = await deps.store.channels.claimNotice(turn, 'introduction');
   return isFirst ? [strings.automatedNotice] : [];
 }

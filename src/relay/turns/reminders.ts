@@ -79,7 +79,12 @@ async function remind(
   return isPosted;
 }
 
+/** Most reminders of a thread in an hour. */
+const MOST_IN_AN_HOUR = 3;
+
 /** Once for each turn. Nobody is behind a bot, or after an erasure. */
-function mayRemind({ is_open, may_remind, reminder, asked_by }: PersonWait): boolean {
-  return is_open && may_remind && reminder !== 'gone' && asked_by !== '' && !isBotId(asked_by);
+function mayRemind(wait: PersonWait): boolean {
+  const { is_open, is_turned_off, is_end_told, reminded_lately, reminder, asked_by } = wait;
+  const isWanted = is_open && !is_turned_off && !is_end_told && reminded_lately < MOST_IN_AN_HOUR;
+  return isWanted && reminder !== 'gone' && asked_by !== '' && !isBotId(asked_by);
 }

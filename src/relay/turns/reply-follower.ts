@@ -1,7 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { buttonUse } from '../controls/continue-and-retry.ts';
+import { buttonUse } from '../controls/used-buttons.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';

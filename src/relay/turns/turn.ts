@@ -14,10 +14,11 @@ import { endTurnIfEmpty } from '../sending/empty-message.ts';
 import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
-import { postNewTaskNotice, postSharedChannelNotice } from './notes-below-answer.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
+import { postNewTaskNotice, postSharedChannelNotice } from './shared-channel-and-new-task-notices.ts';
 import type { TurnContext } from './turn-context.ts';
-import { closeTurn, endEarly, endSettledTurn, handleUnreachableThread } from './turn-end.ts';
+import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
+import { handleUnreachableThread } from './unreachable-thread.ts';
 
 /** How long (ms) a refused channel may turn out to have another id. */
 const CHANNEL_MOVE_GRACE_MS = 3_000;

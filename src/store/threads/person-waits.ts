@@ -7,14 +7,15 @@ import { END_PART, REMINDER_PART } from './posts.ts';
 /** What a turn waits for whose answer is a plan. Other waits have names of their own, by what the run had written. */
 export const PLAN_WAIT = 'plan';
 
-/** Most reminders of a thread in an hour, those that were taken back included. */
-const MOST_IN_AN_HOUR = 3;
-
 /** A turn that waits for a person, or did, and what its thread was told of that. */
 export interface PersonWait extends Turn {
   is_open: boolean;
-  /** The channel wants reminders, the thread had few, and no line at the turn's end has mentioned who asked. */
-  may_remind: boolean;
+  /** The channel wants no reminders. */
+  is_turned_off: boolean;
+  /** A line at the turn's end has mentioned who asked. */
+  is_end_told: boolean;
+  /** Reminders of the thread's other turns in the last hour, those that were taken back included. */
+  reminded_lately: number;
   /** For how long it waits (ms). */
   waited_ms: number;
   /** What became of the turn's reminder; null: there was none. */
@@ -80,8 +81,8 @@ export class PersonWaits extends Queries {
           and part = ${REMINDER_PART} and intended_at > clock_timestamp() - interval '1 hour')`;
     return this.first(sql<PersonWait>`
       select turns.*, ${waitsForPerson} as is_open,
-        not ${isTurnedOff} and not exists (select ${post} and part = ${END_PART} and state = 'posted')
-          and (${others}) < ${MOST_IN_AN_HOUR} as may_remind,
+        ${isTurnedOff} as is_turned_off, (${others})::int4 as reminded_lately,
+        exists (select ${post} and part = ${END_PART} and state = 'posted') as is_end_told,
         coalesce(extract(epoch from clock_timestamp() - waits_since), 0)::float8 * 1000 as waited_ms,
         (select state ${post} and part = ${REMINDER_PART}) as reminder
       from turns where ${isTurn({ workspace, id })}`);

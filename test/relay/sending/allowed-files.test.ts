@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTypeAllowed } from '../../../src/relay/sending/allowed-files.ts';
+import { isTypeAllowed, throwIfNotAllowed } from '../../../src/relay/sending/allowed-files.ts';
 
 test.each([
   [['.csv'], [], true],
@@ -17,4 +17,20 @@ test.each([
       { allowedTypes: allowed, refusedTypes: refused },
     ),
   ).toBe(taken);
+});
+
+test.each([
+  ['empty', 0, 0],
+  ['message_full', 60, 50],
+])('a file that makes its message %s is not sent', (reason, sizeBytes, otherBytes) => {
+  const limits = {
+    maxFileBytes: 100,
+    maxMessageBytes: 100,
+    maxMessageFiles: 5,
+    allowedTypes: [],
+    refusedTypes: [],
+  };
+  const file = { name: 'a.csv', mime: 'text/csv', sizeBytes };
+  expect(() => throwIfNotAllowed(file, otherBytes, limits)).toThrow(reason);
+  expect(() => throwIfNotAllowed({ ...file, sizeBytes: 50 }, 50, limits)).not.toThrow();
 });

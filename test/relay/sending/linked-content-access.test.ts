@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
-import { linkDenialFor, maySeeFile } from '../../../src/relay/sending/linked-messages.ts';
+import { maySeeFile } from '../../../src/relay/sending/allowed-files.ts';
+import { linkDenialFor } from '../../../src/relay/sending/linked-messages.ts';
 import type { MembershipStatus } from '../../../src/slack/channel-membership.ts';
 import type { Channel, PersonKind } from '../../../src/slack/directory.ts';
 

@@ -146,9 +146,14 @@ function showFailure(error: Error, response: ServerResponse): void {
     sendPage(response, 403, 'Taskthread is not installed', why);
     return;
   }
+  const reasons: Record<string, string> = {
+    slack_oauth_invalid_state: `This page was opened in a different browser, or too late. ${START_AGAIN}`,
+    slack_oauth_missing_state: `This page was not opened from Slack. ${START_AGAIN}`,
+    slack_oauth_missing_code: `Slack sent no authorization code. ${START_AGAIN}`,
+    access_denied: `The installation was cancelled. ${START_AGAIN} if that was a mistake`,
+  };
   const code = 'code' in error ? String(error.code) : '';
-  const named = /^\w{1,60}$/.test(code) ? ` (${code})` : '';
-  refuse(response, `Slack did not complete the installation${named}. ${START_AGAIN}`);
+  refuse(response, reasons[code] ?? `Slack did not complete the installation. ${START_AGAIN}`);
 }
 
 function refuse(response: ServerResponse, why: string): void {

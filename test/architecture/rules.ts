@@ -49,7 +49,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ...Object.fromEntries(
     RELAY.map((room, index) => [room, { uses: [...RELAY.slice(index + 1), ...SERVICES] }]),
   ),
-  'src/render': { uses: [], typesOf: ['src/agent', 'src/store'] },
+  'src/render': { uses: [], typesOf: ['src/agent'] },
   'src/slack': { uses: ['src/calls'] },
   'src/agent': { uses: ['src/calls'] },
   'src/calls': { uses: [] },

@@ -1,13 +1,22 @@
-import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { escapeMrkdwn } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 import { formatAge, shorten, toOneLine } from '../text-format.ts';
 
-/** A task in a list. Its title is untrusted; the state is the service's task status, or `gone`. */
-export type TaskSummary = Pick<
-  TaskRow,
-  'channel' | 'thread_ts' | 'task_title' | 'task_model' | 'started_at' | 'started_by' | 'permalink'
-> & { state: string };
+/** A task in a list, with the names of its row. */
+export interface TaskSummary {
+  channel: string;
+  thread_ts: string;
+  /** Untrusted; null if it was erased. */
+  task_title: string | null;
+  /** The service's task status, or `gone`. */
+  state: string;
+  task_model: string | null;
+  started_at: Date;
+  /** Slack's id of the person who started it; '' if it was erased. */
+  started_by: string;
+  /** Null if Slack does not return it. */
+  permalink: string | null;
+}
 
 /** Characters of a title in a list, before escaping. */
 const MAX_TITLE_CHARACTERS = 150;

@@ -110,6 +110,7 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   if (mode !== undefined && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
   const url = file.url_private_download || file.url_private;
   if (!url) return refuse('processing');
+  if (file.size === 0) return refuse('empty');
   const sizeBytes = file.size;
   if (sizeBytes !== undefined && sizeBytes > limits.maxBytes) return refuse('too_large');
   return { do: 'download', url, sizeBytes, mime: file.mimetype };

@@ -57,6 +57,7 @@ test.each([
   ['post', { mode: 'space' }],
   ['not_a_file', { mode: 'something_new' }],
   ['processing', { url_private: undefined, url_private_download: undefined }],
+  ['empty', { size: 0 }],
   ['too_large', { size: 10_001 }],
 ])('%s: %j is refused', (reason, change) => {
   expect(judge(change)).toEqual({ do: 'refuse', reason });

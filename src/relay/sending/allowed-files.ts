@@ -45,13 +45,12 @@ export function throwIfTooMany(
   if (index >= maxMessageFiles) throw new FileOmitted('too_many');
 }
 
-/** Throws FileOmitted for a file that is empty, of a type that is not sent, or that makes its message's files (`otherBytes` so far) too large. */
+/** Throws FileOmitted for a file of a type that is not sent, or that makes its message's files (`otherBytes` so far) too large. */
 export function throwIfNotAllowed(
   file: { name: string; mime: string; sizeBytes: number },
   otherBytes: number,
   limits: FileLimits,
 ): void {
-  if (file.sizeBytes === 0) throw new FileOmitted('empty');
   if (!isTypeAllowed(file, limits)) throw new FileOmitted('type_refused');
   if (otherBytes + file.sizeBytes > limits.maxMessageBytes) throw new FileOmitted('message_full');
 }

@@ -206,17 +206,19 @@ export function jobWanted(job: NewJob, inMs: number) {
   return sql`${jobInsert(job, inMs)} ${OR_WANT_AGAIN}`;
 }
 
+/** Of a job that is due now; one that runs runs again. */
+const DUE_NOW = sql.raw('version = version + 1, due_at = clock_timestamp()');
+
 /** A statement that makes waiting jobs of a thread due now: something they wait for has happened. */
 export function jobWake(thread: ThreadKey, kinds: readonly string[]) {
   return sql`
-    update jobs set version = version + 1, due_at = clock_timestamp()
-    where ${inThread(thread)} and kind = any(${kinds}::text[]) and done_at is null`;
+    update jobs set ${DUE_NOW} where ${inThread(thread)} and kind = any(${kinds}::text[]) and done_at is null`;
 }
 
 /** A statement that makes the job of a message's mark due now: the message no longer waits. */
 export function markWake({ workspace, channel, ts }: MessageKey) {
   return sql`
-    update jobs set version = version + 1, due_at = clock_timestamp()
+    update jobs set ${DUE_NOW}
     where (workspace, kind, channel, key) = (${workspace}, ${JOB_KIND.waitingReaction}, ${channel}, ${ts})`;
 }
 

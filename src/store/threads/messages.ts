@@ -215,17 +215,11 @@ export class Messages extends Queries {
 
   /** A message no longer waits: its mark goes. */
   async #end(key: MessageKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
-    return this.#update(key, change, condition, sql`with unmarked as (${markWake(key)})`);
+    return this.changes(sql`
+      with unmarked as (${markWake(key)}) update messages set ${change} where ${ofMessage(key)} and ${condition}`);
   }
 
-  async #update(
-    key: MessageKey,
-    change: RawBuilder<unknown>,
-    condition: RawBuilder<unknown>,
-    together = sql``,
-  ) {
-    return this.changes(
-      sql`${together} update messages set ${change} where ${ofMessage(key)} and ${condition}`,
-    );
+  async #update(key: MessageKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
+    return this.changes(sql`update messages set ${change} where ${ofMessage(key)} and ${condition}`);
   }
 }

@@ -1,14 +1,11 @@
 import * as strings from '../../render/strings/index.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { threadPermalink } from '../tasks/task-list-and-access.ts';
 import type { TurnContext } from './turn-context.ts';
 
-type TurnWork = ThreadWork & Pick<TurnContext, 'turn'>;
-
 /** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */
-export async function postSharedChannelNotice(context: TurnWork): Promise<void> {
+export async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
   if (channel.isExtShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
@@ -16,7 +13,7 @@ export async function postSharedChannelNotice(context: TurnWork): Promise<void> 
 }
 
 /** Explains, once to each person who writes to the bot after a finished task, that this began a new one. */
-export async function postNewTaskNotice(context: TurnWork): Promise<void> {
+export async function postNewTaskNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn } = context;
   if (!isDirectChannel(turn.channel) || turn.message_ts !== turn.thread_ts) return;
   const previous = await deps.store.tasks.previousFinished(turn);

@@ -245,11 +245,11 @@ async function failed(place: Place, name: KindName): Promise<void> {
 
 /** Waits until a run of the job has failed, and puts off the next one. */
 async function failedAndPutOff(place: Place, name: KindName): Promise<void> {
-  await failed(place, name);
   const putOff = jobsOf(place, name)
     .set({ due_at: new Date(Date.now() + 60 * 60_000) })
+    .where('tried_since', 'is not', null)
     .where('claim_id', 'is', null);
-  await place.on.scene.until('no run of it is under way', async () => {
+  await place.on.scene.until('a run of the job has failed', async () => {
     const { numUpdatedRows } = await putOff.executeTakeFirst();
     return numUpdatedRows > 0n;
   });

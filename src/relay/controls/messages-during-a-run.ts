@@ -43,6 +43,8 @@ export class MidRunForwarding {
   /** The pauses in which no further message is forwarded. */
   readonly #exhaustedPauses = new Set<string>();
   #forwarding: Promise<void> | undefined;
+  /** Whether a message to forward is being looked for. One that comes meanwhile is found, or is offered again soon. */
+  #isSeeking = false;
   /** Aborted once the run was stopped or has ended: an unsent message waits again. */
   readonly #over = new AbortController();
   #hasEnded = false;
@@ -59,8 +61,8 @@ export class MidRunForwarding {
 
   /** Forwards the next waiting message, at most one in each `pause`, or when a person asks. False if nothing is forwarded now. */
   offer(pause: string): boolean {
-    const isOver = this.#over.signal.aborted || this.#exhaustedPauses.has(pause);
-    if (isOver || this.#forwarding !== undefined) return false;
+    if (this.#over.signal.aborted || this.#exhaustedPauses.has(pause)) return false;
+    if (this.#forwarding !== undefined) return this.#isSeeking;
     this.#forwarding = this.#forward()
       .then((wasOffered) => {
         if (wasOffered) this.#exhaust(pause);
@@ -93,7 +95,10 @@ export class MidRunForwarding {
 
   /** Forwards one message; true if it was sent or waits again: the agent gets no other in the same pause. */
   async #forward(): Promise<boolean> {
-    const turn = await this.#nextTurn();
+    this.#isSeeking = true;
+    const turn = await this.#nextTurn().finally(() => {
+      this.#isSeeking = false;
+    });
     if (turn === undefined) return false;
     const { store, log } = this.#work.deps;
     try {

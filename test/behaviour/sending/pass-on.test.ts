@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
@@ -66,6 +66,25 @@ test.concurrent('a message after an answered question gets no note that the agen
   const next = own.reply(channel, root, 'How many are there?');
   await own.finished(channel, next);
   expect(channel.ephemerals.map(({ text }) => text)).not.toContain(strings.messageQueued);
+});
+
+test.concurrent('an answer gets no note while its run looks for messages that wait', async () => {
+  const channel = scene.channel();
+  const gate = Promise.withResolvers<void>();
+  const { turns } = scene.sandbox.bot.store;
+  const unfinishedForward = turns.unfinishedForward.bind(turns);
+  const look = vi.spyOn(turns, 'unfinishedForward').mockImplementation(async (thread) => {
+    if (thread.channel === channel.id) await gate.promise;
+    return unfinishedForward(thread);
+  });
+  const root = scene.ask(channel, '/ask Which of the cages?');
+  await scene.until('it looks', () => look.mock.calls.some(([thread]) => thread.channel === channel.id));
+  const answer = scene.reply(channel, root, 'the lower ones');
+  await slack.settled();
+  look.mockRestore();
+  gate.resolve();
+  await scene.finished(channel, answer);
+  expect(channel.ephemerals).toEqual([]);
 });
 
 test.concurrent('a message gets no note while a finished turn posts its results', async ({

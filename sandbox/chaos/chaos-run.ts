@@ -141,11 +141,12 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   stopFaults();
   // What a process that was not killed could not write is in its memory.
   const isExpected = (message: SaidMessage) => kills === 0 || deliveryTracker.wasDelivered(message);
+  const sendPaused = () => interventions.sendPaused();
   const recoverySeconds =
     faulty === undefined
       ? new Map<DatabaseFault, number>()
       : await failInEveryWay(
-          { database: faulty, observer, conversation, isExpected, onProgress },
+          { database: faulty, observer, conversation, isExpected, sendPaused, onProgress },
           databaseFaultSeconds ?? 0,
         );
   for (const one of besides) await one.settled();
@@ -154,9 +155,8 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   const asked = [...(workflows?.questions() ?? []), ...(again?.questions() ?? [])];
   const names = [...conversation.names, ...(again?.names ?? [])];
   const everybody = { said: [...written, ...asked], names };
-  const { findings, turns } = await collectFindings(slack, agent, observer, everybody, canStop, () =>
-    interventions.sendPaused(),
-  );
+  const collecting = collectFindings(slack, agent, observer, everybody, canStop, sendPaused);
+  const { findings, turns } = await collecting;
   onProgress(`all work settled after ${secondsSince(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,

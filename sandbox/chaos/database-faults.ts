@@ -121,6 +121,8 @@ export interface RecoveryDeps {
   conversation: Conversation;
   /** Whether the bot has a message. */
   isExpected: (message: SaidMessage) => boolean;
+  /** Sends messages that wait behind a stop: nothing else answers them. */
+  sendPaused: () => Promise<unknown>;
   onProgress: (line: string) => void;
 }
 
@@ -156,7 +158,7 @@ export async function failInEveryWay(
 }
 
 /** Resolves when the oldest message that waits for an answer in each thread has one, or after a minute. */
-async function answered({ observer, conversation, isExpected }: RecoveryDeps): Promise<void> {
+async function answered({ observer, conversation, isExpected, sendPaused }: RecoveryDeps): Promise<void> {
   const unfinished = async () => {
     const turns = await observer.turns().catch(() => []);
     const finished = turns.flatMap((turn) => (turn.finished ? [`${turn.channel}/${turn.ts}`] : []));
@@ -165,6 +167,7 @@ async function answered({ observer, conversation, isExpected }: RecoveryDeps): P
   };
   const oldest = new Map((await unfinished()).toReversed().map((message) => [message.thread, message]));
   const areAnswered = async () => {
+    await sendPaused();
     const waiting = await unfinished();
     return ![...oldest.values()].some((message) => waiting.includes(message));
   };

@@ -104,18 +104,10 @@ export class LiveReply {
       this.#state.update({ maxMessages: Number.POSITIVE_INFINITY });
       await this.#withRetry(() => this.#showWholeText());
     }
-    await this.#attachWideTables(files);
-  }
-
-  async #attachWideTables(files: ThreadFiles): Promise<void> {
     await this.#render();
     const tables = this.#state.wideTables();
-    for (const [index, content] of tables.entries()) {
-      const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
-      const file = { name, title: name, content };
-      if (!(await this.#withRetry(() => files.attach(`table:${index}`, file)))) return;
-    }
-    if (tables.length > 0) this.#state.update({ hasWideTables: true });
+    const areAttached = await this.#withRetry(() => files.attachWideTables(tables));
+    if (areAttached) this.#state.update({ hasWideTables: true });
   }
 
   /** Removes the progress from the messages, and deletes the messages that were replaced. */

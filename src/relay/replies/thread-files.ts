@@ -96,6 +96,15 @@ export class ThreadFiles {
     return true;
   }
 
+  /** Attaches the tables, as CSV, of which the answer shows the first columns. False if there is none, or Slack takes no file. */
+  async attachWideTables(tables: readonly string[]): Promise<boolean> {
+    for (const [index, content] of tables.entries()) {
+      const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
+      if (!(await this.attach(`table:${index}`, { name, title: name, content }))) return false;
+    }
+    return tables.length > 0;
+  }
+
   /** Takes a step until it succeeds or a few attempts have failed. Throws what the turn does not continue after. */
   async #attempt(failure: string, step: () => Promise<void>, mayPass: (error: unknown) => boolean) {
     const { lease, deps } = this.#work;

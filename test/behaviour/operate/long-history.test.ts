@@ -94,10 +94,10 @@ test.each(['force_custom_plan', 'force_generic_plan'])(
     await client.query('select pg_stat_reset()');
     const query = vi.spyOn(pg.Client.prototype, 'query');
     await live();
-    const statements = new Set(query.mock.calls.map(([query]) => textSchema.parse(query)));
-    query.mockRestore();
     // A connection that closes reports what it has read.
     await scene.sandbox.restartBot();
+    const statements = new Set(query.mock.calls.map(([query]) => textSchema.parse(query)));
+    query.mockRestore();
     const reads = await historyReads(client, LARGE_ROWS);
     expect(reads.length).toBeGreaterThanOrEqual(7);
     const excess = readTooMuch(reads);

@@ -7,11 +7,11 @@ import { questionPosts } from '../features/start/question-post.ts';
 import { startForm } from '../features/start/start-form.ts';
 import { startSubmissions } from '../features/start/start-form-submission.ts';
 import { stepsAndLinksButtons } from '../features/steps-and-fresh-links.ts';
-import { listRunningTasks } from '../features/task-commands.ts';
 import { taskRecords } from '../features/task-details/record-request.ts';
 import { taskDeletion } from '../features/task-details/task-deletion.ts';
 import { taskFileDelivery } from '../features/task-details/task-file-delivery.ts';
 import { openTaskModal, taskButtons } from '../features/task-details/task-modal.ts';
+import { listRunningTasks } from '../features/task-lists.ts';
 import { usageButtons, usageSection } from '../features/usage-report.ts';
 import { workflowSteps } from '../features/workflow-step.ts';
 import { workspaceAccount } from '../features/workspace-account.ts';
@@ -19,7 +19,7 @@ import {
   agentWordHandlers,
   registerShortcuts,
   registerSlashCommand,
-} from '../listeners/commands-and-shortcuts.ts';
+} from '../listeners/agent-command-and-shortcuts.ts';
 import { registerButtons, registerForms, registerHomeOpened } from '../listeners/interactions.ts';
 import type { SlackApp } from '../listeners/slack-app.ts';
 import { onlyWhereAnswered } from '../relay/access/access-policy.ts';

@@ -149,10 +149,10 @@ describe('the command and the shortcuts of the manifest', () => {
     const source = (file: string) =>
       readFileSync(new URL(`../../src/listeners/${file}.ts`, import.meta.url), 'utf8');
     for (const { command } of commands)
-      expect(source('commands-and-shortcuts')).toContain(`app.command('${command}'`);
+      expect(source('agent-command-and-shortcuts')).toContain(`app.command('${command}'`);
     for (const { callback_id } of shortcuts)
-      expect(source('commands-and-shortcuts')).toContain(`callback_id: '${callback_id}'`);
-    expect(shortcuts).toHaveLength(source('commands-and-shortcuts').split('app.shortcut(').length - 1);
+      expect(source('agent-command-and-shortcuts')).toContain(`callback_id: '${callback_id}'`);
+    expect(shortcuts).toHaveLength(source('agent-command-and-shortcuts').split('app.shortcut(').length - 1);
   });
 });
 

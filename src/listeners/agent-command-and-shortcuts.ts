@@ -4,7 +4,7 @@ import type { ModalOutcome } from '../features/modals.ts';
 import type { SettingsModal } from '../features/settings/settings-modal.ts';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
 import type { StartSubmissions } from '../features/start/start-form-submission.ts';
-import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
+import { listChannelTasks, listRunningTasks } from '../features/task-lists.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';

@@ -27,8 +27,8 @@ export interface CountingServer {
   /** How often each statement ran since the last `reset`, the most frequent first. */
   statements(): Promise<{ query: string; calls: number; walBytes: number }[]>;
   reset(): Promise<void>;
-  /** How many jobs the bot is to do now. */
-  countDueJobs(): Promise<number>;
+  /** Deletes the jobs that are due; returns how many. */
+  deleteDueJobs(): Promise<number>;
 }
 
 const isRenewal = "query like '%SET heartbeat_on = %'";
@@ -87,11 +87,9 @@ export async function startCountingServer(
     reset: async () => {
       await client.query('select pg_stat_statements_reset()');
     },
-    countDueJobs: async () => {
-      const { rows } = await own.query<{ count: number }>(
-        'select count(*)::int as count from jobs where due_at < now()',
-      );
-      return rows[0]?.count ?? 0;
+    deleteDueJobs: async () => {
+      const { rowCount } = await own.query('delete from jobs where due_at < now()');
+      return rowCount ?? 0;
     },
   };
 }

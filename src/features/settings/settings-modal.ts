@@ -8,6 +8,7 @@ import type {
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
+import { followingOnceChosen } from '../../relay/sending/channel-project.ts';
 import { formModal, type Modal, noticeModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,
@@ -137,10 +138,10 @@ export function settingsModal(deps: SettingsModalDeps) {
     const { settings, errors } = changesSince(snapshot, form);
     if (Object.keys(errors).length > 0) return { errors };
     const change = { settings, ...projectChangeIn(snapshot, form.input) };
-    // A project or texts that people choose stay as they are, unless they ask for the channel's name at the same time.
-    const isChosen = change.project !== '' || Object.keys(change.texts).length > 0;
-    if (isChosen && !isChanged(snapshot, 'sync_project_name', 'on'))
-      settings.sync_project_name = change.project === '' ? false : null;
+    if (!isChanged(snapshot, 'sync_project_name', 'on')) {
+      const chosen = { hasProject: change.project !== '', hasTexts: Object.keys(change.texts).length > 0 };
+      Object.assign(settings, followingOnceChosen(chosen));
+    }
     const actor = { workspace, channel, person };
     const timeout = AbortSignal.timeout(SAVE_TIMEOUT_MS);
     try {

@@ -8,6 +8,7 @@ import {
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, Thread } from '../../store/schema.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
@@ -123,6 +124,13 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
   }
   const channel = await workspace.people.channel(thread.channel);
   return { title: channel.name ?? thread.channel, description: channel.purpose };
+}
+
+/** A project that people choose, or whose texts they write, does not follow its channel's name, unless they ask for that too. */
+export function followingOnceChosen(chosen: { hasProject: boolean; hasTexts: boolean }): Partial<Settings> {
+  // A chosen one follows only where that is asked for.
+  if (chosen.hasProject) return { sync_project_name: null };
+  return chosen.hasTexts ? { sync_project_name: false } : {};
 }
 
 /** Jobs that give projects the names and purposes of their channels, where the channel's settings ask for it. */

@@ -155,8 +155,7 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   const asked = [...(workflows?.questions() ?? []), ...(again?.questions() ?? [])];
   const names = [...conversation.names, ...(again?.names ?? [])];
   const everybody = { said: [...written, ...asked], names };
-  const collecting = collectFindings(slack, agent, observer, everybody, canStop, sendPaused);
-  const { findings, turns } = await collecting;
+  const { findings, turns } = await collectFindings(slack, agent, observer, everybody, canStop, sendPaused);
   onProgress(`all work settled after ${secondsSince(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,

@@ -138,10 +138,8 @@ export function settingsModal(deps: SettingsModalDeps) {
     const { settings, errors } = changesSince(snapshot, form);
     if (Object.keys(errors).length > 0) return { errors };
     const change = { settings, ...projectChangeIn(snapshot, form.input) };
-    if (!isChanged(snapshot, 'sync_project_name', 'on')) {
-      const chosen = { hasProject: change.project !== '', hasTexts: Object.keys(change.texts).length > 0 };
-      Object.assign(settings, followingOnceChosen(chosen));
-    }
+    const asksForName = isChanged(snapshot, 'sync_project_name', 'on');
+    if (!asksForName) Object.assign(settings, followingOnceChosen(change.project, change.texts));
     const actor = { workspace, channel, person };
     const timeout = AbortSignal.timeout(SAVE_TIMEOUT_MS);
     try {

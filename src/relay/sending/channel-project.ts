@@ -127,10 +127,10 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
 }
 
 /** A project that people choose, or whose texts they write, does not follow its channel's name, unless they ask for that too. */
-export function followingOnceChosen(chosen: { hasProject: boolean; hasTexts: boolean }): Partial<Settings> {
+export function followingOnceChosen(project: string, texts: object): Partial<Settings> {
   // A chosen one follows only where that is asked for.
-  if (chosen.hasProject) return { sync_project_name: null };
-  return chosen.hasTexts ? { sync_project_name: false } : {};
+  if (project !== '') return { sync_project_name: null };
+  return Object.keys(texts).length > 0 ? { sync_project_name: false } : {};
 }
 
 /** Jobs that give projects the names and purposes of their channels, where the channel's settings ask for it. */

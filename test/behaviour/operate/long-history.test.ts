@@ -96,7 +96,7 @@ test.each(['force_custom_plan', 'force_generic_plan'])(
     await live();
     // A connection that closes reports what it has read.
     await scene.sandbox.restartBot();
-    const statements = new Set(query.mock.calls.map(([query]) => textSchema.parse(query)));
+    const statements = new Set(query.mock.calls.map(([asked]) => textSchema.parse(asked)));
     query.mockRestore();
     const reads = await historyReads(client, LARGE_ROWS);
     expect(reads.length).toBeGreaterThanOrEqual(7);

@@ -13,6 +13,7 @@ import { openDatabase } from '../src/store/database.ts';
 import { Store } from '../src/store/store.ts';
 import { Keyring } from '../src/store/workspaces/encryption.ts';
 import { type CountingServer, processCpuMs, startCountingServer, type Totals } from './database-server.ts';
+import { residentBytes } from './process-memory.ts';
 import { round } from './statistics.ts';
 
 const IDLE_WORKSPACES = [1, 100, 1_000];
@@ -152,6 +153,7 @@ class DatabaseBench {
     const own = this.#places.slice(0, CHANNELS_PER_WORKSPACE);
     await this.#askInTurn(own, WARM_UP_TURNS);
     const idle = await this.#measure(() => sleep(this.#idleMs));
+    const idleMiB = Math.round((await residentBytes(this.#bots[0]?.pid ?? 0)) / 1_048_576);
     await this.#server.reset();
     const short = await this.#measure(() => this.#askInTurn(own, turns));
     if (list)
@@ -170,6 +172,7 @@ class DatabaseBench {
     const edits = (edited() - before) / LONG_TURNS;
     const ownPerLongTurn = (await this.#statementsOfReplies()) / LONG_TURNS;
     return {
+      idleMiB,
       statementsPerTurn: round(perTurn.statements, 1),
       writingTransactionsPerTurn: round(perTurn.writes, 1),
       walBytesPerTurn: round(perTurn.walBytes, 0),

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,8 @@ import { BotProcess } from '../sandbox/bot-process.ts';
 import { givenDatabaseUrl } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { SlackFile, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
-import { round } from './statistics.ts';
+import { residentBytes, trackPeakMemory } from './process-memory.ts';
+import { percentile, round } from './statistics.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const PLAIN_COPY_PROGRAM = fileURLToPath(new URL('plain-copy.ts', import.meta.url));
@@ -25,14 +26,15 @@ const s3LocationSchema = z.object({
   bucket: z.string(),
   credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
 });
-/** Between two readings of the bot's memory (ms). */
-const MEMORY_POLL_MS = 50;
+const uploadSchema = z.looseObject({ id: z.string(), upload_url: z.string() });
+/** How often each side is measured; they take turns, and take turns at going first. */
+const ROUNDS = 3;
 const TIMEOUT_MS = 30 * 60_000;
 
 /**
- * Sends one file from Slack through the bot to a real S3 server, and compares that with a plain download piped to one
- * PUT. What the service itself takes to assemble the parts, in the finalize call, is reported beside the ratio. `--size` is
- * in MiB (default 2048). The last line is JSON.
+ * Sends files from Slack through the bot to a real S3 server, in turn with a plain download piped to one PUT. What the service
+ * itself takes to assemble the parts, in the finalize call, is reported beside the ratio. `--size` is in MiB (default 2048).
+ * The last line is JSON.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { size: { type: 'string', default: '2048' } } });
@@ -63,32 +65,48 @@ async function measure(mib: number) {
   // A small file first, so that the measurement leaves out the loading of code.
   const transfer = new FileTransfer(slack, agent);
   await transfer.pass('warm-up.bin', 20 * MEBIBYTE);
-  const file = transfer.place('plain.bin', mib * MEBIBYTE);
-  // Once before and once after, so that other load on the machine affects both measurements.
-  const plainMs = [await timePlainCopy(slack, agent, file)];
   const { pid } = bot;
   if (pid === undefined) throw new Error('The bot process has no pid.');
   const before = await residentBytes(pid);
   const memory = trackPeakMemory(pid);
-  const passed = await transfer.pass('large.bin', mib * MEBIBYTE);
+  const rounds: CopyTimes[] = [];
+  for (let count = 0; count < ROUNDS; count += 1) {
+    const times = await timeBoth(transfer, {
+      name: `large-${count}.bin`,
+      size: mib * MEBIBYTE,
+      plainFirst: count % 2 === 0,
+    });
+    say(`through the bot ${perSecond(mib, times.botMs)}, plain ${perSecond(mib, times.plainMs)}`);
+    rounds.push(times);
+  }
   const peak = await memory.stop();
-  const assembly = `the service assembled the parts in ${(passed.finalizeMs / 1000).toFixed(1)} s`;
-  say(`through the bot: ${perSecond(mib, passed.ms)}; then ${assembly}`);
-  plainMs.push(await timePlainCopy(slack, agent, file));
-  for (const ms of plainMs) say(`plain download piped to one PUT: ${perSecond(mib, ms)}`);
-  const meanMs = plainMs.reduce((sum, ms) => sum + ms, 0) / plainMs.length;
-
-  const sha256 = createHash('sha256');
-  for await (const chunk of passed.file.content.read(0, passed.file.content.size)) sha256.update(chunk);
-  const stored = await agent.files.find(({ name }) => name === 'large.bin')?.sha256();
+  const middle = (of: (times: CopyTimes) => number) => percentile(rounds.map(of), 0.5);
   return {
     mib,
-    ratio: round(meanMs / passed.ms),
-    mibPerSecond: round((mib * 1000) / passed.ms),
-    assemblySeconds: round(passed.finalizeMs / 1000),
+    ratio: round(middle(({ plainMs, botMs }) => plainMs / botMs)),
+    mibPerSecond: round(middle(({ botMs }) => (mib * 1_000) / botMs)),
+    assemblySeconds: round(middle(({ finalizeMs }) => finalizeMs / 1_000)),
     rssGrowthMiB: Math.round((peak - before) / MEBIBYTE),
-    sha256Equal: stored === sha256.digest('hex'),
+    sha256Equal: rounds.every(({ isEqual }) => isEqual),
   };
+}
+
+/** How long the copies of a round took (ms), and whether the service has what was shared. */
+interface CopyTimes {
+  botMs: number;
+  plainMs: number;
+  finalizeMs: number;
+  isEqual: boolean;
+}
+
+/** Copies a file of this size each way. */
+async function timeBoth(
+  transfer: FileTransfer,
+  { name, size, plainFirst }: { name: string; size: number; plainFirst: boolean },
+): Promise<CopyTimes> {
+  const early = plainFirst ? await transfer.copyPlainly(size) : undefined;
+  const passed = await transfer.pass(name, size);
+  return { ...passed, plainMs: early ?? (await transfer.copyPlainly(size)) };
 }
 
 /** Starts the S3 server in processes of its own, so that it takes no CPU time from Slack's stand-in. */
@@ -118,22 +136,13 @@ class FileTransfer {
     this.#channel = slack.createChannel({ name: 'lab' });
   }
 
-  /** Puts a file into Slack without telling the bot: the message mentions nobody. */
-  place(name: string, size: number): SlackFile {
-    const files = [{ name, mime: 'application/octet-stream', size }];
-    const said = this.#slack.say({ person: this.#person, channel: this.#channel, text: 'mine', files });
-    return this.#slack.file(said.fileIds[0] ?? '');
-  }
-
-  /** The time (ms) from the upload's start to its finalize call, and of that call, in which the service assembles the parts. */
-  async pass(name: string, size: number): Promise<{ ms: number; finalizeMs: number; file: SlackFile }> {
+  /**
+   * Shares a file and mentions the bot. `botMs`: from the upload's start to its finalize call, and `finalizeMs`: that call, in
+   * which the service assembles the parts.
+   */
+  async pass(name: string, size: number): Promise<Omit<CopyTimes, 'plainMs'>> {
     const from = this.#agent.calls.length;
-    const said = this.#slack.say({
-      person: this.#person,
-      channel: this.#channel,
-      text: `<@${this.#slack.bot.userId}> take ${name}`,
-      files: [{ name, mime: 'application/octet-stream', size }],
-    });
+    const file = this.#share(`<@${this.#slack.bot.userId}> take ${name}`, name, size);
     const deadline = Date.now() + TIMEOUT_MS;
     for (;;) {
       const calls = this.#agent.calls.slice(from);
@@ -141,68 +150,58 @@ class FileTransfer {
       const finalize = calls.find((call) => call.name.endsWith('/finalize'));
       const sent = calls.some((call) => call.name.endsWith('/messages') && call.body !== undefined);
       if (start !== undefined && finalize !== undefined && sent) {
-        const file = this.#slack.file(said.fileIds[0] ?? '');
-        return { ms: finalize.at - start.at, finalizeMs: finalize.ms, file };
+        const stored = await this.#agent.files.find((one) => one.name === name)?.sha256();
+        const isEqual = stored === (await digestOf(file));
+        return { botMs: finalize.at - start.at, finalizeMs: finalize.ms, isEqual };
       }
       if (Date.now() > deadline) throw new Error(`${name} did not reach the service.`);
       await sleep(50);
     }
   }
-}
 
-/** The time (ms) of a plain copy of the same file in a separate process. */
-async function timePlainCopy(slack: SlackWorkspace, agent: AgentService, file: SlackFile): Promise<number> {
-  const { size } = file.content;
-  const call = async (path: string, body: object) => {
-    const answer = await fetch(`${agent.url}${path}`, {
+  /** The time (ms) of a plain copy of such a file in a process of its own. Nobody mentions the bot. */
+  async copyPlainly(size: number): Promise<number> {
+    const file = this.#share('mine', 'plain.bin', size);
+    const { behaviour } = this.#agent;
+    const { multipartThreshold } = behaviour;
+    behaviour.multipartThreshold = Number.POSITIVE_INFINITY;
+    const { id, upload_url: to } = uploadSchema.parse(
+      await this.#call('/experimental/files', {
+        project_id: this.#agent.projects[0]?.id,
+        filename: 'plain.bin',
+        size_bytes: size,
+        mime_type: 'application/octet-stream',
+      }),
+    );
+    behaviour.multipartThreshold = multipartThreshold;
+    const { apiUrl, botToken } = this.#slack;
+    const from = `${new URL(apiUrl).origin}/files-pri/${file.teamId}-${file.id}/download/plain.bin`;
+    const { stdout } = await execute(process.execPath, [PLAIN_COPY_PROGRAM, from, botToken, to]);
+    await this.#call(`/experimental/files/${id}/finalize`, {});
+    return Number(stdout);
+  }
+
+  #share(text: string, name: string, size: number): SlackFile {
+    const files = [{ name, mime: 'application/octet-stream', size }];
+    const said = this.#slack.say({ person: this.#person, channel: this.#channel, text, files });
+    return this.#slack.file(said.fileIds[0] ?? '');
+  }
+
+  async #call(path: string, body: object): Promise<unknown> {
+    const answer = await fetch(`${this.#agent.url}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${agent.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${this.#agent.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return await answer.json();
-  };
-  const { multipartThreshold } = agent.behaviour;
-  agent.behaviour.multipartThreshold = Number.POSITIVE_INFINITY;
-  const started: unknown = await call('/experimental/files', {
-    project_id: agent.projects[0]?.id,
-    filename: 'plain.bin',
-    size_bytes: size,
-    mime_type: 'application/octet-stream',
-  });
-  agent.behaviour.multipartThreshold = multipartThreshold;
-  const to = Object(started).upload_url;
-  const from = `${new URL(slack.apiUrl).origin}/files-pri/${file.teamId}-${file.id}/download/large.bin`;
-  const { stdout } = await execute(process.execPath, [PLAIN_COPY_PROGRAM, from, slack.botToken, String(to)]);
-  await call(`/experimental/files/${Object(started).id}/finalize`, {});
-  return Number(stdout);
-}
-
-function trackPeakMemory(pid: number): { stop(): Promise<number> } {
-  let peak = 0;
-  let isRunning = true;
-  const polling = (async () => {
-    while (isRunning) {
-      peak = Math.max(peak, await residentBytes(pid));
-      await sleep(MEMORY_POLL_MS);
-    }
-  })();
-  return {
-    stop: async () => {
-      isRunning = false;
-      await polling;
-      return peak;
-    },
-  };
-}
-
-async function residentBytes(pid: number): Promise<number> {
-  if (process.platform !== 'linux') {
-    const { stdout } = await execute('ps', ['-o', 'rss=', '-p', String(pid)]);
-    return Number(stdout) * 1024;
   }
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
+async function digestOf({ content }: SlackFile): Promise<string> {
+  const sha256 = createHash('sha256');
+  for await (const chunk of content.read(0, content.size)) sha256.update(chunk);
+  return sha256.digest('hex');
 }
 
 function perSecond(mib: number, ms: number): string {

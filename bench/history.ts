@@ -111,6 +111,7 @@ export async function run(args: string[]): Promise<void> {
   const fillingAt = performance.now();
   await fillHistory(full.client, { turns, workspace, channel: full.channel.id });
   console.log(`filled in ${Math.round((performance.now() - fillingAt) / 1_000)} s`);
+  const diskBytesPerTurn = Math.round(((await databaseBytes(full)) - (await databaseBytes(empty))) / turns);
   await full.client.query('checkpoint');
   await full.client.query('select pg_stat_reset()');
   await full.client.query('select pg_stat_statements_reset()');
@@ -125,7 +126,7 @@ export async function run(args: string[]): Promise<void> {
     databaseMs: round(side.databaseMs / side.firstVisibleMs.length, 1),
     metricsMs: round(percentile(side.metricsMs, 0.5), 1),
   });
-  await measureRetention(full.client, turns);
+  const retentionSeconds = await measureRetention(full.client, turns);
   const [before, after] = [stats(empty), stats(full)];
   console.table({ empty: before, full: after });
   const result = {
@@ -133,6 +134,8 @@ export async function run(args: string[]): Promise<void> {
     databaseMsRatio: round(after.databaseMs / before.databaseMs),
     metricsMs: after.metricsMs,
     sequentialScansOfLargeTables: reads.reduce((sum, { sequentialScans }) => sum + sequentialScans, 0),
+    diskBytesPerTurn,
+    retentionSeconds,
   };
   console.log(JSON.stringify({ bench: 'history', turns, ...result }));
 }
@@ -147,8 +150,13 @@ async function printDifferences(empty: Side, full: Side): Promise<void> {
   console.table(differences.toSorted((one, other) => other.moreMs - one.moreMs).slice(0, 6));
 }
 
-/** Lets retention delete the oldest turns, as if they were due at once. */
-async function measureRetention(client: pg.Client, turns: number): Promise<void> {
+async function databaseBytes({ client }: Side): Promise<number> {
+  const { rows } = await client.query('select pg_database_size(current_database())::float8 as bytes');
+  return z.array(z.object({ bytes: z.number() })).parse(rows)[0]?.bytes ?? Number.NaN;
+}
+
+/** How long retention takes to delete the oldest turns (s), as if they were due at once. */
+async function measureRetention(client: pg.Client, turns: number): Promise<number> {
   const { host, port, user, password, database } = client;
   const connection = { host, port, user: user ?? '', password: password ?? '', database: database ?? '' };
   const opened = await openDatabase({ embedded: { connection }, log: pino({ level: 'silent' }) });
@@ -156,8 +164,9 @@ async function measureRetention(client: pg.Client, turns: number): Promise<void>
   const rows = HISTORY_DAYS * (1 - due / turns);
   const startedAt = performance.now();
   await new Store(opened.kysely).retention.deleteExpired({ words: 7, rows, audit: 365, uninstalled: 30 });
-  console.log(`retention deleted ${due} turns in ${round((performance.now() - startedAt) / 1_000, 1)} s`);
+  const seconds = round((performance.now() - startedAt) / 1_000, 1);
   await opened.close();
+  return seconds;
 }
 
 /** A server that counts its statements. */

@@ -33,6 +33,9 @@ const PEERS: readonly Peer[] = [
   { name: 'boltSayStream, buffer 4,096', program: 'bolt.js', options: { bufferSize: 4_096 } },
 ];
 
+/** Some peers never show the whole text: the run does not wait longer for one after the last answer's end (ms). */
+const PEER_TIMEOUT_MS = 20_000;
+
 const PEERS_FOLDER = new URL('peers/', import.meta.url);
 const peerSchema = z.looseObject({
   start: z.custom<(options: Record<string, unknown>) => Promise<() => Promise<unknown>>>(
@@ -103,7 +106,7 @@ async function measurePeer({ program: file, options }: Peer, load: Load): Promis
   try {
     asked = askAll(slack, load.threads);
     const observer = new ThreadObserver(slack, asked);
-    const equal = await observer.waitUntilSettled(isFinished);
+    const equal = await observer.waitUntilSettled(isFinished, PEER_TIMEOUT_MS);
     return observer.stats('edits', equal);
   } finally {
     // A bot that is waiting to retry does not stop in time.
@@ -147,7 +150,9 @@ export async function run(args: string[]): Promise<void> {
     console.log(JSON.stringify(table[name]));
   }
   console.table(table);
-  console.log('null or Infinity: some text was still missing 150 s after the last answer ended');
+  console.log(
+    `null or Infinity: some text was still missing ${PEER_TIMEOUT_MS / 1_000} s after the last answer ended`,
+  );
   console.log(JSON.stringify({ bench: 'peers', ...bestOf(table) }));
 }
 

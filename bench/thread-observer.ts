@@ -3,7 +3,7 @@ import type { Channel, Message, SlackWorkspace } from '../sandbox/slack/slack-wo
 import { NumberedAnswer } from './numbered-lines.ts';
 import { mean, percentile, round } from './statistics.ts';
 
-/** How long after the last answer's end the threads may take to show everything (ms). */
+/** How long after the last answer's end the threads may take to show everything, unless the caller waits less long (ms). */
 const SETTLE_TIMEOUT_MS = 150_000;
 
 /** A question in a thread of its own, and the answer that the agent writes to it. */
@@ -64,11 +64,14 @@ export class ThreadObserver {
   }
 
   /** Resolves to true when every thread shows its final state, to false after the timeout. */
-  async waitUntilSettled(isFinished: (replies: readonly Message[]) => boolean): Promise<boolean> {
+  async waitUntilSettled(
+    isFinished: (replies: readonly Message[]) => boolean,
+    timeoutMs = SETTLE_TIMEOUT_MS,
+  ): Promise<boolean> {
     const answers = this.#threads.map(({ answer }) => answer);
     while (answers.some(({ endedAt }) => Number.isNaN(endedAt))) await sleep(100);
     const last = Math.max(...answers.map(({ endedAt }) => endedAt));
-    while (performance.now() - last < SETTLE_TIMEOUT_MS) {
+    while (performance.now() - last < timeoutMs) {
       if (this.#threads.every((thread) => this.#isRight(thread, isFinished))) return true;
       await sleep(250);
     }

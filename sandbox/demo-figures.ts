@@ -17,26 +17,49 @@ export function secondsWithoutBot({ crashed, growing }: DemoTimes): number | und
   return next && (next.at - crashed) / 1_000;
 }
 
-/** What the demo measured: names and values. */
-export function demoFigures(
-  slack: SlackWorkspace,
-  agent: AgentService,
-  times: DemoTimes,
-): [name: string, value: string][] {
+/** What the demo measured. */
+export interface DemoFigures {
+  /** From the first mention to the first reply. */
+  firstVisibleSeconds: number;
+  /** From the crash to the next edit of the same message. */
+  takeoverSeconds: number;
+  edits: number;
+  uploadedBytes: number;
+  uploadedParts: number;
+  results: number;
+  /** Calls that Slack refused for its rate limits. */
+  refused: number;
+  /** The whole conversation. */
+  seconds: number;
+}
+
+export function demoFigures(slack: SlackWorkspace, agent: AgentService, times: DemoTimes): DemoFigures {
   const { calls, throttledCalls } = slack;
   const firstPost = calls.find(({ method, ok }) => method === 'chat.postMessage' && ok)?.at ?? Number.NaN;
   const uploaded = agent.files.filter(({ purpose }) => purpose === 'input');
-  const bytes = uploaded.reduce((sum, { size }) => sum + size, 0);
   const parts = agent.calls.flatMap(({ body }) => finalizeSchema.safeParse(body).data?.parts ?? []);
-  const refused = Object.values(throttledCalls).reduce((sum, count) => sum + count, 0);
+  return {
+    firstVisibleSeconds: (firstPost - times.began) / 1_000,
+    takeoverSeconds: secondsWithoutBot(times) ?? Number.NaN,
+    edits: calls.filter(({ method }) => method === 'chat.update').length,
+    uploadedBytes: uploaded.reduce((sum, { size }) => sum + size, 0),
+    uploadedParts: parts.length,
+    results: agent.tasks.reduce((sum, { results }) => sum + results.length, 0),
+    refused: Object.values(throttledCalls).reduce((sum, count) => sum + count, 0),
+    seconds: (Date.now() - times.began) / 1_000,
+  };
+}
+
+/** The figures as the demo prints them: names and values. */
+export function demoFigureRows(figures: DemoFigures): [name: string, value: string][] {
   return [
-    ['first visible reply after', seconds((firstPost - times.began) / 1_000)],
-    ['from kill -9 to the next edit', seconds(secondsWithoutBot(times) ?? Number.NaN)],
-    ['edits', String(calls.filter(({ method }) => method === 'chat.update').length)],
-    ['uploaded', `${(bytes / 1_000_000).toFixed(1)} MB in ${parts.length} parts`],
-    ['results', String(agent.tasks.reduce((sum, { results }) => sum + results.length, 0))],
-    ['calls refused by Slack', String(refused)],
-    ['the whole conversation', seconds((Date.now() - times.began) / 1_000)],
+    ['first visible reply after', seconds(figures.firstVisibleSeconds)],
+    ['from kill -9 to the next edit', seconds(figures.takeoverSeconds)],
+    ['edits', String(figures.edits)],
+    ['uploaded', `${(figures.uploadedBytes / 1_000_000).toFixed(1)} MB in ${figures.uploadedParts} parts`],
+    ['results', String(figures.results)],
+    ['calls refused by Slack', String(figures.refused)],
+    ['the whole conversation', seconds(figures.seconds)],
   ];
 }
 

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { compileCacheSettings } from './bot-process.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
 import { checkResults, checkThread } from './demo-check.ts';
-import { demoFigures, secondsWithoutBot } from './demo-figures.ts';
+import { demoFigureRows, demoFigures, secondsWithoutBot } from './demo-figures.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import { sampleTable } from './sample-table.ts';
 import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
@@ -17,8 +17,8 @@ const DEADLINE_MS = 120_000;
 const RETRY_SCALE = 1 / 20;
 const INTERRUPTED = 130;
 
-/** Plays the demo and removes all that it started, also when a signal ends it; resolves to the exit code. */
-export async function playDemo(): Promise<number> {
+/** Plays the demo and removes all that it started, also when a signal ends it; resolves to the exit code. `json`: its figures last. */
+export async function playDemo({ json }: { json: boolean }): Promise<number> {
   const ending = Promise.withResolvers<number>();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => ending.resolve(INTERRUPTED));
@@ -29,7 +29,7 @@ export async function playDemo(): Promise<number> {
   await using undo = new AsyncDisposableStack();
   const starting = startDemo(undo);
   try {
-    return await Promise.race([starting.then(playStory), ending.promise]);
+    return await Promise.race([starting.then((demo) => playStory(demo, json)), ending.promise]);
   } finally {
     // What is half started cannot be stopped, and writes into the folder.
     await starting.catch(() => undefined);
@@ -63,7 +63,7 @@ async function startDemo(undo: AsyncDisposableStack): Promise<Demo> {
 }
 
 /** Two questions, a crash, a follow-up; prints and checks all of it. */
-async function playStory({ slack, agent, bot }: Demo): Promise<number> {
+async function playStory({ slack, agent, bot }: Demo, json: boolean): Promise<number> {
   const table = sampleTable(18, 6 * MEBIBYTE);
   const began = Date.now();
   const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
@@ -118,7 +118,9 @@ async function playStory({ slack, agent, bot }: Demo): Promise<number> {
   for (const { description, passed } of checked)
     console.log(`  ${passed ? styleText('green', 'ok    ') : styleText('red', 'FAILED')} ${description}`);
   console.log(`\n${styleText('bold', 'Figures')}`);
-  for (const [name, value] of demoFigures(slack, agent, times)) console.log(`  ${name.padEnd(30)} ${value}`);
+  const figures = demoFigures(slack, agent, times);
+  for (const [name, value] of demoFigureRows(figures)) console.log(`  ${name.padEnd(30)} ${value}`);
+  if (json) console.log(JSON.stringify({ demo: true, ...figures }));
   return checked.every(({ passed }) => passed) ? 0 : 1;
 
   function repliesTo({ channel, threadTs, ts }: Message): Message[] {

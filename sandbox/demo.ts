@@ -1,9 +1,17 @@
-import { runCommand } from '../src/operate/command-runner.ts';
+import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
+
+const USAGE = 'npm run demo [-- --json]';
 
 await runCommand(
-  'Usage: npm run demo\n\nPlays a conversation with a Slack workspace, an agent service and the app on this machine. The app is killed in the middle of an answer.',
+  `Usage: ${USAGE}
+
+Plays a conversation with a Slack workspace, an agent service and the app on this machine. The app is killed in the middle of an answer.
+
+  --json   prints the figures again, as a last line of JSON`,
   async () => {
+    const options = { json: { type: 'boolean', default: false } } as const;
+    const { json } = parseOptions(USAGE, process.argv.slice(2), options);
     const { playDemo } = await import('./demo-story.ts');
-    return playDemo();
+    return playDemo({ json });
   },
 );

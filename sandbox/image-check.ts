@@ -10,7 +10,7 @@ import { waitUntil } from './wait-until.ts';
 const USAGE = 'npm run image-check [-- --engine docker]';
 const HELP = `Builds the image and checks its size, its user and its exit codes. Runs it, without rights, with a Slack workspace, an
 agent service and a database on this machine: it answers, and stops during the start and in the middle of a reply. Needs
-Linux and a container engine; where none answers, nothing is checked.
+Linux and a container engine; where none answers, nothing is checked. The last line is JSON.
 
 Usage: ${USAGE}
 
@@ -33,21 +33,29 @@ class CheckError extends Error {
 /** One check: a sentence that is true afterwards, with its figure. Throws CheckError. */
 type ImageCheck = (check: ImageScene) => Promise<string>;
 
+/** What was measured: how much the image adds to its base (MB), and how many checks failed. Null where nothing was checked. */
+interface ImageReport {
+  megabytes: number | null;
+  failed: number | null;
+}
+
 interface ImageScene extends SandboxServices {
   engine: ContainerEngine;
   /** Lets the agent end its replies. */
   finishReplies: () => void;
   /** Starts the image, which is removed at the end. */
   start: (settings?: Readonly<Record<string, string>>) => Promise<Container>;
+  report: ImageReport;
   /** Asks in a new thread; `shows` waits until the thread shows some words. */
   ask: () => { shows: (words: string) => Promise<void> };
 }
 
 const CHECKS: readonly ImageCheck[] = [
-  async ({ engine }) => {
+  async ({ engine, report }) => {
     const sizes = (await engine.run(IMAGE, 'find', '/app', '-type', 'f', '-printf', '%s ')).trim().split(' ');
     const bytes = sizes.reduce((sum, one) => sum + Number(one), 0);
-    const size = `${(bytes / 1_000_000).toFixed(1)} MB`;
+    report.megabytes = Math.round(bytes / 100_000) / 10;
+    const size = `${report.megabytes} MB`;
     if (bytes === 0 || bytes > MAX_BYTES)
       throw new CheckError(`it adds ${size} to its base, more than 45 MB`);
     return `it adds ${size} to its base`;
@@ -100,7 +108,10 @@ async function until(what: string, look: () => boolean): Promise<void> {
 }
 
 /** Starts all that the image needs; disposing `undo` stops it and removes the containers. */
-async function openScene(engine: ContainerEngine, undo: AsyncDisposableStack): Promise<ImageScene> {
+async function openScene(
+  engine: ContainerEngine,
+  undo: AsyncDisposableStack,
+): Promise<Omit<ImageScene, 'report'>> {
   let isFinishing = false;
   const services = await startSandboxServices(
     {
@@ -146,30 +157,33 @@ async function openScene(engine: ContainerEngine, undo: AsyncDisposableStack): P
   };
 }
 
-async function checkImage(engine: ContainerEngine): Promise<number> {
+async function checkImage(engine: ContainerEngine): Promise<ImageReport> {
+  const report: ImageReport = { megabytes: null, failed: null };
   if (!(await engine.answers())) {
     console.log('No container engine answers: the image was not checked.');
-    return 0;
+    return report;
   }
   await engine.build(ROOT, IMAGE);
   console.log('OK    the image builds');
   await using undo = new AsyncDisposableStack();
   const scene = await openScene(engine, undo);
-  let failed = 0;
+  report.failed = 0;
   for (const check of CHECKS) {
     try {
-      console.log(`OK    ${await check(scene)}`);
+      console.log(`OK    ${await check({ ...scene, report })}`);
     } catch (error) {
       if (!(error instanceof CheckError)) throw error;
-      failed += 1;
+      report.failed += 1;
       console.log(`FAIL  ${error.message}`);
     }
   }
-  return failed === 0 ? 0 : 1;
+  return report;
 }
 
 await runCommand(HELP, async () => {
   const options = { engine: { type: 'string', default: 'docker' } } as const;
   const { engine } = parseOptions(USAGE, process.argv.slice(2), options);
-  return checkImage(new ContainerEngine(engine));
+  const report = await checkImage(new ContainerEngine(engine));
+  console.log(JSON.stringify({ imageCheck: true, ...report }));
+  return (report.failed ?? 0) === 0 ? 0 : 1;
 });

@@ -89,10 +89,12 @@ export async function runPoison(
 
 /** The line of JSON that a run prints. */
 export function poisonReportLine(
-  { damage, messages, seconds, poison }: Omit<PoisonReport, 'missed'>,
+  { damage, messages, missed, seconds, poison }: PoisonReport,
   seed: number,
 ): string {
-  return JSON.stringify({ chaos: true, messages, ...damageCounts(damage), poison, seconds, seed });
+  const delays = Object.values(poison).map((outcome) => outcome.othersDelayedP95Seconds);
+  const worst = { missed: missed.length, othersDelayedP95Seconds: Math.max(...delays) };
+  return JSON.stringify({ chaos: true, messages, ...damageCounts(damage), ...worst, poison, seconds, seed });
 }
 
 function poisonKindNames(): PoisonKindName[] {

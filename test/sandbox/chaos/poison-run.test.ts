@@ -20,9 +20,11 @@ test.each([
 
 test('reports on one line, with how much damage there was', () => {
   const damage = { lost: ['this'], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
-  const report = { messages: 6, seconds: 1.5, poison: { oddMessage: good }, damage };
+  const poison = { oddMessage: good, oddEdit: { ...good, othersDelayedP95Seconds: 2 } };
+  const report = { messages: 6, seconds: 1.5, poison, damage, missed: ['oddEdit: nobody was told'] };
   const line = poisonReportLine(report, 7);
-  expect(JSON.parse(line)).toMatchObject({ chaos: true, seed: 7, lost: 1, poison: { oddMessage: good } });
+  const worst = { missed: 1, othersDelayedP95Seconds: 2 };
+  expect(JSON.parse(line)).toMatchObject({ chaos: true, seed: 7, lost: 1, ...worst, poison });
   expect(line).not.toContain('\n');
 });
 

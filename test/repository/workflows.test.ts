@@ -41,7 +41,6 @@ describe.each(names)('%s', (path) => {
   test('calls only scripts that are there', () => {
     const lines = stepsOf(path).flatMap(({ run = '' }) => run.split('\n'));
     const files = lines.flatMap((line) => /(?:^|\s)(\.ci\/\S+)/.exec(line)?.[1] ?? []);
-    expect(files).toContain('.ci/run');
     for (const file of files) expect(statSync(new URL(file, root)).isFile()).toBe(true);
     const called = lines.flatMap((line) => /npm run (\S+)/.exec(line)?.[1] ?? []);
     expect(called.filter((name) => scripts[name] === undefined)).toEqual([]);
@@ -61,6 +60,16 @@ test('CI runs on each supported Node of long-term support, from the oldest to th
   const oldest = /"node": ">=(\d+)"/.exec(read('package.json'))?.[1];
   const image = /^ARG NODE=(\d+)$/m.exec(read('Dockerfile'))?.[1];
   expect(jobs.check.strategy.matrix.node).toEqual([Number(oldest), 22, Number(image)]);
+});
+
+test.each(['ci', 'release'])('%s runs all checks and tests', (name) => {
+  expect(stepsOf(`${folder}${name}.yml`).map(({ run }) => run)).toContain('.ci/run');
+});
+
+test('each night measures every figure, and keeps the results also if one falls short', () => {
+  const steps = stepsOf(`${folder}figures.yml`);
+  expect(steps.map(({ run }) => run)).toContain('npm run figures');
+  expect(steps.at(-1)).toMatchObject({ if: 'always()', with: { path: 'bench/figures/results.json' } });
 });
 
 test('a release has an image for both processors, with its provenance and its list of packages', () => {

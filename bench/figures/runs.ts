@@ -1,0 +1,391 @@
+import type { Figure, Run } from './figure.ts';
+
+/** What nearly every figure depends on. */
+const BOT = ['src', 'package-lock.json'];
+const SANDBOX = ['sandbox/slack', 'sandbox/agent'];
+const CHAOS = [...BOT, ...SANDBOX, 'sandbox/chaos'];
+const FUZZ = [...BOT, ...SANDBOX, 'sandbox/fuzz'];
+const SCALE = [...BOT, 'bench/scale.ts', 'bench/scale'];
+
+/** Nothing of the kind may happen. */
+const none = (field: string, what: string): Figure => ({ field, what, bar: { is: 0 } });
+
+const DAMAGE: readonly Figure[] = [
+  none('lost', 'messages lost'),
+  none('duplicated', 'messages sent or answered twice'),
+  none('outOfOrder', 'messages out of order'),
+  none('repliesWrong', 'replies that show something wrong'),
+];
+const CHAOS_DAMAGE: readonly Figure[] = [...DAMAGE, none('stuck', 'threads that do not go on')];
+const HARM: readonly Figure[] = [none('harm', 'answers missing or wrong, crashes, and other harm')];
+
+const LAG = 'doneLagP95Seconds';
+const lag = (field: string, seconds: number): Figure => ({
+  field,
+  what: "from the agent's last word to the whole text in the thread, 95th percentile",
+  unit: 's',
+  bar: { atMost: seconds },
+});
+const isWhole: Figure = { field: 'equal', what: 'each thread shows its whole answer', bar: { is: true } };
+const age = (atMost: number, pace: string): Figure => ({
+  field: 'ageRatio',
+  what: `mean age of the text that the thread does not show yet, relative to the best possible with ${pace} a minute`,
+  bar: { atMost },
+});
+
+/** Live replies of so many seconds at once, in channels. */
+function live(threads: number, seconds: number, more: readonly Figure[], most: number): Run {
+  return {
+    name: `live-${threads}`,
+    what: `${threads} replies of ${seconds} s at once${threads > 10 ? ', in ten channels' : ''}`,
+    command: ['bench', '--', 'live', '--threads', String(threads), '--seconds', String(seconds)],
+    seconds: seconds + 30,
+    dependsOn: [...BOT, ...SANDBOX, 'bench/live.ts', 'bench/thread-observer.ts'],
+    figures: [...more, lag(LAG, most), none('throttled', 'calls that Slack refused'), isWhole],
+  };
+}
+
+/** Another bot under the same load: how its best run ended. */
+function peer(bot: string, name: string): Figure {
+  const words = (value: unknown) =>
+    typeof value === 'number' ? `${value} s` : 'part of the text had not appeared 20 s later';
+  return { field: `${bot}.${LAG}`, what: `the same: ${name}`, bar: { shown: 'only' }, words };
+}
+
+const bytesPerReply = (index: number, replies: string, atMost: number): Figure => ({
+  field: `bytesPerReply.${index}`,
+  what: `memory of a live reply of 4,000 characters among ${replies}`,
+  unit: 'bytes',
+  bar: { atMost },
+});
+
+const idle = (index: number, workspaces: string): Figure => ({
+  field: `idleStatementsPerSecond.${index}`,
+  what: `statements a second of an idle process with ${workspaces}`,
+  bar: { atMost: 4 },
+});
+
+const perTurn = (field: string, what: string, atMost: number, unit?: string): Figure => ({
+  field,
+  what,
+  bar: { atMost },
+  ...(unit === undefined ? {} : { unit }),
+});
+
+/** A run that kills processes or breaks what the bot needs, and then looks for damage. */
+function chaos(name: string, what: string, args: readonly string[], seconds: number): Run {
+  return {
+    name: `chaos-${name}`,
+    what,
+    command: ['chaos', '--', ...args],
+    seconds,
+    seedOption: '--seed',
+    dependsOn: CHAOS,
+    figures: CHAOS_DAMAGE,
+  };
+}
+
+/** Each figure that a page quotes: the run that measures it, its bar, and what can move it. */
+export const RUNS: readonly Run[] = [
+  {
+    name: 'demo',
+    what: 'The demo',
+    command: ['demo', '--', '--json'],
+    seconds: 40,
+    dependsOn: [...BOT, 'sandbox'],
+    figures: [
+      {
+        field: 'firstVisibleSeconds',
+        what: 'from a mention to the first visible reply',
+        unit: 's',
+        bar: { atMost: 1 },
+      },
+      {
+        field: 'takeoverSeconds',
+        what: 'from `kill -9` to the next edit of the same reply, by a new process',
+        unit: 's',
+        bar: { atMost: 12 },
+      },
+      { field: 'edits', what: 'edits for its three replies', bar: { atMost: 15 } },
+      none('refused', 'calls that Slack refused'),
+    ],
+  },
+  {
+    name: 'manners',
+    what: 'An hour among people with 91 questions and 32 presses of buttons, played in two minutes',
+    command: ['bench', '--', 'manners'],
+    seconds: 150,
+    dependsOn: [...BOT, ...SANDBOX, 'bench/manners.ts', 'bench/scripted-hour.ts'],
+    figures: [
+      { field: 'botMessagesPerQuestion', what: 'messages of the bot for a question', bar: { atMost: 2.5 } },
+      none('talkSentToAgent', 'talk sent to the agent'),
+      none('questionsMissed', 'questions missed'),
+      none('missedInput', 'tables, forwarded messages, links and files neither sent nor named as left out'),
+      none('ignoredMessages', 'messages for the bot that get no answer'),
+      none('ignoredPresses', 'presses of buttons that get no answer'),
+      none('reactionsRemoveRefused', 'removals of a reaction that Slack refused'),
+      none('remindersLeft', 'reminders of a question of the agent that are left after its answer'),
+      {
+        field: 'agentQuestionAnsweredP95Seconds',
+        what: 'until the agent has the answer to its own question, 95th percentile',
+        unit: 's',
+        bar: { atMost: 12 },
+      },
+    ],
+  },
+  live(10, 60, [age(1.15, '50 edits')], 2),
+  live(30, 30, [], 6),
+  live(
+    100,
+    30,
+    [
+      {
+        field: 'firstVisibleP95Seconds',
+        what: 'from a mention to the first visible reply, 95th percentile',
+        unit: 's',
+        bar: { atMost: 12 },
+      },
+    ],
+    20,
+  ),
+  {
+    ...live(10, 60, [age(1.05, '100 additions')], 1.3),
+    name: 'live-dm',
+    what: '10 replies of 60 s at once that are streamed in direct messages',
+    command: ['bench', '--', 'live', '--dm', '--threads', '10', '--seconds', '60'],
+  },
+  {
+    name: 'peers',
+    what: '10 replies of 30 s at once',
+    command: ['bench', '--', 'peers'],
+    seconds: 330,
+    dependsOn: [...BOT, ...SANDBOX, 'bench/peers.ts', 'bench/peers', 'bench/live.ts'],
+    figures: [
+      lag(`ours.${LAG}`, 2),
+      { ...lag(`oursDm.${LAG}`, 1.5), what: 'the same, streamed in direct messages' },
+      peer('chatSdkEdit', 'Chat SDK, editing'),
+      peer('chatSdkNative', 'Chat SDK, streaming'),
+      peer(
+        'boltSayStream',
+        "Bolt's stream, its buffer tuned to exactly this load; it addresses one person and ends after five minutes",
+      ),
+    ],
+  },
+  {
+    name: 'connect',
+    what: 'From a clean folder to the first answer, with `npm run connect -- --from` alone',
+    command: ['bench', '--', 'connect'],
+    seconds: 25,
+    dependsOn: [...BOT, 'setup', 'bench/connect.ts'],
+    figures: [
+      { field: 'secondsToFirstAnswer', what: 'until the first answer', unit: 's', bar: { atMost: 30 } },
+    ],
+  },
+  {
+    name: 'image-check',
+    what: 'The image',
+    command: ['image-check'],
+    seconds: 300,
+    needs: 'a container engine',
+    dependsOn: [...BOT, 'Dockerfile', 'sandbox/image-check.ts'],
+    figures: [
+      { field: 'megabytes', what: 'what it adds to its base', unit: 'MB', bar: { atMost: 45 } },
+      none('failed', 'failed checks of its user, its exit codes and its stop'),
+    ],
+  },
+  {
+    name: 'render',
+    what: 'A reply of 100,000 characters that grows by 200 edits',
+    command: ['bench', '--', 'render'],
+    seconds: 30,
+    times: 3,
+    dependsOn: ['src/render', 'src/relay/replies', 'bench/render.ts', 'bench/markdown-answer.ts'],
+    figures: [
+      {
+        field: 'growthRatio',
+        what: 'rendering it, relative to rendering it once',
+        unit: 'times',
+        bar: { atMost: 3 },
+      },
+    ],
+  },
+  {
+    name: 'scale',
+    what: 'Live replies in one process',
+    command: ['bench', '--', 'scale', '--replies', '100,1000'],
+    seconds: 240,
+    dependsOn: SCALE,
+    figures: [bytesPerReply(0, '100', 46_000), bytesPerReply(1, '1,000', 41_000)],
+  },
+  {
+    name: 'ack',
+    what: 'Acknowledging events, relative to bare Bolt that commits one row',
+    command: ['bench', '--', 'ack'],
+    seconds: 50,
+    times: 3,
+    dependsOn: [...BOT, 'bench/ack.ts', 'bench/ack-baseline.ts'],
+    figures: [
+      { field: 'p50Ratio', what: 'median', unit: 'times', bar: { atMost: 2 } },
+      { field: 'p99Ratio', what: '99th percentile', unit: 'times', bar: { atMost: 2.5 } },
+      none('lost', 'acknowledged messages that are lost'),
+    ],
+  },
+  {
+    name: 'files',
+    what: 'A file of 2 GiB from Slack to S3, beside a plain download piped to one PUT',
+    command: ['bench', '--', 'files'],
+    seconds: 120,
+    dependsOn: [...BOT, ...SANDBOX, 'bench/files.ts', 'bench/plain-copy.ts'],
+    figures: [
+      { field: 'ratio', what: 'speed, relative to it', unit: 'times', bar: { atLeast: 0.8 } },
+      { field: 'rssGrowthMiB', what: 'growth of the memory meanwhile', unit: 'MiB', bar: { atMost: 150 } },
+      { field: 'sha256Equal', what: 'what is stored is what was shared', bar: { is: true } },
+    ],
+  },
+  {
+    name: 'history',
+    what: 'Beside 2,000,000 turns of three months',
+    command: ['bench', '--', 'history'],
+    seconds: 420,
+    dependsOn: [...BOT, 'bench/history.ts', 'sandbox/filled-history.ts'],
+    figures: [
+      {
+        field: 'firstVisibleRatio',
+        what: 'the first visible reply, relative to none',
+        unit: 'times',
+        bar: { atMost: 1.4 },
+      },
+      {
+        field: 'databaseMsRatio',
+        what: "the database's time for a turn, with what the idle process asks meanwhile, relative to none",
+        unit: 'times',
+        bar: { atMost: 1.6 },
+      },
+      { field: 'metricsMs', what: '`/metrics`', unit: 'ms', bar: { atMost: 20 } },
+      none('sequentialScansOfLargeTables', 'sequential scans of large tables'),
+      {
+        field: 'diskBytesPerTurn',
+        what: 'what a short turn takes on disk, with its indexes',
+        unit: 'bytes',
+        bar: { atMost: 3_500 },
+      },
+      {
+        field: 'retentionSeconds',
+        what: 'deleting 100,000 of these turns, with all that belongs to them',
+        unit: 's',
+        bar: { atMost: 20 },
+      },
+    ],
+  },
+  {
+    name: 'database',
+    what: 'What one database carries',
+    command: ['bench', '--', 'database'],
+    seconds: 460,
+    dependsOn: [...BOT, 'bench/database.ts', 'bench/database-server.ts', 'bench/bare-bot.ts'],
+    figures: [
+      perTurn('statementsPerTurn', 'statements of a short turn in a new thread', 25.6),
+      perTurn('writingTransactionsPerTurn', 'writing transactions of that turn', 10),
+      perTurn('walBytesPerTurn', 'its WAL', 12_000, 'bytes'),
+      perTurn('postgresCpuMsPerTurn', 'its CPU time in PostgreSQL', 20, 'ms'),
+      perTurn('botCpuMsPerTurn', 'its CPU time in the process', 60, 'ms'),
+      perTurn('idleMiB', 'memory of an idle process', 220, 'MiB'),
+      perTurn('botCpuRatio', 'that time, relative to a bare Bolt app that makes the same calls', 3, 'times'),
+      perTurn('statementsPerEdit', 'statements of an edit of a live reply', 1.2),
+      perTurn('watchStatementsPerHour', 'statements of watching a task for an hour after its answer', 60),
+      idle(0, 'one workspace'),
+      idle(1, '1,000 workspaces'),
+      {
+        field: 'turnsPerSecond',
+        what: 'short turns a second of two processes with the sandbox, all on the same cores',
+        bar: { atLeast: 25 },
+      },
+    ],
+  },
+  {
+    name: 'soak',
+    what: 'Five minutes of messages with files and faults',
+    command: ['bench', '--', 'soak'],
+    seconds: 860,
+    seedOption: '--seed',
+    dependsOn: [...BOT, 'bench/soak.ts', 'sandbox/chaos'],
+    figures: [
+      ...DAMAGE,
+      {
+        field: 'rssSlopeKiBPerMinute',
+        what: 'growth of the memory in a minute',
+        unit: 'KiB',
+        bar: { atMost: 200 },
+      },
+      { field: 'handlesSlopePerMinute', what: 'growth of the handles in a minute', bar: { atMost: 1 } },
+    ],
+  },
+  chaos('kills', '20 kills of the bot', ['--kills', '20'], 110),
+  chaos('replicas', '20 kills, two processes', ['--kills', '20', '--replicas', '2'], 160),
+  chaos(
+    'workflows',
+    '20 kills while workflows ask, people ask again and save records, and the agent asks',
+    ['--kills', '20', '--workflows', '--streams', '--questions', '--again', '--records'],
+    200,
+  ),
+  chaos(
+    'database',
+    'Ten kills, and a database that fails in seven ways for 12 s each',
+    ['--kills', '10', '--database', '12'],
+    220,
+  ),
+  {
+    name: 'chaos-poison',
+    what: 'Things that stay bad, one after another',
+    command: ['chaos', '--'],
+    seconds: 730,
+    seedOption: '--poison',
+    dependsOn: CHAOS,
+    figures: [
+      ...CHAOS_DAMAGE,
+      none('missed', 'things that stay bad of which nobody is told'),
+      {
+        field: 'othersDelayedP95Seconds',
+        what: 'how much longer others wait, 95th percentile',
+        unit: 's',
+        bar: { atMost: 3 },
+      },
+    ],
+  },
+  {
+    name: 'fuzz-events',
+    what: '20,000 odd events, and ten questions among them',
+    command: ['fuzz', '--', '--events', '20000'],
+    seconds: 300,
+    seedOption: '--seed',
+    dependsOn: FUZZ,
+    figures: [...HARM, { field: 'answered', what: 'questions answered', bar: { is: 10 } }],
+  },
+  {
+    name: 'fuzz-service',
+    what: '1,000 wrong or hostile answers of the service',
+    command: ['fuzz', '--', '--service', '--answers', '1000'],
+    seconds: 120,
+    seedOption: '--seed',
+    dependsOn: FUZZ,
+    figures: HARM,
+  },
+  {
+    name: 'fuzz-drift',
+    what: 'Each field and status of the service other than documented, one at a time',
+    command: ['fuzz', '--', '--drift'],
+    seconds: 360,
+    seedOption: '--seed',
+    dependsOn: FUZZ,
+    figures: HARM,
+  },
+];
+
+/** What moves each figure besides what its run names. */
+const TABLE = 'bench/figures/runs.ts';
+
+/** The runs with a figure that one of these changed files can move. */
+export function touchedRuns(runs: readonly Run[], changed: readonly string[]): Run[] {
+  const isBelow = (path: string) => changed.some((file) => file === path || file.startsWith(`${path}/`));
+  return runs.filter(({ dependsOn }) => [...dependsOn, TABLE].some(isBelow));
+}

@@ -65,6 +65,8 @@ export interface QueuedMessage {
   reply: MessageRecord;
   files: AttachedFile[];
   skill: string | null;
+  /** The first reply to it has failed. */
+  isSecond?: boolean;
 }
 
 /** One message to the agent, and the means to reply: bound to one reply. */
@@ -168,12 +170,13 @@ export class RunningTurn {
   /** Adds a result file to the task; also allowed in background work. */
   async result(name: string, mime: string, bytes: Uint8Array | string): Promise<void> {
     if (this.#force.signal.aborted) throw new TurnCancelled();
-    const { state, storage } = this.#context;
+    const { state, storage, behaviour } = this.#context;
     const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
     const { project } = this.task;
     const size = data.byteLength;
     const file = state.addFile({ project, name, mime, size, purpose: 'output', ready: true });
     await storage.write(file.key, data, mime);
+    if (behaviour.storedCoding !== null) file.size = (await storage.size(file.key)) ?? size;
     state.addResult(this.task, file);
   }
 

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import express from 'express';
+import { type Coding, encoder } from './odd-http.ts';
 import type { ServiceBehaviour } from './service-behaviour.ts';
 import { ServiceRefusal } from './service-refusal.ts';
 import type { DownloadTerms, LinkTerms, PartRef, Storage } from './storage.ts';
@@ -50,6 +51,8 @@ class DiskStorage implements Storage {
   /** An object is one or more files, read in sequence: parts are never merged. */
   readonly #objects = new Map<string, string[]>();
   readonly #uploads = new Map<string, Map<number, Part>>();
+  /** In which coding objects are kept, by key. */
+  readonly #codings = new Map<string, Coding>();
 
   constructor(folder: string, options: DiskStorageOptions) {
     this.#folder = folder;
@@ -94,8 +97,10 @@ class DiskStorage implements Storage {
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
     const path = this.#newPath();
-    await writeFile(path, bytes);
+    const { storedCoding } = this.#options.behaviour;
+    await writeFile(path, storedCoding === null ? bytes : Readable.from([bytes]).pipe(encoder(storedCoding)));
     this.#objects.set(key, [path]);
+    if (storedCoding !== null) this.#codings.set(key, storedCoding);
   }
 
   async size(key: string): Promise<number | undefined> {
@@ -165,7 +170,7 @@ class DiskStorage implements Storage {
     if (grant.uploadId !== undefined && parts === undefined) throw new ServiceRefusal(404, 'No such upload');
     const path = this.#newPath();
     const { size, md5 } = await store(request, path);
-    const etag = this.#options.behaviour.etag === 'quoted' ? `"${md5}"` : md5;
+    const etag = { quoted: `"${md5}"`, bare: md5, weak: `W/"${md5}"` }[this.#options.behaviour.etag];
     if (parts !== undefined && grant.part !== undefined) {
       parts.set(grant.part, { path, size, etag });
     } else {
@@ -182,6 +187,8 @@ class DiskStorage implements Storage {
     response.attachment(grant.name ?? 'file');
     response.setHeader('Content-Type', grant.mime ?? 'application/octet-stream');
     response.setHeader('Content-Length', size);
+    const coding = this.#codings.get(grant.key);
+    if (coding !== undefined) response.setHeader('Content-Encoding', coding);
     await pipeline(await this.read(grant.key), response);
   }
 }

@@ -4,6 +4,7 @@ import type { Faults } from '../faults.ts';
 import type { CallLog } from './call-log.ts';
 import type { Endpoint } from './endpoint.ts';
 import { misbehave } from './misbehaviour.ts';
+import { oddHttp } from './odd-http.ts';
 import type { ServiceBehaviour } from './service-behaviour.ts';
 import { refusalBody, ServiceRefusal } from './service-refusal.ts';
 import type { Storage } from './storage.ts';
@@ -30,6 +31,7 @@ export function createHttpApp(deps: HttpAppDeps): Express {
   const nameOf = callNamer(endpoints);
   app.use(ownHost(deps.port));
   app.use(log.middleware(nameOf));
+  app.use(oddHttp(nameOf, (call) => behaviour.oddHttp?.(call)));
   // Before the faults, which may be about what a body says.
   app.use(PREFIX, express.json({ limit: '8mb', strict: false }));
   app.use(faults.middleware(nameOf));

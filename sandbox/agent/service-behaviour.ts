@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CallSubject, Misbehaviour } from './misbehaviour.ts';
+import type { OddHttp } from './odd-http.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -33,7 +34,9 @@ export const behaviourSchema = z.object({
   /** Headers that every upload must send; the response lists them in `headers`. */
   uploadHeaders: z.record(z.string(), z.string()).default({}),
   /** ETags with or without quotes (disk storage only; S3 uses quotes). */
-  etag: z.literal(['quoted', 'bare']).default('quoted'),
+  etag: z.literal(['quoted', 'bare', 'weak']).default('quoted'),
+  /** The coding in which a bucket keeps results: listed with their compressed size (disk storage only). */
+  storedCoding: z.literal(['gzip', 'deflate', 'br', 'zstd']).nullable().default(null),
   /** Larger files (bytes) are refused with 413; `null` for no limit. */
   maxFileBytes: z.number().nullable().default(null),
   /** Refused MIME types and file extensions (`.exe`). */
@@ -78,6 +81,10 @@ export const behaviourSchema = z.object({
   repliesSettle: z.boolean().default(true),
   /** Response to a cancel when nothing is running. */
   cancelSettled: z.literal(['accepted', 409]).default('accepted'),
+  /** How long (ms) after a reply that failed the agent begins a second one to the same message; `null` for never. */
+  secondReplyMs: z.number().nullable().default(null),
+  /** What is odd, but valid, about the response to a call, also of storage; `null` for ordinary HTTP. */
+  oddHttp: z.custom<(call: string) => OddHttp | undefined>().nullable().default(null),
   /** How the answer to a call is spoilt, by the call's name and its right body; `null` for a service that behaves. */
   misbehaviour: z
     .custom<(call: string, body: object, about: CallSubject) => Misbehaviour | undefined>()

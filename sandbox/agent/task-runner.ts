@@ -98,10 +98,10 @@ export class TaskRunner {
     const turn = new RunningTurn(this.#context, this.task, job);
     this.#turn = turn;
     this.#context.state.setMessage(job.reply, 'streaming');
-    void this.#run(turn);
+    void this.#run(turn, job);
   }
 
-  async #run(turn: RunningTurn): Promise<void> {
+  async #run(turn: RunningTurn, job: QueuedMessage): Promise<void> {
     let end: TurnEnd;
     try {
       // The request that caused the reply is answered before the first write.
@@ -115,6 +115,8 @@ export class TaskRunner {
     turn.close();
     let status: SettledStatus = STATUS_OF[turn.reply.status === 'cancelling' ? 'cancelled' : end.reason];
     this.#settle(turn.reply, status, end);
+    if (status === 'failed' && (await this.#beginAnew(turn, job))) return;
+    if (this.#turn !== turn) return;
     if (status === 'completed') {
       const ends = await Promise.all(turn.backgroundWork.map((work) => work().then(() => undefined, endOf)));
       if (this.#turn !== turn) return;
@@ -130,6 +132,17 @@ export class TaskRunner {
     for (const plan of turn.reviews) void runReview(this.#context, this.task, plan, this.#abandoned.signal);
   }
 
+  /** Answers a message once more after a failure, in another reply; false if the failure is the end. */
+  async #beginAnew(turn: RunningTurn, job: QueuedMessage): Promise<boolean> {
+    const { secondReplyMs } = this.#context.behaviour;
+    if (secondReplyMs === null || job.isSecond === true) return false;
+    await delay(secondReplyMs, undefined, { signal: this.#abandoned.signal }).catch(() => undefined);
+    if (this.#turn !== turn) return false;
+    this.#queue.unshift({ ...job, reply: this.#addReply(job.user, job.files), isSecond: true });
+    this.#next();
+    return true;
+  }
+
   #settle(reply: MessageRecord, status: SettledStatus, end?: TurnEnd): void {
     if (!this.#context.behaviour.repliesSettle) return;
     const reasons = { completed: end?.reason ?? 'stop', failed: 'error', cancelled: 'cancelled' } as const;
@@ -138,7 +151,7 @@ export class TaskRunner {
     this.#context.state.setMessage(reply, status);
   }
 
-  #addReply(user: MessageRecord, files: FileRecord[]): MessageRecord {
+  #addReply(user: MessageRecord, files: readonly { id: string }[]): MessageRecord {
     const input = { userMessageId: user.id, fileIds: files.map(({ id }) => id) };
     return this.#context.state.addMessage(this.task, 'assistant', [], { status: 'pending', input });
   }

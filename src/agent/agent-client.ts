@@ -258,17 +258,16 @@ export class AgentClient {
     return await this.#http.call('GET', FILE_PATH, schemas.fileSchema, { ids: { file_id }, ...options });
   }
 
-  /** Opens a file's contents. The caller reads `body` to its end or destroys it. */
+  /** Opens the contents of a file, whose size the caller may know. The caller reads `body` to its end or destroys it. */
   async openFileContent(
     file_id: string,
-    options: AgentCallOptions = {},
+    { sizeBytes, signal }: AgentCallOptions & { readonly sizeBytes?: number } = {},
   ): Promise<{ readonly body: Readable }> {
-    const details = { ids: { file_id }, ...options };
+    const details = { ids: { file_id }, sizeBytes, signal };
     return await this.links.openContent(
       () => this.#http.openStream(`${FILE_PATH}/content`, details),
-      async () => (await this.getFile(file_id, options)).sizeBytes,
-      this.#http.baseUrl,
-      options.signal,
+      async () => sizeBytes ?? (await this.getFile(file_id, { signal })).sizeBytes,
+      { base: this.#http.baseUrl, sizeBytes, signal },
     );
   }
 
@@ -310,7 +309,7 @@ export class AgentClient {
     body: Readonly<Record<string, unknown>>,
     options: GuardedCallOptions,
   ): Promise<z.output<Schema>> {
-    const details = { body, timeoutMs: this.#timeouts.createMs, ...options };
+    const details = { body, timeoutMs: this.#timeouts.createMs, creates: true, ...options };
     return await this.#http.call('POST', path, schema, details);
   }
 

@@ -107,6 +107,17 @@ export class AgentExpiredLinkError extends AgentRejectedError {}
 /** 403, although the key is valid: it may not use what the call asked for. */
 export class AgentForbiddenError extends AgentRejectedError {}
 
+/** A call has created something, but its response cannot be read: what was created is not known. */
+export class AgentUnreadCreationError extends AgentError {
+  /** Method and path template. */
+  readonly call: string;
+
+  constructor(call: string, { message: sentence, status, requestId, cause }: AgentError) {
+    super('not_understood', { sentence, status, requestId, cause, outcome: 'unknown' });
+    this.call = call;
+  }
+}
+
 /** A response above the limits of response-limits.ts. A list can be read in smaller pages. */
 export class AgentResponseSizeError extends AgentError {
   constructor(details: AgentErrorDetails) {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
+import { decodeBody, UNCOMPRESSED } from '../calls/content-coding.ts';
 import { doubledMs, repeatCall } from '../calls/retries-and-waits.ts';
 import { AgentError } from './errors.ts';
 
@@ -10,6 +11,8 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Readable | undefined;
+  /** The size of the file that is asked for, if it is known. */
+  readonly sizeBytes?: number | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds without a byte in either direction that end the request; 0 for no limit. */
   readonly idleMs: number;
@@ -17,11 +20,13 @@ export interface HttpRequest {
   readonly beforeFirstByte?: (() => void) | undefined;
 }
 
-/** A response. The caller reads `body` or destroys it. */
+/** A response. The caller reads `body`, which is never compressed, or destroys it. */
 export interface HttpResponse {
   readonly status: number;
   header(name: string): string | undefined;
   readonly body: Readable;
+  /** Whether the body came compressed: then its length is not that of the header. */
+  readonly wasCompressed: boolean;
 }
 
 /** A request without a response; `wasStarted` tells whether a byte may have been sent. */
@@ -46,7 +51,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
       origin: sending.url.origin,
       path: `${sending.url.pathname}${sending.url.search}`,
       method: sending.method,
-      headers: sending.headers,
+      headers: { ...UNCOMPRESSED, ...sending.headers },
       body: sending.body ?? null,
       signal: sending.signal,
       headersTimeout: sending.idleMs,
@@ -60,7 +65,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
         const value = headers[name.toLowerCase()];
         return Array.isArray(value) ? value[0] : value;
       },
-      body,
+      ...decodeBody(body, headers, sending.sizeBytes),
     };
   } catch (cause) {
     throw new BrokenRequestError(cause, started);

@@ -11,7 +11,7 @@ import {
   responseSizeError,
   unreadableResponseError,
 } from './error-mapping.ts';
-import { AgentError, AgentForbiddenError } from './errors.ts';
+import { AgentError, AgentForbiddenError, AgentUnreadCreationError } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, retryCall, sendRequest } from './http-request.ts';
 import { KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
@@ -30,8 +30,12 @@ export interface CallDetails {
   readonly timeoutMs?: number;
   /** The media type that is asked for; JSON if left out. */
   readonly accept?: string;
+  /** The size of the file that is asked for, if it is known. */
+  readonly sizeBytes?: number | undefined;
   readonly guard?: LeaseGuard | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** A 2xx that cannot be read is thrown as an AgentUnreadCreationError. */
+  readonly creates?: boolean;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -188,6 +192,7 @@ export class ServiceHttp {
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: anySignal([outerSignal, timeout.signal]),
         idleMs: call.idleMs,
+        sizeBytes: call.sizeBytes,
         beforeFirstByte: assertLeaseHeld,
       });
       status = response.status;
@@ -198,7 +203,12 @@ export class ServiceHttp {
     } catch (error) {
       const ends = { lease: guard?.signal, caller: call.signal, timeout: timeout.signal };
       const endedBy = (['lease', 'caller', 'timeout'] as const).find((end) => ends[end]?.aborted);
-      const failure = errorForBrokenRequest(context, error, endedBy);
+      const broken = errorForBrokenRequest(context, error, endedBy);
+      const isUnread = call.creates === true && (status ?? 300) < 300 && endedBy === undefined;
+      const failure =
+        isUnread && broken instanceof AgentError
+          ? new AgentUnreadCreationError(context.name, broken)
+          : broken;
       if (failure instanceof AgentError && failure.code === 'bad_key') gate?.refused(failure);
       else if (status !== undefined && status < 500 && status !== 403) gate?.accepted();
       if (

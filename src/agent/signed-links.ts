@@ -23,14 +23,18 @@ export function signedUntil(link: string): Date | undefined {
   return Number.isNaN(until) ? undefined : new Date(until);
 }
 
-/** Redirects that a download follows. */
 const MAX_REDIRECTS = 3;
+/** After this one, a client asks for the place with GET. */
+const SEE_OTHER = 303;
 
 /** Bytes of an unneeded response that are read so that its connection can be reused. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
 
 /** Bytes of a JSON response that may be a link instead of a file's contents. */
 const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
+
+/** The types of such a response: some services name none or a wrong one. */
+const MAY_BE_LINK = /^$|json|^text\/(?:html|plain)/i;
 
 /** Which hosts signed links may lead to. The dispatcher connects to no private address, except to those. */
 interface SignedLinksOptions extends Transport {
@@ -50,9 +54,22 @@ export interface LinkUpload {
   readonly signal: AbortSignal | undefined;
 }
 
-type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs' | 'dispatcher'> & {
+type LinkRequest = Pick<HttpRequest, 'method' | 'headers' | 'sizeBytes'> & {
+  /** Creates a new body for each attempt. */
+  readonly body?: () => Readable;
   readonly signal: AbortSignal | undefined;
 };
+
+/** Statuses with which a storage may answer once although the same is right a moment later, with another link. */
+const RENEWED_STATUSES: readonly unknown[] = [404, 409];
+
+export interface ContentRequest {
+  /** Resolves a relative link. */
+  readonly base?: URL | undefined;
+  /** The size of the file, if it is known. */
+  readonly sizeBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Uses the service's signed links: without its key, and never into a private network. */
 export class SignedLinks {
@@ -61,54 +78,54 @@ export class SignedLinks {
 
   constructor(options: SignedLinksOptions) {
     this.#options = options;
-    // For storage, a 500 is transient.
-    this.#retry = { ...options.retry, retryStatuses: [...options.retry.retryStatuses, 500] };
+    // Those that S3's clients retry, too: of 400 and 409, only what its body says will pass.
+    const retryStatuses = [...options.retry.retryStatuses, 400, 408, 409, 425, 500];
+    this.#retry = { ...options.retry, retryStatuses };
   }
 
   /** Sends a body. Returns the response's ETag exactly as received. Throws RequestBodyError if the body cannot be read. */
-  async put(upload: LinkUpload): Promise<{ etag: string | undefined }> {
-    const context = this.#contextOf(upload.name);
-    const url = this.#resolve(context, upload.url, undefined);
-    const once = async () => {
-      const response = await this.#attempt(context, {
-        method: upload.method,
-        url,
-        headers: { ...upload.headers, 'content-length': String(upload.sizeBytes) },
-        body: upload.body(),
-        signal: upload.signal,
-      });
-      if (response.status >= 300) throw await errorForResponse(context, response);
-      await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
-      return { etag: response.header('etag') };
-    };
-    return await retryCall(once, this.#retry, upload.signal);
+  async put({ name, url, sizeBytes, ...upload }: LinkUpload): Promise<{ etag: string | undefined }> {
+    const headers = { ...upload.headers, 'content-length': String(sizeBytes) };
+    const response = await this.#request(this.#contextOf(name), url, { ...upload, headers });
+    await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
+    return { etag: response.header('etag') };
   }
 
-  /** Runs `use`, and once more with `isExpired` if its link has expired: then it asks for another one. */
+  /** Runs `use`, and once more with `isExpired` if its link has expired or leads nowhere: then it asks for another one. */
   async renewingOnce<T>(use: (isExpired: boolean) => Promise<T>): Promise<T> {
     try {
       return await use(false);
     } catch (error) {
-      if (!(error instanceof AgentExpiredLinkError)) throw error;
+      const leadsNowhere = error instanceof AgentRejectedError && RENEWED_STATUSES.includes(error.status);
+      if (!leadsNowhere && !(error instanceof AgentExpiredLinkError)) throw error;
       return await use(true);
     }
   }
 
-  /** Opens a download, following redirects to hosts that are allowed. `base` resolves a relative link. */
-  async get(link: string, signal?: AbortSignal, base?: URL): Promise<HttpResponse> {
-    const context = this.#contextOf('download link');
+  /** Opens a download. */
+  async get(link: string, { base, ...options }: ContentRequest = {}): Promise<HttpResponse> {
+    const request = { method: 'GET', headers: {}, signal: undefined, ...options } as const;
+    return await this.#request(this.#contextOf('download link'), link, request, base);
+  }
+
+  /** Makes a request with its retries, and follows redirects to hosts that are allowed. Returns a 2xx. */
+  async #request(
+    context: CallContext,
+    link: string,
+    request: LinkRequest,
+    base?: URL,
+  ): Promise<HttpResponse> {
     let from = base;
     let to = link;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const url = this.#resolve(context, to, from);
-      const response = await retryCall(
-        () => this.#attempt(context, { method: 'GET', url, headers: {}, signal }),
-        this.#retry,
-        signal,
-      );
+      const once = () => this.#attempt(context, url, request);
+      const response = await retryCall(once, this.#retry, request.signal);
+      const { status } = response;
       const location = response.header('location');
-      if (response.status < 300) return response;
-      if (location === undefined) throw await errorForResponse(context, response);
+      if (status < 300) return response;
+      if (location === undefined || (status === SEE_OTHER && request.method !== 'GET'))
+        throw await errorForResponse(context, response);
       response.body.destroy();
       from = url;
       to = location;
@@ -122,30 +139,29 @@ export class SignedLinks {
   /**
    * Opens a file's contents: bytes, a redirect to them, or JSON with a link. `ask` asks the service for them, again if a
    * link has expired. Contents that look like a link have the file's size, a link does not. The caller reads or destroys
-   * the `body`. `base` resolves a relative redirect.
+   * the `body`.
    */
   async openContent(
     ask: () => Promise<HttpResponse>,
     sizeBytes: () => Promise<number | null>,
-    base: URL,
-    signal?: AbortSignal,
+    request: ContentRequest,
   ): Promise<{ readonly body: Readable }> {
     return await this.renewingOnce(async () => {
       const response = await ask();
       const location = response.header('location');
       if (response.status >= 300 && location !== undefined) {
         response.body.destroy();
-        return await this.get(location, signal, base);
+        return await this.get(location, request);
       }
-      const isJson = response.header('content-type')?.includes('json') === true;
-      if (!isJson || Number(response.header('content-length')) > MAX_LINK_RESPONSE_BYTES) return response;
+      const mayBeLink = MAY_BE_LINK.test(response.header('content-type') ?? '');
+      if (!mayBeLink || Number(response.header('content-length')) > MAX_LINK_RESPONSE_BYTES) return response;
 
       const { head, body } = await peek(response.body, MAX_LINK_RESPONSE_BYTES);
       const { fileContentUrlFields } = this.#options.serviceOptions;
       const link = firstTextAt(parseJson(head.toString('utf8')), fileContentUrlFields);
       if (link === null || head.length === (await sizeBytes())) return { body };
       body.destroy();
-      return await this.get(link, signal);
+      return await this.get(link, request);
     });
   }
 
@@ -162,11 +178,12 @@ export class SignedLinks {
   }
 
   /** One attempt; returns a 2xx or a redirect. */
-  async #attempt(context: CallContext, request: LinkRequest): Promise<HttpResponse> {
+  async #attempt(context: CallContext, url: URL, { body, ...request }: LinkRequest): Promise<HttpResponse> {
     const signal = request.signal ?? new AbortController().signal;
     try {
       const { dispatcher, timeouts } = this.#options;
-      const response = await sendRequest({ ...request, dispatcher, signal, idleMs: timeouts.idleMs });
+      const { idleMs } = timeouts;
+      const response = await sendRequest({ ...request, url, body: body?.(), dispatcher, signal, idleMs });
       if (response.status >= 200 && response.status < 400) return response;
       throw await errorForResponse(context, response);
     } catch (error) {

@@ -9,6 +9,7 @@ import {
   Pool,
   setGlobalDispatcher,
 } from 'undici';
+import { MAX_HEAD_BYTES } from './unasked-continue.ts';
 
 interface ProxySettings {
   HTTPS_PROXY?: string | undefined;
@@ -25,7 +26,8 @@ export function useProxy({ HTTPS_PROXY: url, NO_PROXY: noProxy }: ProxySettings)
 }
 
 /** Connections as `useProxy` says; undici takes NO_PROXY except for its ranges of addresses. */
-function connections(options: EnvHttpProxyAgent.Options): Dispatcher {
+function connections(given: EnvHttpProxyAgent.Options): Dispatcher {
+  const options = { maxHeaderSize: MAX_HEAD_BYTES, ...given };
   const direct = new Agent(options);
   if (proxy === undefined) return direct;
   const ranges = proxy.noProxy

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
+import { decodeBody, UNCOMPRESSED } from '../calls/content-coding.ts';
 import { doubledMs } from '../calls/retries-and-waits.ts';
 import {
   decideOnFile,
@@ -146,7 +147,7 @@ export class FileDownloads {
       response = await request(url, {
         headers: {
           authorization: `Bearer ${client.installation.token}`,
-          'accept-encoding': 'identity',
+          ...UNCOMPRESSED,
           ...(offset > 0 && { range: `bytes=${offset}-` }),
         },
         headersTimeout: idleMs,
@@ -159,9 +160,14 @@ export class FileDownloads {
       throw new FileUnavailableError(file.id, 'network', error);
     }
     try {
+      const { body, wasCompressed } = decodeBody(response.body, response.headers, sizeBytes);
+      const isPart = response.statusCode === 206;
+      if (wasCompressed) delete response.headers['content-length'];
+      // What is left of compressed bytes cannot be read.
+      if (wasCompressed && isPart) throw new FileRefusedError(file.id, 'broken_off');
       const total = checkResponse(file, response, { sizeBytes, offset });
       if ((total ?? 0) > maxBytes) throw new FileRefusedError(file.id, 'too_large');
-      const whole = response.statusCode === 206 ? response.body : skipBytes(offset, response.body);
+      const whole = isPart ? body : skipBytes(offset, body);
       const stream = withContentCheck(whole, { file, total, offset, maxBytes, signal });
       const release = () => discard(response.body);
       return { stream, sizeBytes: total, version: versionOf(response), release };

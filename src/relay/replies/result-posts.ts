@@ -227,25 +227,50 @@ function toFileToShare(context: SettledTurnContext, result: SizedResult): FileTo
   const { deps, turn } = context;
   const { id, name, sizeBytes } = result;
   const record = (sha256: string) => deps.store.results.recordDigest(turn, id, sha256);
-  return {
+  const file: FileToShare = {
     part: `result:${id}`,
     name,
     altText: name.slice(0, 1_000),
     sizeBytes,
-    bytes: () => withDigest(resultBytes(context, result), record),
+    bytes: () => withDigest(withTrueSize(resultBytes(context, result), file), record),
   };
+  return file;
 }
 
-/** The result's bytes; the download starts with the first chunk that is taken. */
+/**
+ * Yields the bytes of a file as long as its size is right. A result that its storage keeps compressed may be listed with
+ * that size: then the file gets the true one for the next attempt, and this one fails.
+ */
+async function* withTrueSize(
+  bytes: AsyncIterable<Uint8Array>,
+  file: FileToShare,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size <= file.sizeBytes) yield chunk;
+  }
+  if (size === file.sizeBytes) return;
+  file.sizeBytes = size;
+  throw new Error(`“${file.name}” has ${size} bytes, unlike its listed size.`);
+}
+
+/** The result's bytes, `maxInlineBytes` at most; the download starts with the first chunk that is taken. */
 async function* resultBytes(
-  { agent, taskId, lease }: SettledTurnContext,
+  { agent, taskId, lease, deps }: SettledTurnContext,
   { id, name, sizeBytes, downloadUrl }: SizedResult,
 ): AsyncGenerator<Uint8Array> {
   const signal = anySignal([lease.signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
-  const { body } = await agent.links.renewingOnce(async (isExpired) => {
+  const { body, wasCompressed } = await agent.links.renewingOnce(async (isExpired) => {
     const link = isExpired ? await freshLink(agent, taskId, id, signal) : downloadUrl;
     if (!link) throw new Error(`The result ${id} has no link.`);
-    return await agent.links.get(link, signal);
+    return await agent.links.get(link, { signal });
   });
-  yield* withExactSize(body, sizeBytes, name);
+  if (!wasCompressed) return yield* withExactSize(body, sizeBytes, name);
+  let left = deps.settings.results.maxInlineBytes;
+  for await (const chunk of body) {
+    left -= chunk.length;
+    if (left < 0) throw new Error(`“${name}” is too large to show once it is decompressed.`);
+    yield chunk;
+  }
 }

@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, type Readable, type Transform, type TransformCallback } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib';
+
+/** Asks for a body as it is. Some servers compress it all the same. */
+export const UNCOMPRESSED = { 'accept-encoding': 'identity' } as const;
+
+/** Most codings of one body. */
+const MAX_CODINGS = 5;
+/** The memory that a body may ask for, as a power of 2 bytes: what browsers accept (RFC 9659). */
+const ZSTD_WINDOW_LOG = 23;
+
+type Decoder = Transform & { readonly bytesWritten: number };
+
+const DECODERS: Readonly<Record<string, () => Decoder>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
+};
+
+/** A response's body as it was before the server compressed it. */
+export interface DecodedBody {
+  /** Breaks if it is not what the header says. */
+  readonly body: Readable;
+  /** Whether it came compressed: then its length and ranges are those of the compressed bytes. */
+  readonly wasCompressed: boolean;
+}
+
+/**
+ * Decompresses a body as its header `content-encoding` says, no faster than it is read: a reader that stops at its limit
+ * is safe. Names of no compression, as storages keep them (`aws-chunked`), are left out. If the bytes as they come have
+ * the `sizeBytes` of the file that was asked for, they are the file: storages mark a `.gz` as compressed, too.
+ */
+export function decodeBody(body: Readable, headers: IncomingHttpHeaders, sizeBytes?: number): DecodedBody {
+  const codings = [headers['content-encoding'] ?? []].flat().join(',').toLowerCase().split(',');
+  const decoders = codings.flatMap((coding) => DECODERS[coding.trim()] ?? []).slice(0, MAX_CODINGS);
+  const isFile = sizeBytes !== undefined && Number(headers['content-length']) === sizeBytes;
+  if (isFile || decoders.length === 0) return { body, wasCompressed: false };
+  let decoded = body;
+  // If one breaks or is destroyed, all are.
+  for (const decoder of decoders.reverse()) decoded = pipeline(decoded, acceptingNothing(decoder()), ignored);
+  return { body: decoded.on('error', ignored), wasCompressed: true };
+}
+
+/** Whoever reads the body gets its errors. */
+function ignored(): void {}
+
+/** zlib takes no bytes at all for a broken body, but a response without a body may have the header, too. */
+function acceptingNothing(decoder: Decoder): Decoder {
+  const flush = decoder._flush.bind(decoder);
+  decoder._flush = (done: TransformCallback) => (decoder.bytesWritten === 0 ? done() : flush(done));
+  return decoder;
+}

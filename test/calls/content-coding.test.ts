@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { decodeBody } from '../../src/calls/content-coding.ts';
+
+const text = Buffer.from('gene,fold\n'.repeat(500));
+
+/** The body with a header, as it is read. */
+async function read(bytes: Buffer, coding: string | string[] | undefined, sizeBytes?: number) {
+  const length = String(bytes.length);
+  const headers = { 'content-length': length, ...(coding !== undefined && { 'content-encoding': coding }) };
+  // In pieces: a stream of chunks of one byte has many borders.
+  const source = Readable.from(Array.from(bytes, (byte) => Buffer.from([byte])));
+  const { body, wasCompressed } = decodeBody(source, headers as Record<string, string>, sizeBytes);
+  return { bytes: await buffer(body), wasCompressed };
+}
+
+describe('a body', () => {
+  test.each([
+    ['gzip', gzipSync(text)],
+    ['GZIP', gzipSync(text)],
+    ['x-gzip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['br', brotliCompressSync(text)],
+    ['zstd', zstdCompressSync(text)],
+    ['aws-chunked, gzip', gzipSync(text)],
+    [['deflate', 'gzip'], gzipSync(deflateSync(text))],
+    // As bgzip writes them.
+    ['gzip', Buffer.concat([gzipSync(text.subarray(0, 40)), gzipSync(text.subarray(40))])],
+  ])('that comes as %s is read as it was', async (coding, bytes) => {
+    expect(await read(bytes, coding)).toEqual({ bytes: text, wasCompressed: true });
+  });
+
+  test.each(['identity', '', 'aws-chunked', 'utf-8', undefined])(
+    'with the coding %j is left as it is',
+    async (coding) => {
+      expect(await read(text, coding)).toEqual({ bytes: text, wasCompressed: false });
+    },
+  );
+
+  test('of a file that is compressed itself is left as it is', async () => {
+    const file = gzipSync(text);
+    expect(await read(file, 'gzip', file.length)).toEqual({ bytes: file, wasCompressed: false });
+    expect(await read(file, 'gzip', text.length)).toEqual({ bytes: text, wasCompressed: true });
+  });
+
+  test.each(['gzip', 'deflate', 'br', 'zstd'])('without a byte is read as %s, too', async (coding) => {
+    expect((await read(Buffer.alloc(0), coding)).bytes).toHaveLength(0);
+  });
+
+  test('that is cut off breaks', async () => {
+    await expect(read(gzipSync(text).subarray(0, -4), 'gzip')).rejects.toThrow('unexpected end of file');
+  });
+
+  test('is decompressed no faster than it is read, and is destroyed with what it comes from', async () => {
+    let taken = 0;
+    const pieces = function* () {
+      for (; taken < 4_000; taken += 1) yield gzipSync(Buffer.alloc(64 * 1024));
+    };
+    const source = Readable.from(pieces());
+    const { body } = decodeBody(source, { 'content-encoding': 'gzip' });
+    for await (const chunk of body) {
+      expect(chunk.length).toBeLessThanOrEqual(64 * 1024);
+      break;
+    }
+    await expect.poll(() => source.destroyed).toBe(true);
+    expect(taken).toBeLessThan(2_000);
+  });
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { parseJson } from '../../src/calls/json.ts';
+
+test.each([
+  ['\uFEFF{"a":1}', { a: 1 }],
+  ['{"a":NaN,"b":[-Infinity,Infinity],"c":-NaN}', { a: null, b: [null, null], c: null }],
+  ['{"NaN":"NaN","say \\"NaN\\"":NaN}', { NaN: 'NaN', 'say "NaN"': null }],
+  ['{"path":"C:\\\\","n":NaN}', { path: 'C:\\', n: null }],
+  [' null\r\n', null],
+  ['NaN', null],
+  ['{"a":NaNs}', undefined],
+  ['{"a":"NaN', undefined],
+  ['{"a":NaN "b"}', undefined],
+  ['<html>Infinity</html>', undefined],
+  ['', undefined],
+])('%j is read as %j', (text, value) => {
+  expect(parseJson(text)).toEqual(value);
+});
+
+test('many bare numbers among many texts are read in time linear to their number', () => {
+  const text = JSON.stringify(Array.from({ length: 50_000 }, () => 'a "quoted" text')).replaceAll(
+    ',',
+    ',NaN,',
+  );
+  const began = performance.now();
+  expect(parseJson(text)).toHaveLength(99_999);
+  expect(performance.now() - began).toBeLessThan(10_000);
+});

@@ -19,6 +19,10 @@ import type { ServiceOptions } from './service-options.ts';
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
+/** S3's codes of what passes, whatever the status: those that its own clients retry, and two of its document. */
+const PASSING_STORAGE_CODES =
+  /^(?:RequestTimeout(?:Exception)?|Request(?:LimitExceeded|Throttled)|BandwidthLimitExceeded|SlowDown|Throttling(?:Exception)?|PriorRequestNotComplete|TransactionInProgressException|OperationAborted|ConditionalRequestConflict)$/;
+
 /** What a call is called in error sentences and logs, and where it goes. */
 export interface CallContext {
   /** Method and path template, or a link's purpose; never an address with a signature. */
@@ -40,7 +44,9 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const publicReason = context.redact(reasonInBody(text, serviceOptions.errorWords) ?? '');
   const said = publicReason === '' ? '' : ` It said: ${publicReason}`;
   const about = `(${context.name}, status ${status})`;
-  const mayPass = status === 429 || isTransient(status);
+  const isPassing =
+    isTransient(status) || (target === 'link' && PASSING_STORAGE_CODES.test(xmlText(text, 'Code') ?? ''));
+  const mayPass = status === 429 || isPassing;
   const details = (sentence: string): AgentErrorDetails => ({
     ...responseDetails(context, response, outcomeOf(status)),
     sentence: `${serverName(target)} ${sentence}${said}`,
@@ -68,7 +74,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
       return new AgentBusyError(details(`is busy with this item ${about}. Try again when it has finished.`));
   }
   if (status === 429) return fail('rate_limited', `received too many calls ${about}. Try again later.`);
-  if (isTransient(status)) return fail('unavailable', `has a problem ${about}. Try again later.`);
+  if (isPassing) return fail('unavailable', `has a problem ${about}. Try again later.`);
   const rejection = { ...details(`${rejectionSentence(status)} ${about}.`), reason };
   if (target === 'link' && serviceOptions.expiredLinkStatuses.includes(status))
     return new AgentExpiredLinkError(rejection);
@@ -205,10 +211,14 @@ function detailText(value: unknown): string | undefined {
 /** Storage behind signed links responds in XML; its code and message hold no secrets, the rest may. */
 function xmlReason(body: string): string | undefined {
   if (!body.trimStart().startsWith('<')) return undefined;
-  const code = /<Code>([^<]*)<\/Code>/.exec(body)?.[1];
-  const message = /<Message>([^<]*)<\/Message>/.exec(body)?.[1];
+  const code = xmlText(body, 'Code');
+  const message = xmlText(body, 'Message');
   if (code === undefined && message === undefined) return undefined;
   return [code, message].filter((part) => part !== undefined).join(': ');
+}
+
+function xmlText(body: string, element: 'Code' | 'Message'): string | undefined {
+  return new RegExp(`<${element}>([^<]*)</${element}>`).exec(body)?.[1];
 }
 
 function shorten(text: string): string {

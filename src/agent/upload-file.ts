@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
-import { type MultipartState, MultipartUpload } from './multipart-upload.ts';
-import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
+import { MultipartUpload } from './multipart-upload.ts';
+import type { AgentUploadRequest, ResumableUpload, StartedUpload, UploadedPart } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
 import { openSource, PartReader } from './upload-parts.ts';
 
@@ -23,12 +23,41 @@ export async function uploadFile(client: AgentClient, request: AgentUploadReques
 
 /** The service, or its storage, no longer knows the upload. */
 const STALE_CODES = new Set(['not_found', 'busy', 'rejected']);
+/** A file that is too large stays so. */
+const CONTENT_TOO_LARGE = 413;
 
-async function start(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
+function isStale(error: unknown): boolean {
+  if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
+  return STALE_CODES.has(error.code) && error.status !== CONTENT_TOO_LARGE;
+}
+
+/** Starts an upload, and another one if it is lost before all bytes are at the storage, as with a link that has expired. */
+async function start(
+  client: AgentClient,
+  request: AgentUploadRequest,
+  isSecond = false,
+): Promise<FileRecord> {
   const started = await client.startUpload(request, { signal: request.signal });
-  const { url, ...upload } = { ...started, parts: [] };
+  const { url: _url, ...upload } = started;
+  let parts: UploadedPart[];
+  try {
+    parts = await sendBytes(client, request, started);
+  } catch (error) {
+    if (isSecond || !isStale(error)) throw error;
+    return await start(client, request, true);
+  }
+  return await finalize(client, request, { ...upload, parts });
+}
+
+/** Sends all bytes, and returns the parts that they were sent in. */
+async function sendBytes(
+  client: AgentClient,
+  request: AgentUploadRequest,
+  { url, ...started }: StartedUpload,
+): Promise<UploadedPart[]> {
+  const upload = { ...started, parts: [] };
   const { uploadId } = upload;
-  if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
+  if (uploadId !== null) return await new MultipartUpload(client, request, { ...upload, uploadId }).run();
   await request.onStart?.(upload);
   await client.links.put({
     name: 'upload link',
@@ -39,7 +68,7 @@ async function start(client: AgentClient, request: AgentUploadRequest): Promise<
     sizeBytes: request.sizeBytes,
     signal: request.signal,
   });
-  return await finalize(client, request, upload);
+  return [];
 }
 
 /** Resumes an upload; undefined if there is none, or if it must be restarted. */
@@ -48,21 +77,15 @@ async function resume(client: AgentClient, request: AgentUploadRequest): Promise
   if (upload === undefined) return undefined;
   const { uploadId } = upload;
   try {
-    if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
+    if (uploadId !== null) {
+      const parts = await new MultipartUpload(client, request, { ...upload, uploadId }).run();
+      return await finalize(client, request, { ...upload, parts });
+    }
     return upload.finalizing === true ? await finalize(client, request, upload) : undefined;
   } catch (error) {
-    if (error instanceof AgentError && STALE_CODES.has(error.code)) return undefined;
+    if (isStale(error)) return undefined;
     throw error;
   }
-}
-
-async function finishMultipart(
-  client: AgentClient,
-  request: AgentUploadRequest,
-  upload: MultipartState,
-): Promise<FileRecord> {
-  const parts = await new MultipartUpload(client, request, upload).run();
-  return await finalize(client, request, { ...upload, parts });
 }
 
 /** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */

@@ -16,6 +16,8 @@ interface Storage {
   readonly partBytes?: number;
   /** Status of the PUT of this part (0 for a single upload) at this try, or a wait. */
   readonly put?: (part: number, attempt: number) => number | Promise<number>;
+  /** S3's code in the body of an error. */
+  readonly code?: string;
   readonly finalize?: (attempt: number) => number;
 }
 
@@ -29,10 +31,17 @@ interface Stored {
   readonly asked: number[][];
   /** Most PUTs that were open at once. */
   most: number;
+  /** How many uploads were started. */
+  started: number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-async function storage({ partBytes, put = () => 200, finalize = () => 200 }: Storage): Promise<Stored> {
+async function storage({
+  partBytes,
+  put = () => 200,
+  code = 'No',
+  finalize = () => 200,
+}: Storage): Promise<Stored> {
   const attempts = new Map<number, number>();
   let open = 0;
   let finals = 0;
@@ -56,7 +65,9 @@ async function storage({ partBytes, put = () => 200, finalize = () => 200 }: Sto
       attempts.set(number, attempt);
       const status = await put(number, attempt);
       if (status === 200) stored.parts.set(number, body);
-      response.writeHead(status, { etag: `"e${number}-${attempt}"` }).end('<Error><Code>No</Code></Error>');
+      const location = status >= 300 && status < 400 ? { location: `/part/${number}?moved=1` } : {};
+      response.writeHead(status, { etag: `"e${number}-${attempt}"`, ...location });
+      response.end(`<Error><Code>${code}</Code></Error>`);
     } else if (request.url?.endsWith('/finalize') === true) {
       stored.finalized.push(JSON.parse(body.toString()));
       response.writeHead(finalize(++finals)).end(JSON.stringify(file));
@@ -66,6 +77,7 @@ async function storage({ partBytes, put = () => 200, finalize = () => 200 }: Sto
       const urls = numbers.map((number: number) => [number, `${server.origin}/part/${number}?signed=1`]);
       response.end(JSON.stringify({ part_urls: Object.fromEntries(urls) }));
     } else if (request.method === 'POST') {
+      stored.started += 1;
       const multipart = { upload_type: 'multipart', upload_id: 'u', part_size: partBytes };
       const single = { upload_url: `${server.origin}/part/0?signed=1`, headers: { 'X-Kind': 'a/b' } };
       response.end(JSON.stringify({ id: 'f', ...(partBytes === undefined ? single : multipart) }));
@@ -81,6 +93,7 @@ async function storage({ partBytes, put = () => 200, finalize = () => 200 }: Sto
     finalized: [],
     asked: [],
     most: 0,
+    started: 0,
     [Symbol.asyncDispose]: async () => {
       await client.close();
       await server[Symbol.asyncDispose]();
@@ -145,6 +158,42 @@ describe('an upload in one piece', () => {
     await using stored = await storage({ put: (_, attempt) => (attempt < 3 ? 500 : 200) });
     await uploadFile(stored.client, again);
     expect(whole(stored).equals(bytes)).toBe(true);
+  });
+
+  test.each([
+    [400, 'RequestTimeout'],
+    [409, 'OperationAborted'],
+    [503, 'SlowDown'],
+    [408, 'No'],
+  ])('is retried over the same link after what passes, such as a %d %s', async (status, code) => {
+    await using stored = await storage({ code, put: (_, attempt) => (attempt < 3 ? status : 200) });
+    await uploadFile(stored.client, again);
+    expect(whole(stored).equals(bytes)).toBe(true);
+    expect(stored.started).toBe(1);
+  });
+
+  test.each([400, 401, 403, 404, 409])('is started once more after a %d', async (status) => {
+    await using stored = await storage({ put: (_, attempt) => (attempt === 1 ? status : 200) });
+    const begun: string[] = [];
+    await uploadFile(stored.client, { ...again, onStart: ({ fileId }) => void begun.push(fileId) });
+    expect(whole(stored).equals(bytes)).toBe(true);
+    expect(begun).toHaveLength(2);
+    await using refusing = await storage({ put: () => status });
+    await expect(uploadFile(refusing.client, again)).rejects.toMatchObject({ code: 'rejected', status });
+    expect(refusing.started).toBe(2);
+  });
+
+  test('is not started again if it is too large', async () => {
+    await using stored = await storage({ put: () => 413 });
+    await expect(uploadFile(stored.client, again)).rejects.toMatchObject({ status: 413 });
+    expect(stored.started).toBe(1);
+  });
+
+  test.each([301, 307, 308])('follows a %d to where the storage keeps it', async (status) => {
+    await using stored = await storage({ put: (_, attempt) => (attempt === 1 ? status : 200) });
+    await uploadFile(stored.client, again);
+    expect(whole(stored).equals(bytes)).toBe(true);
+    expect(stored.started).toBe(1);
   });
 
   test('does not open the source if the storage cannot be reached', async () => {
@@ -215,21 +264,24 @@ describe('an upload in parts', () => {
     expect(stored.server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(6);
   });
 
-  test.each([400, 401, 403, 410])('requests the link of a part once more after a %d', async (status) => {
-    await using stored = await storage({
-      partBytes: 30,
-      put: (part, n) => (part === 2 && n < 2 ? status : 200),
-    });
-    await uploadFile(stored.client, again);
-    expect(whole(stored).equals(bytes)).toBe(true);
-    expect(stored.asked).toEqual([[1, 2, 3, 4], [2]]);
-  });
+  test.each([400, 401, 403, 404, 409, 410])(
+    'requests the link of a part once more after a %d',
+    async (status) => {
+      await using stored = await storage({
+        partBytes: 30,
+        put: (part, n) => (part === 2 && n < 2 ? status : 200),
+      });
+      await uploadFile(stored.client, again);
+      expect(whole(stored).equals(bytes)).toBe(true);
+      expect(stored.asked).toEqual([[1, 2, 3, 4], [2]]);
+    },
+  );
 
   test('fails if the link of a part is refused twice', async () => {
     await using stored = await storage({ partBytes: 30, put: (part) => (part === 2 ? 403 : 200) });
     const failing = uploadFile(stored.client, again);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', status: 403, reason: 'No' });
-    expect(stored.asked).toEqual([[1, 2, 3, 4], [2]]);
+    expect(stored.asked).toEqual([[1, 2, 3, 4], [2], [1, 2, 3, 4], [2]]);
     expect(stored.finalized).toEqual([]);
   });
 

@@ -1,5 +1,10 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, AgentRejectedError, AgentResponseSizeError } from '../../agent/errors.ts';
+import {
+  AgentError,
+  AgentRejectedError,
+  AgentResponseSizeError,
+  AgentUnreadCreationError,
+} from '../../agent/errors.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
 import {
@@ -179,12 +184,15 @@ const MAX_PAUSE_MS = 15_000;
  * Doubts answers that a thing is gone, refused or unreadable: they may be those of a gateway, or of a service that is
  * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
  * `badThingMs` where something is gone or refused although the task of the message still answers. What fails as in an
- * outage is given up after `badThingMs` in which other calls succeed.
+ * outage is given up after `badThingMs` in which other calls succeed. What the service creates, and answers unreadably, is
+ * created twice at most.
  */
 export class RefusalDoubt {
   readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;
   #failing = new FailingTime();
   #unavailable = new FailingTime();
+  /** When (`performance.now()`) something was last created in vain, by call. */
+  readonly #unreadCreations = new Map<string, number>();
 
   constructor(limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>) {
     this.#limits = limits;
@@ -205,6 +213,12 @@ export class RefusalDoubt {
     const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
     if (!isUnavailable && !isDoubtful(error, sentTo !== undefined)) return undefined;
     const client = agent();
+    if (error instanceof AgentUnreadCreationError) {
+      const earlier = this.#unreadCreations.get(error.call);
+      this.#unreadCreations.set(error.call, performance.now());
+      // A gateway in its place creates nothing.
+      if (earlier !== undefined && (await client.presence.wasThereAfter(earlier))) return undefined;
+    }
     if (isUnavailable) {
       // Its success counts: nothing else may be called meanwhile.
       if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);

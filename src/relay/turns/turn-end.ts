@@ -5,6 +5,7 @@ import {
   AgentNotFoundError,
   AgentRejectedError,
   AgentResponseSizeError,
+  AgentUnreadCreationError,
 } from '../../agent/errors.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -155,6 +156,7 @@ export function outcomeOfError(
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (error instanceof AgentForbiddenError && atService.task) return strings.taskForbidden;
+  if (error instanceof AgentUnreadCreationError) return strings.serviceUnreadable;
   const isUnknown = error.code === 'not_understood' || error.code === 'unavailable';
   if (isUnknown && atService.task && !atService.message) return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;

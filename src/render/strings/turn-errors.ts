@@ -51,6 +51,10 @@ export function messageRejected(reason: string): string {
 export const serviceFailed =
   "The agent service couldn't accept your message, so it wasn't sent. Try again; if that doesn't help, tell your app admin.";
 
+/** The service created something for the message, and answered so that nobody can read what. */
+export const serviceUnreadable =
+  "I can't read the agent service's answers, so I didn't send your message. Tell your app admin, then press Try again.";
+
 /** The service has the message, but its answer is invalid; `reason` is what the service said, or ''. */
 export function answerUnreadable(reason: string): string {
   return `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it; try again, or tell your app admin.`;

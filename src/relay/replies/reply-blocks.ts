@@ -40,6 +40,11 @@ export function isReplySettled({
   );
 }
 
+/** Whether a reply is complete, and its end was an error. */
+export function hasReplyFailed(reply: Pick<AgentMessage, 'status' | 'completedAt' | 'stopReason'>): boolean {
+  return isReplySettled(reply) && (reply.status === 'failed' || reply.stopReason === 'error');
+}
+
 /** What a reply takes in memory: two bytes a character, and what objects take. */
 export function keptSizeOf(reply: ReadReply): KeptSize {
   let bytes = BLOCK_BYTES;

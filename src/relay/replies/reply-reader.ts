@@ -5,7 +5,7 @@ import type { Turn } from '../../store/schema.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
-import { isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
+import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 
 /** An edit shows a read that is at most this old (ms) without another one. */
 const FRESH_READ_MS = 400;
@@ -44,19 +44,23 @@ interface LastRead {
   taskRestsSince: number | undefined;
 }
 
+const UNREAD: LastRead = {
+  at: Number.NEGATIVE_INFINITY,
+  fingerprint: '',
+  silentPauseMs: 0,
+  taskDueAt: 0,
+  taskRestsSince: undefined,
+};
+
 /** Reads one reply until it has settled. */
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
-  /** The service's id of the reply: another one than at first, if the service gave a wrong one. */
+  /** The service's id of the reply: another one than at first, if the service gave a wrong one, or began anew. */
   replyId: string;
-  #last: LastRead = {
-    at: Number.NEGATIVE_INFINITY,
-    fingerprint: '',
-    silentPauseMs: 0,
-    taskDueAt: 0,
-    taskRestsSince: undefined,
-  };
+  #last = UNREAD;
+  /** Since when (`performance.now()`) another reply is looked for, because this one has failed. */
+  #failedSince: number | undefined;
   #currentRead: Promise<ReadReply> | undefined;
   #settled: SettledReply | undefined;
   /** Aborted by the next read: the follower and a due edit wait for each other's. */
@@ -124,8 +128,28 @@ export class ReplyReader {
       const { replyId } = await lookForReply(this.#message);
       this.replyId = replyId ?? this.replyId;
       await this.read();
-    } else if (this.#settled === undefined && this.#last.at >= this.#last.taskDueAt)
-      await this.#readTask(reply);
+    } else if (this.#settled === undefined) {
+      if (isReplySettled(reply)) await this.#lookForAnother(reply);
+      else if (this.#last.at >= this.#last.taskDueAt) await this.#readTask(reply);
+    }
+  }
+
+  /** A service may answer once more after a reply that failed, and the latest counts: it is looked for while the task works. */
+  async #lookForAnother(failed: ReadReply): Promise<void> {
+    const { agent, taskId, lease, settledTaskMs } = this.#message;
+    const { replyId = this.replyId, hasLater } = await lookForReply(this.#message);
+    if (replyId !== this.replyId) {
+      this.replyId = replyId;
+      this.#last = UNREAD;
+      this.#failedSince = undefined;
+      return;
+    }
+    const now = performance.now();
+    this.#failedSince ??= now;
+    await acquireRead(this.#message);
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    const isOver = hasLater || isAtRest(this.#message, status) || now - this.#failedSince >= settledTaskMs;
+    if (isOver) this.#settled = { reply: failed, hasSettled: true };
   }
 
   async #read(): Promise<ReadReply> {
@@ -135,7 +159,7 @@ export class ReplyReader {
       toReadReply(await agent.getMessage(taskId, this.replyId, { signal: lease.signal }));
     const reply = await memory.read('reply', get, keptSizeOf, { lease, onWait: onMemoryWait });
     this.#last = this.#knownAfter(reply);
-    if (isReplySettled(reply)) this.#settled = { reply, hasSettled: true };
+    if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, hasSettled: true };
     onRead(reply);
     this.#nextRead.abort(NO_LONGER_NEEDED);
     this.#nextRead = new AbortController();
@@ -201,6 +225,8 @@ interface Look {
   replyId: string | undefined;
   isCertain: boolean;
   isAtRest: boolean;
+  /** Whether people have written more since. */
+  hasLater: boolean;
   /** Whether the service names the message that a reply answers; undefined: not known. */
   areRepliesNamed: boolean | undefined;
 }
@@ -232,14 +258,17 @@ export async function findReply(
 /** Looks once for the reply to a message: one that names the message, else the first that may be its own. */
 async function lookForReply(message: AnsweredMessage, areRepliesNamed?: boolean): Promise<Look> {
   const { agent, taskId, lease } = message;
-  const { named, unnamed } = await listReplies(message);
-  if (named !== undefined) return { replyId: named, isCertain: true, isAtRest: false, areRepliesNamed: true };
+  const { named, unnamed, hasLater } = await listReplies(message);
+  if (named !== undefined)
+    return { replyId: named, isCertain: true, isAtRest: false, hasLater, areRepliesNamed: true };
   await acquireRead(message);
   const { status, reviews } = await agent.getTask(taskId, { signal: lease.signal });
-  const look = { replyId: undefined, isCertain: false, isAtRest: isAtRest(message, status), areRepliesNamed };
+  const atRest = isAtRest(message, status);
+  const look = { replyId: undefined, isCertain: false, isAtRest: atRest, hasLater, areRepliesNamed };
   const others = unnamed.length === 0 ? [] : await message.otherReplies();
-  const isOwn = (id: string) => !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
-  const replyId = unnamed.find(isOwn);
+  const isOwn = ({ id }: FoundReply) =>
+    !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
+  const replyId = firstGood(unnamed.filter(isOwn))?.id;
   if (replyId === undefined) return look;
   // No message of the task may yet name ours, as the reply before does not name its own.
   const areNamed = areRepliesNamed ?? (await isNamed(message, others[0]));
@@ -262,18 +291,31 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
   return status === 'completed' || status === 'cancelled' || status === 'failed' || status === 'idle';
 }
 
+interface FoundReply {
+  id: string;
+  hasFailed: boolean;
+}
+
 /** The assistant message that names ours, and those before the next message that name none. */
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
-  const unnamed: string[] = [];
-  let next = false;
+  const named: FoundReply[] = [];
+  const unnamed: FoundReply[] = [];
+  let hasLater = false;
   for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
-    if (message.role === 'user') next = true;
+    if (message.role === 'user') hasLater = true;
     if (message.role !== 'assistant') continue;
     const answered = message.input?.userMessageId ?? null;
-    if (answered === userMessageId) return { named: message.id, unnamed };
-    if (answered === null && !next) unnamed.push(message.id);
+    const reply = { id: message.id, hasFailed: hasReplyFailed(message) };
+    if (answered === userMessageId) named.push(reply);
+    if (answered === userMessageId && !reply.hasFailed) break;
+    if (answered === null && !hasLater) unnamed.push(reply);
   }
-  return { unnamed };
+  return { named: firstGood(named)?.id, unnamed, hasLater };
+}
+
+/** The first that has not failed; the last if all have. */
+function firstGood(replies: readonly FoundReply[]): FoundReply | undefined {
+  return replies.find(({ hasFailed }) => !hasFailed) ?? replies.at(-1);
 }
 
 async function isNamed({ agent, taskId, lease }: AnsweredMessage, replyId?: string): Promise<boolean> {

@@ -2,163 +2,121 @@ import { text as readText } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { textOf } from '../sandbox/agent/records.ts';
-import { type InProcessSandbox, startInProcessSandbox } from '../sandbox/in-process-sandbox.ts';
+import {
+  type InProcessSandbox,
+  type InProcessSandboxOptions,
+  startInProcessSandbox,
+} from '../sandbox/in-process-sandbox.ts';
+import { HeldAgent } from './held-agent.ts';
+import { type Judgement, judge, type SaidInThread, type ThreadRecord } from './manners-judge.ts';
 import { REMINDER, ScriptedHour } from './scripted-hour.ts';
-import type { PointedInput, SaidMessage, Stage } from './scripted-thread.ts';
+import { NAMES } from './scripted-thread.ts';
 import { percentile, round } from './statistics.ts';
 
 /** The most messages of the bot for a question, and seconds until the agent has the answer to its own question. */
 const MAX_MESSAGES_PER_QUESTION = 2.5;
 const MAX_ANSWER_SECONDS = 12;
-/** What a person wrote stands below this line where it was sent with what people had said before. */
-const QUESTION_HEADING = 'The question:\n\n';
+/** In less time (s) the hour has more messages than Slack's limits admit: it is played without them, and no time is judged. */
+const UNHURRIED_SECONDS = 120;
 
-/** One message of a person at the service. */
-interface ReceivedMessage {
-  /** The thread's root. */
-  thread: string;
-  /** Without its writer's name and what was quoted. */
-  text: string;
-  /** When the service got it (ms). */
-  at: number;
-}
+/** As in tests, which say why. */
+const HURRIED: Partial<InProcessSandboxOptions> = {
+  limits: { slackPace: 20 },
+  slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, retryScale: 0.02 },
+};
 
-/** What the service has got of a thread, and what the thread shows of the bot. */
-interface ThreadRecord {
-  messages: ReceivedMessage[];
-  /** All that the service has got as text. */
-  prompts: string;
-  /** The contents of the files that went with messages. */
-  files: string[];
-  shown: string;
-}
-
-function rootOf({ message }: SaidMessage): string {
-  return message.threadTs ?? message.ts;
+function startSandbox(seconds: number, heldAgent: HeldAgent): Promise<InProcessSandbox> {
+  return startInProcessSandbox({
+    log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
+    agent: { pace: seconds / 3_600, script: heldAgent.script() },
+    settings: {
+      AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
+      REMIND_SECONDS: String(Math.max(1, (30 * seconds) / 3_600)),
+      ...(seconds < UNHURRIED_SECONDS && { SLACK_EDITS_PER_MINUTE: '3000' }),
+    },
+    ...(seconds < UNHURRIED_SECONDS && HURRIED),
+  });
 }
 
 /** The threads by their roots. */
-async function recordThreads(sandbox: InProcessSandbox, said: readonly SaidMessage[]) {
-  const { bot, agent, slack } = sandbox;
+async function recordThreads({ bot, agent, slack }: InProcessSandbox, hour: ScriptedHour) {
   const records = new Map<string, ThreadRecord>();
-  for (const one of said) {
-    const root = rootOf(one);
+  for (const { message } of hour.said) {
+    const root = message.threadTs ?? message.ts;
     if (records.has(root)) continue;
-    const { teamId: workspace, channel } = one.message;
+    const { teamId: workspace, channel } = message;
     const thread = await bot.store.threads.get({ workspace, channel, thread_ts: root });
     const task = agent.tasks.find(({ id }) => id === thread?.task_id);
     const sent = task?.messages.filter(({ role }) => role === 'user') ?? [];
-    const texts = sent.map(({ content }) => textOf(content));
     const fileIds = new Set(task?.messages.flatMap(({ input }) => input?.fileIds ?? []));
     const files = agent.files.filter(({ id }) => fileIds.has(id));
     const shown = slack.thread(channel, root).filter(({ user }) => user === slack.bot.userId);
     records.set(root, {
-      messages: sent.map(({ createdAt: at }, index) => ({
-        thread: root,
-        text: ownText(texts[index] ?? ''),
-        at,
-      })),
-      prompts: texts.join('\n\n'),
+      received: sent.map(({ content, createdAt: at }) => ({ prompt: textOf(content), at })),
       files: await Promise.all(files.map(async (file) => readText(await file.open()))),
-      shown: shown.map((message) => slack.visibleText(message)).join('\n'),
+      shown: shown.map((post) => slack.visibleText(post)).join('\n'),
     });
   }
   return records;
 }
 
-function ownText(prompt: string): string {
-  const own = prompt.split(QUESTION_HEADING).at(-1) ?? '';
-  return own.replace(/^\w+:\s+/, '').trim();
-}
-
-/** Compares what was said, and what buttons sent, with what arrived: each message counts once. */
-function compare({ said, sentByPresses }: Stage, records: ReadonlyMap<string, ThreadRecord>) {
-  const left = [...records.values()].flatMap(({ messages }) => messages);
-  const missed: SaidMessage[] = [];
-  const answerSeconds: number[] = [];
-  const take = (root: string, isSame: (text: string) => boolean) => {
-    const index = left.findIndex(({ thread, text }) => thread === root && isSame(text));
-    return index < 0 ? undefined : left.splice(index, 1)[0];
-  };
-  for (const one of said.filter(({ kind }) => kind === 'question' || kind === 'answer')) {
-    const isSame = (text: string) =>
-      text === one.text || (one.pointsAt.length > 0 && text.startsWith(one.text));
-    const found = take(rootOf(one), isSame);
-    if (found === undefined) missed.push(one);
-    else if (one.kind === 'answer') answerSeconds.push(found.at / 1_000 - Number(one.message.ts));
-  }
-  for (const { root, text } of sentByPresses) take(root, (sent) => sent === text);
-  const ignored = said.filter(
-    (one) => one.kind !== 'talk' && !one.isNoticed && (one.kind === 'call' || missed.includes(one)),
-  );
-  return { missed, unexpected: left, answerSeconds, ignored };
-}
-
-/** Whether what somebody pointed at is where it belongs: at the service, or named in the thread as left out. */
-function hasArrived(input: PointedInput, { prompts, files, shown }: ThreadRecord): boolean {
-  if (input.kind === 'words') return prompts.includes(input.words);
-  if (input.kind === 'file') return files.includes(input.content);
-  const { name, secret } = input;
-  const isTold = secret !== undefined && (prompts.includes(secret) || files.includes(secret));
-  return !isTold && shown.includes(name) && shown.includes('left out');
-}
-
-/** What people pointed at and the service has not got, unless the thread says so. */
-function missedInputs(said: readonly SaidMessage[], records: ReadonlyMap<string, ThreadRecord>) {
-  return said.flatMap((one) => {
-    const record = records.get(rootOf(one));
-    const missed = one.pointsAt.filter((input) => record === undefined || !hasArrived(input, record));
-    return missed.map((input) => ({ text: one.text, input }));
+/** Counts the bot's messages and reminders from now on. */
+function countMessages({ slack }: InProcessSandbox) {
+  const counts = { messages: 0, reminders: 0 };
+  slack.onChange(({ kind, message }) => {
+    if (kind !== 'posted' || message.user !== slack.bot.userId) return;
+    counts.messages += 1;
+    if (message.text.includes(REMINDER)) counts.reminders += 1;
   });
+  return counts;
+}
+
+function print({ missed, talk, repeated, unread, missedInput, ignored }: Judgement): void {
+  for (const { text } of missed) console.error(`missed: ${text}`);
+  for (const { text } of talk) console.error(`sent to the agent: ${text}`);
+  for (const { text } of repeated) console.error(`sent again: ${text}`);
+  for (const { prompt } of unread) console.error(`a prompt that the bench cannot read: ${prompt}`);
+  for (const { text, kind } of ignored) console.error(`ignored: ${text || kind}`);
+  for (const { text, input } of missedInput)
+    console.error(`not with “${text}”: ${JSON.stringify(input).slice(0, 200)}`);
 }
 
 async function measure(seconds: number) {
-  const sandbox = await startInProcessSandbox({
-    log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
-    agent: { pace: seconds / 3_600 },
-    settings: {
-      AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
-      REMIND_SECONDS: String((30 * seconds) / 3_600),
-    },
-  });
+  const heldAgent = new HeldAgent();
+  const sandbox = await startSandbox(seconds, heldAgent);
   try {
     const { slack } = sandbox;
-    let botMessages = 0;
-    let reminders = 0;
-    slack.onChange(({ kind, message }) => {
-      if (kind !== 'posted' || message.user !== slack.bot.userId) return;
-      botMessages += 1;
-      if (message.text.includes(REMINDER)) reminders += 1;
-    });
-    const hour = new ScriptedHour(sandbox, (seconds * 1_000) / 60);
+    const counts = countMessages(sandbox);
+    const hour = new ScriptedHour(sandbox, heldAgent, (seconds * 1_000) / 60);
     await hour.play();
-    const { said, presses } = hour;
+    const said: SaidInThread[] = hour.said.map(({ message, ...one }) => ({
+      ...one,
+      root: message.threadTs ?? message.ts,
+      ts: message.ts,
+    }));
     const questions = said.filter(({ kind }) => kind === 'question' || kind === 'answer');
-    const records = await recordThreads(sandbox, said);
-    const { missed, unexpected, answerSeconds, ignored } = compare(hour, records);
-    const missedInput = missedInputs(said, records);
-    const ignoredPresses = presses.filter(({ isAnswered }) => !isAnswered);
-    for (const { text } of missed) console.error(`missed: ${text}`);
-    for (const { text } of unexpected) console.error(`sent to the agent: ${text}`);
-    for (const { text, kind } of ignored) console.error(`ignored: ${text || kind}`);
-    for (const { text, input } of missedInput)
-      console.error(`not with “${text}”: ${JSON.stringify(input).slice(0, 200)}`);
+    const records = await recordThreads(sandbox, hour);
+    const judgement = judge({ said, sentByPresses: hour.sentByPresses, names: NAMES }, records);
+    print(judgement);
+    const ignoredPresses = hour.presses.filter(({ isAnswered }) => !isAnswered);
     for (const { person, button } of ignoredPresses) console.error(`not answered: ${button} by ${person}`);
     return {
       questions: questions.length,
       withResults: questions.filter(({ hasFile }) => hasFile).length,
       inHumanThreads: questions.filter(({ isBetweenPeople }) => isBetweenPeople).length,
       pointedAt: said.flatMap(({ pointsAt }) => pointsAt).length,
-      presses: presses.length,
-      reminders,
+      presses: hour.presses.length,
+      reminders: counts.reminders,
       remindersLeft: [...records.values()].filter(({ shown }) => shown.includes(REMINDER)).length,
-      botMessagesPerQuestion: round(botMessages / questions.length),
-      talkSentToAgent: unexpected.length,
-      questionsMissed: missed.length,
-      missedInput: missedInput.length,
-      ignoredMessages: ignored.length,
+      botMessagesPerQuestion: round(counts.messages / questions.length),
+      talkSentToAgent: judgement.talk.length,
+      questionsMissed: judgement.missed.length,
+      sentAgain: judgement.repeated.length,
+      unreadPrompts: judgement.unread.length,
+      missedInput: judgement.missedInput.length,
+      ignoredMessages: judgement.ignored.length,
       ignoredPresses: ignoredPresses.length,
-      agentQuestionAnsweredP95Seconds: round(percentile(answerSeconds, 0.95)),
+      agentQuestionAnsweredP95Seconds: round(percentile(judgement.answerSeconds, 0.95)),
       reactionsRemoveRefused: slack.calls.filter(({ method, ok }) => method === 'reactions.remove' && !ok)
         .length,
     };
@@ -170,14 +128,24 @@ async function measure(seconds: number) {
 /** Plays an hour among people and counts what the bot reads and writes. The last line is JSON; fails above the bars. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '120' } } });
-  const seen = await measure(Number(values.seconds));
+  const seconds = Number(values.seconds);
+  const seen = await measure(seconds);
   console.log(JSON.stringify({ bench: 'manners', ...seen }));
-  const ignored = seen.missedInput + seen.ignoredMessages + seen.ignoredPresses;
+  const harm = [
+    seen.remindersLeft,
+    seen.talkSentToAgent,
+    seen.questionsMissed,
+    seen.sentAgain,
+    seen.unreadPrompts,
+    seen.missedInput,
+    seen.ignoredMessages,
+    seen.ignoredPresses,
+    seen.reactionsRemoveRefused,
+  ];
   const isGood =
-    seen.botMessagesPerQuestion <= MAX_MESSAGES_PER_QUESTION &&
-    seen.agentQuestionAnsweredP95Seconds <= MAX_ANSWER_SECONDS &&
+    harm.every((count) => count === 0) &&
     seen.reminders > 0 &&
-    seen.remindersLeft === 0 &&
-    seen.talkSentToAgent + seen.questionsMissed + ignored + seen.reactionsRemoveRefused === 0;
+    seen.botMessagesPerQuestion <= MAX_MESSAGES_PER_QUESTION &&
+    (seconds < UNHURRIED_SECONDS || seen.agentQuestionAnsweredP95Seconds <= MAX_ANSWER_SECONDS);
   if (!isGood) process.exitCode = 1;
 }

@@ -2,17 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InProcessSandbox } from '../sandbox/in-process-sandbox.ts';
 import type { Channel } from '../sandbox/slack/slack-workspace.ts';
 import * as strings from '../src/render/strings/index.ts';
+import { HeldAgent } from './held-agent.ts';
 import { playPointing } from './scripted-pointing.ts';
 import { playPresses } from './scripted-presses.ts';
 import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './scripted-thread.ts';
 
 const LOOK_INTERVAL_MS = 50;
+/** Far more than anything takes, for machines that are busy; what never happens shows in the figures. */
+const TIMEOUT_MS = 120_000;
 /** What a reminder says. */
 export const REMINDER = 'waiting for your answer';
 
 /** An hour in a workspace, with its clock scaled: five people, three channels, direct messages. */
 export class ScriptedHour implements Stage {
   readonly sandbox: InProcessSandbox;
+  readonly heldAgent: HeldAgent;
   readonly said: SaidMessage[] = [];
   readonly presses: Stage['presses'] = [];
   readonly sentByPresses: Stage['sentByPresses'] = [];
@@ -20,8 +24,10 @@ export class ScriptedHour implements Stage {
   readonly #minuteMs: number;
   readonly #began = performance.now();
 
-  constructor(sandbox: InProcessSandbox, minuteMs: number) {
+  /** `heldAgent` is the agent of the sandbox. */
+  constructor(sandbox: InProcessSandbox, heldAgent: HeldAgent, minuteMs: number) {
     this.sandbox = sandbox;
+    this.heldAgent = heldAgent;
     this.#minuteMs = minuteMs;
     this.#people = new Map(NAMES.map((name) => [name, sandbox.slack.createPerson({ name })]));
   }
@@ -55,9 +61,9 @@ export class ScriptedHour implements Stage {
     ]);
   }
 
-  /** Waits until something is so, for at most a minute; what never happens shows in the figures. */
-  async until(look: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<boolean> {
-    const end = performance.now() + withinMs;
+  /** Waits until something is so; false if it did not become so in time. */
+  async until(look: () => boolean | Promise<boolean>): Promise<boolean> {
+    const end = performance.now() + TIMEOUT_MS;
     while (!(await look())) {
       if (performance.now() >= end) return false;
       await sleep(LOOK_INTERVAL_MS);
@@ -160,11 +166,16 @@ export class ScriptedHour implements Stage {
   async #takeBack(channel: Channel): Promise<void> {
     await this.at(30);
     const thread = new Thread(this, channel);
-    const asked = thread.say('alan', '/slow 480', 'question', { mentions: true });
-    await thread.shows('Second 2');
+    const held = this.heldAgent.hold();
+    const asked = thread.say('alan', held, 'question', { mentions: true });
+    await thread.shows(HeldAgent.AT_WORK);
     const { message } = thread.say('alan', 'never mind', 'talk');
     await this.until(() => (message.reactions.size ?? 0) > 0);
     this.sandbox.slack.remove(channel.id, message.ts);
+    const key = { workspace: message.teamId, channel: channel.id, ts: message.ts };
+    const { messages } = this.sandbox.bot.store;
+    await this.until(async () => (await messages.get(key))?.state === 'withdrawn');
+    this.heldAgent.letGo(held);
     await thread.answered(asked);
   }
 

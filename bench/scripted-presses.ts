@@ -1,9 +1,8 @@
 import type { Channel } from '../sandbox/slack/slack-workspace.ts';
+import { withLeadIn } from '../src/render/prompt-frame.ts';
 import * as strings from '../src/render/strings/index.ts';
+import { HeldAgent } from './held-agent.ts';
 import { type Name, type Stage, Thread } from './scripted-thread.ts';
-
-/** A question that takes the agent a long time. */
-const LONG = '/slow 900';
 
 /** The buttons that people press in the hour, several at the same moment where everybody sees them. */
 export async function playPresses(stage: Stage): Promise<void> {
@@ -32,12 +31,13 @@ export async function playPresses(stage: Stage): Promise<void> {
   );
 }
 
-/** A thread in which the agent is at work. */
-async function working(stage: Stage, channel: Channel, name: Name, text = LONG) {
+/** A thread in which the agent is at work, until it is let go or stopped. */
+async function working(stage: Stage, channel: Channel, name: Name) {
   const thread = new Thread(stage, channel);
-  const asked = thread.say(name, text, 'question', { mentions: true });
-  await thread.shows('Second 2');
-  return { thread, asked };
+  const held = stage.heldAgent.hold();
+  const asked = thread.say(name, held, 'question', { mentions: true });
+  await thread.shows(HeldAgent.AT_WORK);
+  return { thread, asked, held };
 }
 
 async function stopped(stage: Stage, channel: Channel): Promise<void> {
@@ -59,9 +59,10 @@ async function stoppedInList(stage: Stage, channel: Channel): Promise<void> {
 }
 
 async function sentNow(stage: Stage, channel: Channel): Promise<void> {
-  const { thread, asked } = await working(stage, channel, 'barbara', '/slow 240');
+  const { thread, asked, held } = await working(stage, channel, 'barbara');
   const next = thread.say('barbara', 'and the controls', 'question');
   await thread.press(['barbara'], 'send_now');
+  stage.heldAgent.letGo(held);
   await thread.answered(asked);
   await thread.answered(next);
 }
@@ -92,7 +93,7 @@ async function corrected(stage: Stage, channel: Channel): Promise<void> {
   const thread = new Thread(stage, channel);
   const { message } = await thread.ask('ada', 'the mean of colum a', 'question', { mentions: true });
   slack.edit(channel, message.ts, `<@${slack.bot.userId}> the mean of column b`);
-  thread.sends(`${strings.correctionPrefix} the mean of column b`);
+  thread.sends(withLeadIn(strings.correctionPrefix, 'the mean of column b'));
   await thread.press(['ada'], 'correct');
   await thread.press(['ada'], 'correct');
 }

@@ -1,12 +1,10 @@
 import type { InProcessSandbox } from '../sandbox/in-process-sandbox.ts';
 import { sampleTable } from '../sandbox/sample-table.ts';
 import type { Channel, Message, Person } from '../sandbox/slack/slack-workspace.ts';
+import type { HeldAgent } from './held-agent.ts';
 
 export const NAMES = ['ada', 'grace', 'alan', 'barbara', 'edsger'] as const;
 export type Name = (typeof NAMES)[number];
-
-/** How long somebody waits for an answer to a press (ms). */
-const PRESS_TIMEOUT_MS = 20_000;
 
 /** What somebody points at beside their words. `named`: it is left out, and the thread says so; its `secret` stays here. */
 export type PointedInput =
@@ -24,6 +22,8 @@ export interface SaidMessage {
   /** People began the thread. */
   isBetweenPeople: boolean;
   hasFile: boolean;
+  /** A table, a forwarded message or a preview, which the agent reads below the text. */
+  comesWithMore: boolean;
   pointsAt: readonly PointedInput[];
   /** Its turn ended; of a call: the bot posted something after it. */
   isNoticed: boolean;
@@ -40,6 +40,8 @@ export interface PressedButton {
 /** Where the threads of an hour are played. */
 export interface Stage {
   readonly sandbox: InProcessSandbox;
+  /** Holds replies for as long as a scene needs them. */
+  readonly heldAgent: HeldAgent;
   readonly said: SaidMessage[];
   readonly presses: PressedButton[];
   /** What buttons sent to the agent, in the thread of this root. */
@@ -48,7 +50,7 @@ export interface Stage {
   /** Waits until this minute of the hour. */
   at(minute: number): Promise<void>;
   /** Waits until something is so; false if it did not become so in time. */
-  until(look: () => boolean | Promise<boolean>, withinMs?: number): Promise<boolean>;
+  until(look: () => boolean | Promise<boolean>): Promise<boolean>;
 }
 
 type Shared = Parameters<InProcessSandbox['slack']['say']>[0];
@@ -98,7 +100,9 @@ export class Thread {
     if (this.#root === undefined) this.#isBetweenPeople = kind === 'talk';
     this.#root ??= message;
     const isBetweenPeople = this.#isBetweenPeople;
-    const said = { message, text, kind, isBetweenPeople, hasFile: file !== '', pointsAt, isNoticed: false };
+    const comesWithMore = Object.keys(shared).length > 0;
+    const shares = { hasFile: file !== '', comesWithMore, pointsAt };
+    const said = { message, text, kind, isBetweenPeople, ...shares, isNoticed: false };
     this.#stage.said.push(said);
     return said;
   }
@@ -173,7 +177,6 @@ export class Thread {
           () =>
             this.#seenOnlyBy(person) !== before ||
             (shows !== undefined && this.#shown().includes(shows(person))),
-          PRESS_TIMEOUT_MS,
         );
       }),
     );

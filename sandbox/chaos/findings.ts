@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentService } from '../agent/agent-service.ts';
 import { textOf } from '../agent/records.ts';
+import { readPrompt } from '../prompt-reader.ts';
 import type { Message, SlackWorkspace } from '../slack/slack-workspace.ts';
 import { waitUntil } from '../wait-until.ts';
 import type { TurnRow } from './bot-database.ts';
@@ -87,12 +88,6 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
     if (file.ready && file.purpose === 'input')
       fingerprints.set(file.id, `${file.name} ${await file.sha256()}`);
   }
-  // The id replaces a name that Slack did not return.
-  const name = `(${names.join('|')}|U[0-9A-Z]+)`;
-  // The first message of a second person also tells whose the unsigned ones are.
-  const signature = new RegExp(
-    `^(\\(In this Slack thread, messages without a writer's name are from ${name}\\.\\)\\n\\n)?${name}: `,
-  );
   return agent.tasks.flatMap(({ id, project, messages, results }) => {
     const replies = messages.filter(({ role }) => role === 'assistant');
     const held = messages
@@ -101,7 +96,7 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
         const { fileIds = [] } =
           replies.find(({ input }) => input?.userMessageId === message.id)?.input ?? {};
         return {
-          text: textOf(message.content).replace(signature, ''),
+          text: readPrompt(textOf(message.content), names).text,
           files: fileIds.map((file) => fingerprints.get(file) ?? file),
         };
       });

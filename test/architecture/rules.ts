@@ -59,8 +59,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   setup: { uses: ['src/calls', 'src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
   'sandbox/fuzz': { uses: ['sandbox', 'src/operate', 'src/agent', 'src/render'] },
   sandbox: {
-    uses: ['src/config', 'src/app', 'src/operate', 'src/store', 'src/postgres'],
-    typesOf: ['src/listeners', 'src/features', ...RELAY, 'src/slack', 'src/agent', 'src/render'],
+    // `src/render` for reading back what the bot writes.
+    uses: ['src/config', 'src/app', 'src/operate', 'src/store', 'src/postgres', 'src/render'],
+    typesOf: ['src/listeners', 'src/features', ...RELAY, 'src/slack', 'src/agent'],
   },
 };
 

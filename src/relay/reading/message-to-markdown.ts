@@ -214,15 +214,3 @@ export function toSingleLine(text: string): string {
     .toWellFormed()
     .trim();
 }
-
-/** The text with its writer's name before it, for a thread where several people write. */
-export function withWriterName(text: string, name: string): string {
-  return withLeadIn(`${toSingleLine(name) || 'Somebody'}:`, text);
-}
-
-/** The text after words of its own line, or of the same line where it is a single one. */
-export function withLeadIn(words: string, text: string): string {
-  if (text === '') return words;
-  const beginsABlock = /^(?:\s|[->#|`]|\d+\. )/.test(text);
-  return text.includes('\n') || beginsABlock ? `${words}\n\n${text}` : `${words} ${text}`;
-}

@@ -1,4 +1,5 @@
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
+import { headedList } from '../../render/prompt-frame.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
@@ -30,11 +31,11 @@ export function isNoteResent({ reason }: FileNote): boolean {
 }
 
 /** Links to the files that are not uploaded, as Markdown for the agent; '' if there are none. */
-export function fileLinkLines(notes: readonly FileNote[]): string {
+export function fileLinkList(notes: readonly FileNote[]): string {
   const lines = notes.flatMap(({ name, link }) =>
-    link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
+    link === undefined ? [] : [`[${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
   );
-  return lines.length === 0 ? '' : `${strings.linkedFiles(lines.length)}\n${lines.join('\n')}`;
+  return headedList(strings.linkedFiles(lines.length), lines);
 }
 
 /** Throws FileOmitted for a file that has the most files of one message before it (`index`) already. */

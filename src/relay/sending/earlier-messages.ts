@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { withQuotation } from '../../render/prompt-frame.ts';
+import * as strings from '../../render/strings/index.ts';
 import { graphemeStart } from '../../render/text-format.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
@@ -107,7 +109,7 @@ export async function withFormerTasks(
   const names = await lookUpNames({ people: workspace.people, channel: message.channel }, ...messages);
   const { userId: botUserId } = workspace.bot;
   const transcript = buildTranscript({ messages, missing, names, botUserId, maxMessages, maxCharacters });
-  const whole = withTranscript(transcript, prompt);
+  const whole = withQuotation(transcript, prompt);
   const quoted = transcript === '' ? quoted_ids : new Set([...quoted_ids, ...quotedIds]);
   return { prompt: whole, quotation_length: whole.length - prompt.length, quoted_ids: [...quoted] };
 }
@@ -205,7 +207,7 @@ export function buildTranscript(options: TranscriptOptions): string {
     .filter((message) => hasContent(message, options));
   const kept: string[] = [];
   const { missing } = options;
-  const { heading = (what) => `Earlier in this Slack thread (quoted: ${what}; times in UTC):` } = options;
+  const { heading = strings.earlierInThread } = options;
   const quoted = (entries: readonly string[]) =>
     `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${entries.join('\n>\n')}`;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
@@ -239,9 +241,7 @@ export function quoteLinkedMessage(
   { url, channelName, message, replies, missing, unreadReplies }: LinkedMessage,
   options: Omit<TranscriptOptions, 'messages' | 'missing' | 'heading'>,
 ): { text: string; isCut: boolean } {
-  const place = channelName === undefined ? '' : ` in #${toSingleLine(channelName)}`;
-  const unread = unreadReplies === 0 ? '' : `; replies that were not read: ${unreadReplies}`;
-  const heading = `The Slack message${place} at <${url}> (quoted${unread}; times in UTC):`;
+  const heading = strings.linkedMessage(url, toSingleLine(channelName ?? ''), unreadReplies);
   const quoted = buildTranscript({ ...options, messages: [message], maxMessages: 1, heading: () => heading });
   const said = quoted === '' ? `${heading}\n\n> (no text that fits here)` : quoted;
   const thread = buildTranscript({
@@ -250,15 +250,10 @@ export function quoteLinkedMessage(
     missing,
     maxMessages: options.maxMessages - 1,
     maxCharacters: options.maxCharacters - said.length,
-    heading: (what) => `The replies to it (quoted: ${what}; times in UTC):`,
+    heading: strings.linkedReplies,
   });
   const isCut = quoted === '' || isCutShort(said);
   return { text: thread === '' ? said : `${said}\n\n${thread}`, isCut };
-}
-
-/** The message for the agent: the transcript, then the question under a heading of its own. */
-export function withTranscript(quotation: string, question: string): string {
-  return quotation === '' ? question : `${quotation}\n\n---\n\nThe question:\n\n${question}`;
 }
 
 /** A quoted message cut short, never right after a line break: the next line would lack its `>`. */

@@ -1,4 +1,5 @@
 import { anySignal, unlessAborted } from '../../calls/retries-and-waits.ts';
+import { headedList } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
@@ -65,14 +66,11 @@ export async function readLinkedMessages(
 }
 
 /** What is not in the prompt although the message points to it, for the agent; '' if there is nothing. */
-export function unreadLinkLines(notes: readonly FileNote[]): string {
-  const unread = notes.filter(({ reason }) => reason?.startsWith('link_') === true);
-  return unread.length === 0
-    ? ''
-    : [
-        strings.unreadLinks,
-        ...unread.map((note) => `- ${strings.fileMissing({ ...note, reason: note.reason ?? '' })}`),
-      ].join('\n');
+export function unreadLinkList(notes: readonly FileNote[]): string {
+  const unread = notes.flatMap(({ reason, ...note }) =>
+    reason?.startsWith('link_') === true ? [strings.fileMissing({ ...note, reason })] : [],
+  );
+  return headedList(strings.unreadLinks, unread);
 }
 
 /** A linked message, or why it was not read. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { withLeadIn, withQuotation, withWriterName } from '../../render/prompt-frame.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
@@ -12,7 +13,7 @@ import {
   parseMessage,
   writersOf,
 } from '../reading/message-parser.ts';
-import { readableText, withLeadIn, withWriterName } from '../reading/message-to-markdown.ts';
+import { readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
@@ -25,7 +26,6 @@ import {
   isCutShort,
   quoteLinkedMessage,
   readEarlierMessages,
-  withTranscript,
   writerName,
 } from './earlier-messages.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
@@ -126,7 +126,7 @@ async function composeMessage(
   const quotation = [transcript, ...quotations.map((one) => one.text)]
     .filter((part) => part !== '')
     .join('\n\n');
-  return { ...composed, text: withTranscript(quotation, text), notes };
+  return { ...composed, text: withQuotation(quotation, text), notes };
 }
 
 /** A message with those that it quotes: the one that it is about, or earlier ones of its thread; and those it links to. */

@@ -1,18 +1,18 @@
+import { withLists, withUnnamedWriter, withWriterName } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
-import { toSingleLine, withWriterName } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { fileLinkLines, isNoteResent } from './allowed-files.ts';
+import { fileLinkList, isNoteResent } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
 import { EmptyMessage, isEmptyMessage } from './empty-message.ts';
 import { takeKeptFiles } from './kept-files.ts';
-import { unreadLinkLines } from './linked-messages.ts';
+import { unreadLinkList } from './linked-messages.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
 
@@ -103,12 +103,10 @@ async function contentToSend(
   }
   const kept = await takeKeptFiles(work.deps.store, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
-  const links = fileLinkLines([...kept.notes, ...attachments.notes]);
-  const parts = [outgoing.text, links, unreadLinkLines(attachments.notes)].filter((part) => part !== '');
-  if (parts.length === 0 && attached.length === 0)
+  const lists = [fileLinkList([...kept.notes, ...attachments.notes]), unreadLinkList(attachments.notes)];
+  if (withLists(outgoing.text, ...lists) === '' && attached.length === 0)
     throw new EmptyMessage('kept', strings.noUsableFiles, message);
-  if (outgoing.text === '') parts.unshift(strings.filesOnly(attached.length));
-  const text = parts.join('\n\n');
+  const text = withLists(outgoing.text || strings.filesOnly(attached.length), ...lists);
   const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];
   const named = await withWriters(work, thread, { message, text, taskId });
   return {
@@ -137,7 +135,7 @@ async function withWriters(
   const { name, kind } = await people.person(first);
   // Without a name that people know, such as a workflow's.
   if (kind === 'unknown') return { text: named, ids: [] };
-  return { text: `${strings.unnamedWriter(toSingleLine(name))}\n\n${named}`, ids: [first] };
+  return { text: withUnnamedWriter(named, name), ids: [first] };
 }
 
 /**

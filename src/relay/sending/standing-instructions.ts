@@ -1,3 +1,4 @@
+import { withQuotation } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
@@ -35,10 +36,11 @@ export async function withStandingInstructions(
     return NO_INSTRUCTIONS;
   }
   const name = toSingleLine(await workspace.people.personName(set_by));
-  const quotation = `${strings.standingInstructions(name, set_at)}\n\n${blockquote(text)}\n\n---\n\n${strings.messageBelow}\n\n`;
+  const heading = strings.standingInstructions(name, set_at);
+  const whole = withQuotation(`${heading}\n\n${blockquote(text)}`, prompt, strings.messageBelow);
   return {
-    prompt: quotation + prompt,
-    instructions_length: quotation.length,
+    prompt: whole,
+    instructions_length: whole.length - prompt.length,
     quoted_ids: [...new Set([...quoted_ids, set_by])],
     instructions_set_by: set_by,
     instructions_set_at: set_at,

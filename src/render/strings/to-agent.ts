@@ -19,6 +19,26 @@ export function standingInstructions(name: string, setAt: Date): string {
 
 export const messageBelow = 'The message:';
 
+/** Stands between what people said before and the question. */
+export const questionBelow = 'The question:';
+
+/** The heading over what people said in the thread before; `what` says how much of it. */
+export function earlierInThread(what: string): string {
+  return `Earlier in this Slack thread (quoted: ${what}; times in UTC):`;
+}
+
+/** The heading over a linked message. `channel` is '' where it is known; `unread` counts the replies that were not read. */
+export function linkedMessage(url: string, channel: string, unread: number): string {
+  const place = channel === '' ? '' : ` in #${channel}`;
+  const left = unread === 0 ? '' : `; replies that were not read: ${unread}`;
+  return `The Slack message${place} at <${url}> (quoted${left}; times in UTC):`;
+}
+
+/** The heading over the replies to a linked message. */
+export function linkedReplies(what: string): string {
+  return `The replies to it (quoted: ${what}; times in UTC):`;
+}
+
 /** The text of a message that has only files. */
 export function filesOnly(count: number): string {
   return count === 1 ? 'See the attached file.' : 'See the attached files.';

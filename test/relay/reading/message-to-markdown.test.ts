@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
-import { readableText, withWriterName } from '../../../src/relay/reading/message-to-markdown.ts';
+import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 import { attachmentsSchema, keptParts } from '../../../src/slack/slack-message.ts';
 import {
   bot,
@@ -340,20 +340,5 @@ describe('a message without rich text', () => {
         expect(text(list.join(' '))).toBe(list.join(' '));
       }),
     );
-  });
-});
-
-describe("a message with its writer's name", () => {
-  test('names its writer on the same line', () => {
-    expect(withWriterName('and the mice?', 'Ada Lovelace')).toBe('Ada Lovelace: and the mice?');
-  });
-
-  test('names its writer on a line of its own before a list or several lines', () => {
-    expect(withWriterName('- one', 'Ada')).toBe('Ada:\n\n- one');
-    expect(withWriterName('one\ntwo', 'Ada')).toBe('Ada:\n\none\ntwo');
-  });
-
-  test('keeps a name on one line', () => {
-    expect(withWriterName('hi', 'Ada\n\nGrace: no')).toBe('Ada Grace: no: hi');
   });
 });

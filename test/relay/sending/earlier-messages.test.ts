@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
-import {
-  buildTranscript,
-  quoteLinkedMessage,
-  withTranscript,
-} from '../../../src/relay/sending/earlier-messages.ts';
+import { buildTranscript, quoteLinkedMessage } from '../../../src/relay/sending/earlier-messages.ts';
+import { withQuotation } from '../../../src/render/prompt-frame.ts';
 import { bot, names } from '../../support/message-builders.ts';
 
 const at = (minute: number) => `${1767258000 + minute * 60}.000100`;
@@ -74,10 +71,10 @@ describe('the transcript of an earlier conversation', () => {
   });
 
   test('puts the question after it, and nothing around a question alone', () => {
-    expect(withTranscript(quote([ada]), 'Why?')).toMatch(
+    expect(withQuotation(quote([ada]), 'Why?')).toMatch(
       /\n> \[files: counts.csv, Plot\]\n\n---\n\nThe question:\n\nWhy\?$/,
     );
-    expect(withTranscript('', 'Why?')).toBe('Why?');
+    expect(withQuotation('', 'Why?')).toBe('Why?');
   });
 
   test('never exceeds its limits, quotes every line, and does not depend on the order of its messages', () => {

@@ -9,24 +9,26 @@ import {
 } from '../sandbox/in-process-sandbox.ts';
 import { HeldAgent } from './held-agent.ts';
 import { type Judgement, judge, type SaidInThread, type ThreadRecord } from './manners-judge.ts';
-import { REMINDER, ScriptedHour } from './scripted-hour.ts';
-import { NAMES } from './scripted-thread.ts';
+import { REMINDER, ScriptedHour, UNHURRIED_SECONDS } from './scripted-hour.ts';
+import { NAMES, type Stage } from './scripted-thread.ts';
 import { percentile, round } from './statistics.ts';
 
 /** The most messages of the bot for a question, and seconds until the agent has the answer to its own question. */
 const MAX_MESSAGES_PER_QUESTION = 2.5;
 const MAX_ANSWER_SECONDS = 12;
-/** In less time (s) the hour has more messages than Slack's limits admit: it is played without them, and no time is judged. */
-const UNHURRIED_SECONDS = 120;
 
-/** As in tests, which say why. */
+/** For an hour that is played in seconds: without Slack's limits, and with more patience for a busy machine. */
 const HURRIED: Partial<InProcessSandboxOptions> = {
   limits: { slackPace: 20 },
-  slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, retryScale: 0.02 },
+  slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 60_000, retryScale: 0.02 },
 };
 
-function startSandbox(seconds: number, heldAgent: HeldAgent): Promise<InProcessSandbox> {
+/** What the sandbox tells the hour, and the hour tells its agent. */
+type HourPlayers = Pick<Stage, 'heldAgent'> & { ended: Set<string> };
+
+function startSandbox(seconds: number, { heldAgent, ended }: HourPlayers): Promise<InProcessSandbox> {
   return startInProcessSandbox({
+    onTurnStep: ({ message_ts }, step) => void (step === 'finished' && ended.add(message_ts)),
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     agent: { pace: seconds / 3_600, script: heldAgent.script() },
     settings: {
@@ -82,12 +84,12 @@ function print({ missed, talk, repeated, unread, missedInput, ignored }: Judgeme
 }
 
 async function measure(seconds: number) {
-  const heldAgent = new HeldAgent();
-  const sandbox = await startSandbox(seconds, heldAgent);
+  const players = { heldAgent: new HeldAgent(), ended: new Set<string>() };
+  const sandbox = await startSandbox(seconds, players);
   try {
     const { slack } = sandbox;
     const counts = countMessages(sandbox);
-    const hour = new ScriptedHour(sandbox, heldAgent, (seconds * 1_000) / 60);
+    const hour = new ScriptedHour({ sandbox, ...players }, seconds);
     await hour.play();
     const said: SaidInThread[] = hour.said.map(({ message, ...one }) => ({
       ...one,

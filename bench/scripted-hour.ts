@@ -10,13 +10,17 @@ import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './script
 const LOOK_INTERVAL_MS = 50;
 /** Far more than anything takes, for machines that are busy; what never happens shows in the figures. */
 const TIMEOUT_MS = 120_000;
+/** In less time (s) the hour has more messages than Slack's limits admit. */
+export const UNHURRIED_SECONDS = 120;
 /** What a reminder says. */
 export const REMINDER = 'waiting for your answer';
 
 /** An hour in a workspace, with its clock scaled: five people, three channels, direct messages. */
 export class ScriptedHour implements Stage {
   readonly sandbox: InProcessSandbox;
+  readonly isHurried: boolean;
   readonly heldAgent: HeldAgent;
+  readonly ended: Stage['ended'];
   readonly said: SaidMessage[] = [];
   readonly presses: Stage['presses'] = [];
   readonly sentByPresses: Stage['sentByPresses'] = [];
@@ -24,11 +28,16 @@ export class ScriptedHour implements Stage {
   readonly #minuteMs: number;
   readonly #began = performance.now();
 
-  /** `heldAgent` is the agent of the sandbox. */
-  constructor(sandbox: InProcessSandbox, heldAgent: HeldAgent, minuteMs: number) {
+  /** `heldAgent` is the sandbox's agent, and `ended` grows as its turns end. */
+  constructor(
+    { sandbox, heldAgent, ended }: Pick<Stage, 'sandbox' | 'heldAgent' | 'ended'>,
+    seconds: number,
+  ) {
     this.sandbox = sandbox;
+    this.isHurried = seconds < UNHURRIED_SECONDS;
     this.heldAgent = heldAgent;
-    this.#minuteMs = minuteMs;
+    this.ended = ended;
+    this.#minuteMs = (seconds * 1_000) / 60;
     this.#people = new Map(NAMES.map((name) => [name, sandbox.slack.createPerson({ name })]));
   }
 

@@ -54,11 +54,13 @@ async function pasteTables(stage: Stage, channel: Channel): Promise<void> {
     pointsAt: [words('see the file table-1.csv'), csvOf(long)],
   });
   await stage.at(15);
-  await new Thread(stage, channel).ask('alan', 'is this too large?', 'question', {
-    mentions: true,
-    table: tooLarge,
-    pointsAt: [words('| huge-49 | 48.50 |'), { kind: 'named', name: 'table-1.csv' }],
-  });
+  // On a busy machine the database may not take a message of megabytes before the statement times out.
+  if (!stage.isHurried)
+    await new Thread(stage, channel).ask('alan', 'is this too large?', 'question', {
+      mentions: true,
+      table: tooLarge,
+      pointsAt: [words('| huge-49 | 48.50 |'), { kind: 'named', name: 'table-1.csv' }],
+    });
   await stage.at(34);
   const direct = new Thread(stage, slack.openDm(stage.person('edsger')));
   await direct.call('edsger', { table: mute, pointsAt: [csvOf(mute)] });

@@ -40,8 +40,12 @@ export interface PressedButton {
 /** Where the threads of an hour are played. */
 export interface Stage {
   readonly sandbox: InProcessSandbox;
+  /** The hour is played in seconds, and perhaps on a busy machine: it has nothing whose time-out that could reach. */
+  readonly isHurried: boolean;
   /** Holds replies for as long as a scene needs them. */
   readonly heldAgent: HeldAgent;
+  /** The ts of the messages whose turns have ended. */
+  readonly ended: ReadonlySet<string>;
   readonly said: SaidMessage[];
   readonly presses: PressedButton[];
   /** What buttons sent to the agent, in the thread of this root. */
@@ -128,11 +132,7 @@ export class Thread {
 
   /** Waits for the end of the turn of a message. */
   async answered(said: SaidMessage): Promise<void> {
-    const { teamId: workspace, channel, ts } = said.message;
-    const { turns } = this.#stage.sandbox.bot.store;
-    said.isNoticed = await this.#stage.until(
-      async () => (await turns.ofMessage({ workspace, channel, ts }))?.finished_at != null,
-    );
+    said.isNoticed = await this.#stage.until(() => this.#stage.ended.has(said.message.ts));
   }
 
   /** Waits until the bot has shown these words in the thread. */

@@ -1,3 +1,4 @@
+import { LOOKUP_TIMEOUT_MS } from '../relay/access/access-policy.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import {
@@ -104,7 +105,7 @@ async function emptyListIn(
   message: RenderedMessage,
 ): Promise<RenderedMessage> {
   const slack = deps.workspace(workspace);
-  if (slack === undefined || (await slack.people.botPlaceIn(channel).catch(() => 'inside')) === 'inside')
+  if (slack === undefined || (await slack.people.botPlaceIn(channel, LOOKUP_TIMEOUT_MS)) === 'inside')
     return message;
   return { text: await inviteMe(slack), blocks: [] };
 }

@@ -217,6 +217,18 @@ export const pressSchema = z.looseObject({
   message: optional(shownMessageSchema),
 });
 
+const requesterSchema = z.looseObject({
+  user_id: optional(z.string()),
+  user: optional(z.looseObject({ id: z.string() })),
+  event: optional(z.looseObject({ user: optional(z.string()) })),
+});
+
+/** The id of the person whose doing a request of Slack's tells; undefined if it does not say. */
+export function parseRequester(body: unknown): string | undefined {
+  const { data } = requesterSchema.safeParse(body);
+  return data?.user_id ?? data?.user?.id ?? data?.event?.user;
+}
+
 /**
  * Reads who acts, and in which workspace; undefined if Slack does not say. A form belongs to the installation that opened
  * it, as in Bolt: in a shared channel the person may be of another workspace.

@@ -1,8 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
+import { askedBy } from '../calls/askers.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 import { StoreError } from '../store/errors.ts';
+import { parseRequester } from './envelope.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
@@ -28,6 +30,11 @@ class PersistBeforeAckApp extends App {
   log: Logger | undefined;
 
   override async processEvent(event: ReceiverEvent): Promise<void> {
+    const person = parseRequester(event.body);
+    await (person === undefined ? this.#process(event) : askedBy(person, () => this.#process(event)));
+  }
+
+  async #process(event: ReceiverEvent): Promise<void> {
     const handled = await this.eventIntake?.accept(event.body);
     let acknowledged = false;
     const ack: ReceiverEvent['ack'] = async (response) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SharedLoads } from '../calls/askers.ts';
 import { listOf } from '../calls/json.ts';
 import { ttlCache } from '../calls/shared-calls.ts';
 import { ChannelGoneError, isPermanentRefusal } from './errors.ts';
@@ -24,6 +25,8 @@ export class ChannelMembership {
     (_key, { channel, person }) => this.#lookUp(channel, person),
   );
 
+  readonly #loads = new SharedLoads();
+
   constructor(client: RateLimitedClient) {
     this.#client = client;
   }
@@ -31,7 +34,8 @@ export class ChannelMembership {
   /** Whether a person is in a channel; with `isNow` by no cached answer. Throws a SlackError if Slack is unavailable. */
   async statusOf(channel: string, person: string, isNow = false): Promise<MembershipStatus> {
     const options = { context: { channel, person }, forceRefresh: isNow };
-    return await this.#cache.forceFetch(`${channel}/${person}`, options);
+    const key = `${channel}/${person}`;
+    return await this.#loads.join(key, () => this.#cache.forceFetch(key, options));
   }
 
   /** Whether all members of a channel are among these people; false if Slack does not say. Throws a SlackError if Slack is unavailable. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { SharedLoads } from '../calls/askers.ts';
 import { listOf } from '../calls/json.ts';
 import { unlessAborted } from '../calls/retries-and-waits.ts';
 import { ttlCache } from '../calls/shared-calls.ts';
@@ -104,6 +105,7 @@ export class SlackDirectory {
   readonly #people = ttlCache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
   readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
   readonly #insiders = ttlCache(1, MAX_CURRENT_AGE_MS, () => this.#loadInsiders());
+  readonly #loads = new SharedLoads();
 
   constructor(client: RateLimitedClient, log: Logger) {
     this.#client = client;
@@ -117,7 +119,8 @@ export class SlackDirectory {
 
   /** Like `person`, but throws a SlackError if Slack is unavailable. */
   async requirePerson(id: string, signal?: AbortSignal): Promise<Person> {
-    return await unlessAborted(this.#people.forceFetch(id), signal);
+    const load = this.#loads.join(id, () => this.#people.forceFetch(id));
+    return await unlessAborted(load, signal);
   }
 
   /** Like `requirePerson`, but no more than half a minute old: for access to what others wrote, which a guest has not. */
@@ -142,7 +145,7 @@ export class SlackDirectory {
 
   /** The ids of people who are neither guests nor of another organisation, half a minute old at most. Throws a SlackError if Slack is unavailable. */
   async insiders(): Promise<ReadonlySet<string>> {
-    return await this.#insiders.forceFetch('all');
+    return await this.#loads.join('all', () => this.#insiders.forceFetch('all'));
   }
 
   async #loadInsiders(): Promise<Set<string>> {
@@ -158,13 +161,14 @@ export class SlackDirectory {
 
   /** A channel. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async channel(id: string, signal?: AbortSignal): Promise<Channel> {
-    return await this.#orUnknown(unlessAborted(this.#channels.forceFetch(id), signal), unknownChannel(id));
+    return await this.#orUnknown(this.requireChannel(id, signal), unknownChannel(id));
   }
 
   /** Like `channel`, but throws a SlackError if Slack is unavailable. */
   async requireChannel(id: string, signal?: AbortSignal): Promise<Channel> {
     try {
-      return await unlessAborted(this.#channels.forceFetch(id), signal);
+      const load = this.#loads.join(id, () => this.#channels.forceFetch(id));
+      return await unlessAborted(load, signal);
     } catch (error) {
       if (error instanceof ChannelGoneError) return unknownChannel(id);
       throw error;
@@ -187,7 +191,10 @@ export class SlackDirectory {
   async #loadChannel(id: string): Promise<Channel> {
     return await unlessRefused(unknownChannel(id), async () => {
       try {
-        return this.#toChannel(await this.#channelInfo(id));
+        const options = { schema: channelResponseSchema };
+        return this.#toChannel(
+          (await this.#client.call('conversations.info', { channel: id }, options)).channel,
+        );
       } catch (error) {
         // The manifest has no scope for these, so Slack tells no more of them.
         if (error instanceof SlackAuthError && error.neededScopes === 'mpim:read')
@@ -197,20 +204,17 @@ export class SlackDirectory {
     });
   }
 
-  async #channelInfo(id: string): Promise<SlackChannel> {
-    const options = { schema: channelResponseSchema };
-    return (await this.#client.call('conversations.info', { channel: id }, options)).channel;
-  }
-
-  /** Whether the bot is in a channel, or it is archived. Not cached. Throws a SlackError if Slack is unavailable. */
-  async botPlaceIn(id: string): Promise<'inside' | 'outside' | 'archived'> {
+  /** Whether the bot is in a channel, or it is archived. Not cached. `inside` also if Slack cannot say within `maxWaitMs`. */
+  async botPlaceIn(id: string, maxWaitMs: number): Promise<'inside' | 'outside' | 'archived'> {
+    const options = { schema: channelResponseSchema, maxWaitMs };
     try {
-      const { is_archived, is_member, is_im, is_mpim } = await this.#channelInfo(id);
+      const response = await this.#client.call('conversations.info', { channel: id }, options);
+      if (response === undefined) return 'inside';
+      const { is_archived, is_member, is_im, is_mpim } = response.channel;
       if (is_archived) return 'archived';
       return is_member || is_im || is_mpim ? 'inside' : 'outside';
     } catch (error) {
-      if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return 'outside';
-      throw error;
+      return error instanceof ChannelGoneError || error instanceof SlackRefusedError ? 'outside' : 'inside';
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { currentAskers } from '../calls/askers.ts';
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { SlackLeaseError } from './errors.ts';
 
@@ -27,8 +28,11 @@ export interface RateLimit {
 export interface Priority {
   /** 0 may use the deep burst. */
   order: number;
-  /** In ms on any clock that all requests of a queue share, such as when unseen text arrived. */
-  since: number;
+  /**
+   * In ms on any clock that all requests of this order share, such as when unseen text arrived. Left out: askers take
+   * turns, so that nobody's many requests hold up another's first one.
+   */
+  since?: number;
 }
 
 /** A request for a permit. Its functions are called whenever a permit is available. */
@@ -60,8 +64,9 @@ export interface PermitQueueOptions {
 
 interface Waiter extends PermitRequest {
   askedAt: number;
+  askers: ReadonlySet<string>;
   deadline: number;
-  currentPriority: Priority;
+  currentPriority: Required<Priority>;
   /** Its `notBefore`. */
   earliestAt: number;
   /** May use the deep burst. */
@@ -95,6 +100,8 @@ export class PermitQueue {
   readonly #waiters = new Set<Waiter>();
   #isRunning = false;
   #wakeSleeper: (() => void) | undefined;
+  /** When this process last served each asker since somebody waits (`performance.now()`). */
+  readonly #servedAt = new Map<string, number>();
   #pausedUntil = 0;
   /** When the store has permits again, for the usual and for the deep burst. */
   #exhaustedUntil = { usual: 0, deep: 0 };
@@ -133,6 +140,7 @@ export class PermitQueue {
       const waiter: Waiter = {
         ...request,
         askedAt,
+        askers: currentAskers(),
         deadline: askedAt + (request.maxWaitMs ?? Number.POSITIVE_INFINITY),
         currentPriority: { order: DEFAULT_ORDER, since: askedAt },
         earliestAt: askedAt,
@@ -182,6 +190,7 @@ export class PermitQueue {
         else await this.#serve(next);
       }
     } finally {
+      this.#servedAt.clear();
       this.#isRunning = false;
     }
   }
@@ -215,11 +224,18 @@ export class PermitQueue {
   /** Updates a request's priority and earliest time; one that throws is rejected. */
   #refreshWaiter(waiter: Waiter): void {
     try {
-      waiter.currentPriority = waiter.priority?.() ?? { order: DEFAULT_ORDER, since: waiter.askedAt };
+      const { order, since } = waiter.priority?.() ?? { order: DEFAULT_ORDER };
+      waiter.currentPriority = { order, since: since ?? this.#turnSince(waiter) };
       waiter.earliestAt = waiter.notBefore?.() ?? 0;
     } catch (error) {
       waiter.reject(error);
     }
+  }
+
+  /** Since when it is an asker's turn: when they asked, or were last served. */
+  #turnSince({ askers, askedAt }: Waiter): number {
+    const served = [...askers].map((asker) => this.#servedAt.get(asker) ?? 0);
+    return served.length === 0 ? askedAt : Math.max(askedAt, Math.min(...served));
   }
 
   #longestWaiting(now: number): Waiter | undefined {
@@ -276,6 +292,7 @@ export class PermitQueue {
       (other) => other.earliestAt <= now && other.currentPriority.order > order,
     );
     this.#timesPassedOver = isPassingOver ? this.#timesPassedOver + 1 : 0;
+    for (const asker of waiter.askers) this.#servedAt.set(asker, now);
     let isOpen = true;
     waiter.resolve({
       release: () => {

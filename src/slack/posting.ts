@@ -91,7 +91,6 @@ export class Posting {
    */
   async post(request: PostRequest): Promise<{ ts: string }> {
     const { channel, threadTs, guard, signal, key } = request;
-    const since = Date.now();
     const args = {
       channel,
       ...messageArguments(request.message, threadTs),
@@ -100,7 +99,7 @@ export class Posting {
       unfurl_links: false,
       unfurl_media: false,
     };
-    const priority = () => ({ order: POST_PRIORITY[request.kind], since });
+    const priority = () => ({ order: POST_PRIORITY[request.kind] });
     const send = async () => {
       await request.beforeSend?.();
       return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });

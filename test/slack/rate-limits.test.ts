@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { askedBy, SharedLoads } from '../../src/calls/askers.ts';
+import { ttlCache } from '../../src/calls/shared-calls.ts';
 import { SlackRateLimitError } from '../../src/slack/errors.ts';
 import type { PermitRequest, PermitStore } from '../../src/slack/permit-queue.ts';
 import { RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
@@ -146,6 +148,29 @@ describe('the order of requests', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     await Promise.all([live, ...finals]);
     expect(got.indexOf('live')).toBe(10);
+  });
+
+  test('nobody with many requests holds up the first one of another, even after a shared one', async () => {
+    await drain();
+    const got: string[] = [];
+    const shared = new SharedLoads();
+    const cache = ttlCache(10, 60_000, async (name) => {
+      await line(got, name);
+      return name;
+    });
+    const load = (name: string) => shared.join(name, () => cache.forceFetch(name));
+    const ofAda = (name: string) => askedBy('ada', () => load(name));
+    const all = ['a1', 'a2', 'a3', 'a4', 'shared'].map(ofAda);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(got).toEqual(['a1']);
+    all.push(
+      askedBy('grace', () => load('shared')),
+      askedBy('grace', () => load('g1')),
+      load('of nobody'),
+    );
+    await vi.advanceTimersByTimeAsync(20_000);
+    await Promise.all(all);
+    expect(got).toEqual(['a1', 'shared', 'of nobody', 'a2', 'g1', 'a3', 'a4']);
   });
 
   test('a priority that throws rejects only its own request', async () => {

@@ -151,8 +151,7 @@ async function placeRefusal(
   channel: string,
   leftMs: number,
 ): Promise<string | undefined> {
-  const known = workspace.people.botPlaceIn(channel).catch(() => 'inside' as const);
-  const place = await within(leftMs, known, 'inside' as const);
+  const place = await within(leftMs, workspace.people.botPlaceIn(channel, leftMs), 'inside' as const);
   if (place === 'archived') return strings.startForm.archived;
   return place === 'outside' ? inviteMe(workspace) : undefined;
 }

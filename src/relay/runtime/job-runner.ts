@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { askedBy } from '../../calls/askers.ts';
 import { unlessAborted } from '../../calls/retries-and-waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
@@ -159,9 +160,10 @@ export class JobRunner {
     const { log } = this.#deps;
     const triedSince = job.tried_since ?? new Date();
     const isOver = isOverdue(triedSince, kind.giveUpAfterMs);
+    const perform = () => askedBy(kind.kind, () => kind.perform(job, lease));
     try {
       lease.signal.throwIfAborted();
-      if (!isOver) return await unlessAborted(kind.perform(job, lease), lease.signal);
+      if (!isOver) return await unlessAborted(perform(), lease.signal);
       log.warn(labelsOf(job), 'gave up a job');
       if (kind.onGivenUp !== 'counted') await unlessAborted(kind.onGivenUp(job, lease), lease.signal);
       return 'given_up';

@@ -1,4 +1,5 @@
 import { v7 as nextTurnId } from 'uuid';
+import { askedBy } from '../../calls/askers.ts';
 import { type ThreadKey, type Turn, type TurnId, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
@@ -63,11 +64,11 @@ export class TurnRunner {
       const turn = turnLocationOf(context.turn);
       this.#running.set(turn.id, context);
       try {
-        await withAgentSession(context, thread, () =>
+        const takeTurn = () =>
           isPoisoned(context.turn)
             ? abandonTurn(context)
-            : runAndMarkStable(context, turn, () => runTurn(context)),
-        );
+            : runAndMarkStable(context, turn, () => runTurn(context));
+        await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
       } finally {
         // After a lost lease, this process may already run the turn again.
         if (this.#running.get(turn.id) === context) {
@@ -88,7 +89,8 @@ export class TurnRunner {
     const state = await deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
     const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
-    const begun = open === undefined ? await this.#begin(work, state) : undefined;
+    const begin = () => askedBy(state.started_by, () => this.#begin(work, state));
+    const begun = open === undefined ? await begin() : undefined;
     const turn = open === undefined ? begun?.turn : await countTakeover(work, open);
     if (turn === undefined) return undefined;
     const { task_id } = state;

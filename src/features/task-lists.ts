@@ -1,4 +1,3 @@
-import { LOOKUP_TIMEOUT_MS } from '../relay/access/access-policy.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import {
@@ -29,6 +28,8 @@ import type { RunningTurn } from '../store/threads/turn-usage.ts';
 
 /** Most tasks in the message. */
 const MAX_RUNNING_ROWS = 20;
+/** Longest that a command waits to be told whether the bot is in its channel (ms). */
+const PLACE_TIMEOUT_MS = 5_000;
 
 /** A running task as one person sees it in one channel. */
 interface RunningTask extends RunningTurn {
@@ -105,7 +106,7 @@ async function emptyListIn(
   message: RenderedMessage,
 ): Promise<RenderedMessage> {
   const slack = deps.workspace(workspace);
-  if (slack === undefined || (await slack.people.botPlaceIn(channel, LOOKUP_TIMEOUT_MS)) === 'inside')
+  if (slack === undefined || (await slack.people.botPlaceIn(channel, PLACE_TIMEOUT_MS)) === 'inside')
     return message;
   return { text: await inviteMe(slack), blocks: [] };
 }

@@ -18,7 +18,7 @@ const RETRY_SCALE = 1 / 20;
 const INTERRUPTED = 130;
 
 /** Plays the demo and removes all that it started, also when a signal ends it; resolves to the exit code. `json`: its figures last. */
-export async function playDemo({ json }: { json: boolean }): Promise<number> {
+export async function playDemo({ json, tls }: { json: boolean; tls: boolean }): Promise<number> {
   const ending = Promise.withResolvers<number>();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => ending.resolve(INTERRUPTED));
@@ -27,7 +27,7 @@ export async function playDemo({ json }: { json: boolean }): Promise<number> {
     `${styleText('bold', 'Taskthread demo')}: a Slack workspace, an agent service, PostgreSQL and the bot, all on this machine.\n`,
   );
   await using undo = new AsyncDisposableStack();
-  const starting = startDemo(undo);
+  const starting = startDemo(undo, tls);
   try {
     return await Promise.race([starting.then((demo) => playStory(demo, json)), ending.promise]);
   } finally {
@@ -40,10 +40,11 @@ interface Demo extends SandboxServices {
   bot: BotSupervisor;
 }
 
-async function startDemo(undo: AsyncDisposableStack): Promise<Demo> {
+async function startDemo(undo: AsyncDisposableStack, tls: boolean): Promise<Demo> {
   const services = await startSandboxServices(
     {
       s3: true,
+      tls,
       slack: { retryScale: RETRY_SCALE },
       agent: { behaviour: { partSize: 5 * MEBIBYTE }, writingPace: 10 },
     },

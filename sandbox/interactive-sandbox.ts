@@ -37,7 +37,7 @@ export async function startInteractiveSandbox(options: InteractiveSandboxOptions
   const page = await startPageServer({ slack, agent, bot, ports, manifestCommands });
   cleanup.defer(() => page.stop());
   const all = cleanup.move();
-  return { slack, agent, bot, page, stop: () => all.disposeAsync() };
+  return { slack, agent, bot, page, settings, stop: () => all.disposeAsync() };
 }
 
 /** Adds people and channels of every kind that the bot treats differently. */

@@ -7,18 +7,20 @@ const DEFAULT_PORT = 4700;
 /** Pauses between words with which people can watch an answer grow. */
 const READABLE = 4;
 
-exitIfHelpIsAsked(`Usage: npm run sandbox -- [--port 4700] [--speed 1] [--no-bot]
+exitIfHelpIsAsked(`Usage: npm run sandbox -- [--port 4700] [--speed 1] [--tls] [--no-bot]
 
 Runs a Slack workspace, an agent service and the app on this machine, in your browser.
 
   --port P   the page's TCP port; 4700, or any other where that is taken
   --speed N  the agent works, and Slack repeats events, N times as fast as in reality
+  --tls      Slack and the service are reached by TLS, with a certificate of their own, and offer HTTP/2
   --no-bot   starts no app, for you to connect one`);
 const { DATABASE_URL: databaseUrl, LOG_LEVEL = 'info' } = process.env;
 const { values } = parseArgs({
   options: {
     port: { type: 'string' },
     speed: { type: 'string', default: '1' },
+    tls: { type: 'boolean', default: false },
     'no-bot': { type: 'boolean', default: false },
   },
 });
@@ -36,6 +38,7 @@ const opening = startSandbox({
   ports: values.port === undefined ? [DEFAULT_PORT, 0] : [Number(values.port)],
   agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 1 / speed, writingPace: READABLE },
   slack: { retryScale: 1 / speed },
+  tls: values.tls,
   bot,
   ...(databaseUrl === undefined ? {} : { databaseUrl }),
   // Encrypts what people keep in settings.
@@ -45,7 +48,8 @@ const opening = startSandbox({
 let stopping = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
 try {
-  const { page, slack, agent } = await opening;
+  const { page, slack, agent, settings } = await opening;
+  const { NODE_EXTRA_CA_CERTS: certificates } = settings;
   console.log(`
   Open ${page.url} in a browser. Press Ctrl-C to stop everything.
 
@@ -55,7 +59,7 @@ try {
     SLACK_APP_TOKEN=${slack.appToken}
     AGENT_BASE_URL=${agent.url}
     AGENT_API_KEY=${agent.apiKey}
-    PRIVATE_HOSTS=127.0.0.1
+    PRIVATE_HOSTS=127.0.0.1${certificates === undefined ? '' : `\n    NODE_EXTRA_CA_CERTS=${certificates}`}
 `);
 } catch (error) {
   if (!stopping) {

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Faults } from '../faults.ts';
-import { closeServer, listenLocally } from '../local-server.ts';
+import type { NetworkProxy } from '../network-proxy.ts';
+import { listenBehind, type Reach } from '../reach.ts';
 import type { AgentScript } from './agent-script.ts';
 import { analyst } from './analyst.ts';
 import { CallLog, type RecordedCall } from './call-log.ts';
@@ -22,6 +23,9 @@ import { TaskRunner } from './task-runner.ts';
 export interface AgentServiceOptions {
   /** A free port by default. */
   port?: number;
+  reach?: Reach;
+  /** The signed links lead through this proxy. */
+  storageProxy?: NetworkProxy | undefined;
   /** Customer by API key; one demo key by default. */
   apiKeys?: Record<string, string>;
   /** The behaviour where the document leaves it open. */
@@ -59,11 +63,13 @@ export async function startAgentService(options: AgentServiceOptions = {}) {
   const log = new CallLog();
   const state = new ServiceState(now);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 30_000 });
-  const port = await listenLocally(server, options.port);
-  const origin = `http://127.0.0.1:${port}`;
+  const reachable = await listenBehind(server, { port: options.port, ...options.reach });
+  const { origin } = reachable;
+  const port = Number(new URL(origin).port);
+  const linkOrigin = options.storageProxy === undefined ? origin : reachable.through(options.storageProxy);
   const storage =
     options.storage === undefined
-      ? await openDiskStorage({ behaviour, now, origin })
+      ? await openDiskStorage({ behaviour, now, origin: linkOrigin })
       : openS3Storage(options.storage.s3);
   const runners = new Map<string, TaskRunner>();
   const { pace = 1, writingPace = 1 } = options;
@@ -90,7 +96,10 @@ export async function startAgentService(options: AgentServiceOptions = {}) {
     ...messageEndpoints(context),
     ...fileEndpoints(context),
   ];
-  server.on('request', createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys, port }));
+  server.on(
+    'request',
+    createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys, origins: [origin, linkOrigin] }),
+  );
 
   const calls: readonly RecordedCall[] = log.calls;
   return {
@@ -121,7 +130,7 @@ export async function startAgentService(options: AgentServiceOptions = {}) {
     /** Ends the agent's work, cuts all connections and removes the stored files. */
     stop: async () => {
       for (const runner of runners.values()) runner.abandon();
-      await closeServer(server);
+      await reachable.stop();
       await storage.stop();
     },
   };

@@ -19,7 +19,8 @@ export interface HttpAppDeps {
   log: CallLog;
   /** Customer by key. */
   apiKeys: Readonly<Record<string, string>>;
-  port: number;
+  /** How the service and its links are reached. */
+  origins: readonly string[];
 }
 
 /** Creates the Express app for the endpoints and the signed links. */
@@ -29,7 +30,7 @@ export function createHttpApp(deps: HttpAppDeps): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   const nameOf = callNamer(endpoints);
-  app.use(ownHost(deps.port));
+  app.use(ownHost(deps.origins));
   app.use(log.middleware(nameOf));
   app.use(oddHttp(nameOf, (call) => behaviour.oddHttp?.(call)));
   // Before the faults, which may be about what a body says.
@@ -75,8 +76,11 @@ async function answer(
 }
 
 /** Refuses requests to other names: a page from elsewhere may have its name lead to this machine (DNS rebinding). */
-function ownHost(port: number): RequestHandler {
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+function ownHost(origins: readonly string[]): RequestHandler {
+  const hosts = origins.flatMap((origin) => {
+    const { host, port } = new URL(origin);
+    return [host, `localhost:${port}`];
+  });
   return (request, _response, next) => {
     if (!hosts.includes(request.headers.host ?? '')) throw new ServiceRefusal(421, 'Unknown host');
     next();

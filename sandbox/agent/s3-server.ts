@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import S3rver from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
+import { type Certificate, TlsFront } from '../tls-front.ts';
 import type { S3Location } from './storage.ts';
 
 /** S3's minimum size of every part but the last (bytes). */
@@ -16,11 +17,17 @@ export interface S3 extends S3Location {
   stop(): Promise<void>;
 }
 
+interface S3Options {
+  folder: string;
+  /** The server is reached by TLS. */
+  certificate?: Certificate | undefined;
+}
+
 /**
  * Starts an S3 server on a free port of 127.0.0.1, with one bucket in `folder`. It is stricter than the package: like S3
  * it refuses unsigned requests, and parts that are missing, too small, out of order or named with a wrong etag.
  */
-export async function startS3({ folder }: { folder: string }): Promise<S3> {
+export async function startS3({ folder, certificate }: S3Options): Promise<S3> {
   const bucket = 'agent-files';
   const server = new S3rver({
     address: '127.0.0.1',
@@ -44,11 +51,13 @@ export async function startS3({ folder }: { folder: string }): Promise<S3> {
     return join(name, uploadId, parts);
   };
   const { port } = await server.run();
+  const front = certificate && new TlsFront(port, certificate);
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: front === undefined ? `http://127.0.0.1:${port}` : `https://127.0.0.1:${await front.listen()}`,
     bucket,
     credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
     stop: async () => {
+      await front?.stop();
       const closed = server.close();
       server.httpServer.closeAllConnections();
       await closed;

@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { Faults } from '../faults.ts';
-import { closeServer, listenLocally } from '../local-server.ts';
+import { listenBehind, type Reachable } from '../reach.ts';
 import { InteractionActions } from './actions/interaction-actions.ts';
 import { appLevelToken, signingSecretOf } from './app-installation.ts';
 import { AppRegistration } from './app-registration.ts';
@@ -32,7 +32,7 @@ export type { Change } from './world.ts';
 
 /** What the workspace needs besides the parts that its actions use. */
 interface WorkspaceParts extends WorkspaceDeps {
-  server: Server;
+  server: Reachable;
   api: WebApi;
   limits: RateLimits;
   oauth: OAuth;
@@ -169,7 +169,7 @@ export class SlackWorkspace extends InteractionActions<WorkspaceParts> {
   async stop(): Promise<void> {
     this.deps.deliveries.stop();
     await this.deps.sockets.stop();
-    await closeServer(this.deps.server);
+    await this.deps.server.stop();
     this.deps.files.stop();
   }
 }
@@ -209,9 +209,10 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
     ...appManifestMethods(deps, app, { clientId, clientSecret, signingSecret }),
   };
   const api = new WebApi({ world, limits, scopes: settings.scopes, methods, appToken, app });
-  const server = createServer(routes(deps, api, oauth, faults));
-  deps.sockets.attach(server);
-  world.baseUrl = `http://127.0.0.1:${await listenLocally(server, options.port)}`;
+  const http = createServer(routes(deps, api, oauth, faults));
+  deps.sockets.attach(http);
+  const server = await listenBehind(http, { port: options.port, ...options.reach });
+  world.baseUrl = server.origin;
   const parts = { server, api, limits, oauth, app, steps, faults, statuses };
   return new SlackWorkspace({ ...deps, ...parts, signingSecret, appToken, ackTimeoutMs });
 }

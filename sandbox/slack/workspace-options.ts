@@ -1,4 +1,5 @@
 import type { Faults } from '../faults.ts';
+import type { Reach } from '../reach.ts';
 import type { Organisation } from './app-installation.ts';
 import { Deliveries } from './deliveries.ts';
 import { type DeliveryBehaviour, Events } from './events.ts';
@@ -28,6 +29,7 @@ export interface SlackWorkspaceOptions extends Partial<Omit<Settings, 'scopes' |
   appExists?: boolean;
   /** TCP port on 127.0.0.1; a free one by default. */
   port?: number;
+  reach?: Reach;
   /** Scopes of the bot's token; all by default. */
   scopes?: string[];
   /** Events that the app subscribes to (`app_mention`, `message.channels`, ...); all by default. */

@@ -52,7 +52,7 @@ describe('a server that is lost', () => {
     await write(database);
     proxies[0]?.reset('closed');
     await expect.poll(() => write(database).catch(() => undefined)).toBeDefined();
-    proxies[1]?.reset('full');
+    proxies[1]?.fill();
     proxies[0]?.restore();
     await expect.poll(() => write(database).catch(() => undefined)).toBeDefined();
   });

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { guardedConnections } from '../calls/outbound-proxy.ts';
 import {
@@ -62,7 +61,7 @@ export class AgentClient {
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
-  readonly #connections: Dispatcher;
+  readonly #connections: ReturnType<typeof guardedConnections>;
   readonly presence: ServicePresence;
   /** The service's signed links, which are used without the key. */
   readonly links: SignedLinks;
@@ -83,7 +82,7 @@ export class AgentClient {
     const allowing = lookupWithAllowed(allowedHosts, lookup);
     this.#connections = guardedConnections(allowedHosts, allowing, this.#timeouts.connectMs);
     const transport = {
-      dispatcher: this.#connections,
+      dispatcher: this.#connections.dispatcher,
       timeouts: this.#timeouts,
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
       serviceOptions: this.serviceOptions,
@@ -92,7 +91,7 @@ export class AgentClient {
     this.#http = new ServiceHttp({
       ...options,
       ...transport,
-      dispatcher: options.dispatcher ?? this.#connections,
+      dispatcher: options.dispatcher ?? this.#connections.dispatcher,
       baseUrl,
       responseReader: this.#responseReader,
       apiKey: () => options.apiKey,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { countLeftOut, parseJson } from '../calls/json.ts';
-import { anySignal, type LeaseGuard } from '../calls/retries-and-waits.ts';
+import { anySignal, type LeaseGuard, withSecondCall } from '../calls/retries-and-waits.ts';
 import type { AgentClientOptions, CallAttempt, CursorPage, Transport } from './client-options.ts';
 import {
   type CallContext,
@@ -159,8 +159,10 @@ export class ServiceHttp {
     const outerSignal = anySignal([signal, guard?.signal]);
     const once = async (attempt: number): Promise<T> => {
       if (method === 'GET') await this.#waitToRead(context, outerSignal);
-      const call = { ...details, context, method, url, attempt, outerSignal, read, idleMs };
-      return await this.#attempt(call).catch(async (error: unknown) => {
+      const call = { ...details, context, method, url, attempt, read, idleMs };
+      const send = (signal: AbortSignal) => this.#attempt({ ...call, outerSignal: signal });
+      const made = method === 'GET' ? withSecondCall(send, outerSignal) : send(outerSignal);
+      return await made.catch(async (error: unknown) => {
         const isDoubtful =
           error instanceof AgentForbiddenError && serviceOptions.badKeyStatuses.includes(403);
         throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;

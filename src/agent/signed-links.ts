@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { firstTextAt, parseJson } from '../calls/json.ts';
+import { withSecondCall } from '../calls/retries-and-waits.ts';
 import type { Transport } from './client-options.ts';
 import { type CallContext, errorForBrokenRequest, errorForResponse } from './error-mapping.ts';
 import { AgentError, AgentExpiredLinkError, AgentRejectedError } from './errors.ts';
@@ -53,6 +54,9 @@ export interface LinkUpload {
   readonly sizeBytes: number;
   readonly signal: AbortSignal | undefined;
 }
+
+/** The first attempt of an upload is given up after so many milliseconds of silence: its connection may be dead. */
+const FIRST_IDLE_MS = 8_000;
 
 type LinkRequest = Pick<HttpRequest, 'method' | 'headers' | 'sizeBytes'> & {
   /** Creates a new body for each attempt. */
@@ -119,7 +123,7 @@ export class SignedLinks {
     let to = link;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const url = this.#resolve(context, to, from);
-      const once = () => this.#attempt(context, url, request);
+      const once = (attempt: number) => this.#attempt(context, url, request, attempt);
       const response = await retryCall(once, this.#retry, request.signal);
       const { status } = response;
       const location = response.header('location');
@@ -178,12 +182,21 @@ export class SignedLinks {
   }
 
   /** One attempt; returns a 2xx or a redirect. */
-  async #attempt(context: CallContext, url: URL, { body, ...request }: LinkRequest): Promise<HttpResponse> {
+  async #attempt(
+    context: CallContext,
+    url: URL,
+    { body, ...request }: LinkRequest,
+    attempt: number,
+  ): Promise<HttpResponse> {
     const signal = request.signal ?? new AbortController().signal;
     try {
       const { dispatcher, timeouts } = this.#options;
       const { idleMs } = timeouts;
-      const response = await sendRequest({ ...request, url, body: body?.(), dispatcher, signal, idleMs });
+      const isRead = request.method === 'GET';
+      const idle = isRead || attempt > 1 ? idleMs : Math.min(FIRST_IDLE_MS, idleMs);
+      const send = (ends: AbortSignal) =>
+        sendRequest({ ...request, url, body: body?.(), dispatcher, signal: ends, idleMs: idle });
+      const response = await (isRead ? withSecondCall(send, signal) : send(signal));
       if (response.status >= 200 && response.status < 400) return response;
       throw await errorForResponse(context, response);
     } catch (error) {

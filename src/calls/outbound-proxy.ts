@@ -5,29 +5,76 @@ import {
   Agent,
   type Dispatcher,
   EnvHttpProxyAgent,
-  getGlobalDispatcher,
   Pool,
   setGlobalDispatcher,
+  fetch as undiciFetch,
+  request as undiciRequest,
+  WebSocket,
 } from 'undici';
+import { DEAD_CONNECTION_MS } from './retries-and-waits.ts';
 import { MAX_HEAD_BYTES } from './unasked-continue.ts';
+
+/**
+ * HTTP/1.1: a call that its own signal ends does not end a dead connection of HTTP/2, which serves all calls. No unused
+ * connection is kept until a call on another one counts as silent: what is then repeated gets one that works.
+ */
+const CONNECTION_OPTIONS = {
+  allowH2: false,
+  keepAliveMaxTimeout: DEAD_CONNECTION_MS - 1_000,
+  maxHeaderSize: MAX_HEAD_BYTES,
+};
 
 interface ProxySettings {
   HTTPS_PROXY?: string | undefined;
   NO_PROXY: string;
 }
 
+type ProxyOptions = Pick<
+  Required<EnvHttpProxyAgent.Options>,
+  'httpProxy' | 'httpsProxy' | 'noProxy' | 'proxyTunnel' | 'proxyTls'
+>;
+
 /** The proxy of this process, as undici takes it; undefined without one. */
-let proxy: { httpProxy: string; httpsProxy: string; noProxy: string; proxyTunnel: true } | undefined;
+let proxy: ProxyOptions | undefined;
+let kept = connections({});
+let fresh = connections({ pipelining: 0 });
 
 /** Sends what leaves this process through tunnels of a proxy, except to the hosts of NO_PROXY. Called before any request. */
 export function useProxy({ HTTPS_PROXY: url, NO_PROXY: noProxy }: ProxySettings): void {
-  proxy = url === undefined ? undefined : { httpProxy: url, httpsProxy: url, noProxy, proxyTunnel: true };
-  setGlobalDispatcher(connections({}));
+  // A tunnel is opened by HTTP/1.1, also at a proxy that would prefer HTTP/2.
+  const tunnel = { proxyTunnel: true, proxyTls: { allowH2: false } };
+  proxy = url === undefined ? undefined : { httpProxy: url, httpsProxy: url, noProxy, ...tunnel };
+  kept = connections({});
+  fresh = connections({ pipelining: 0 });
+  setGlobalDispatcher(fresh);
+}
+
+/** Connections that serve many requests, one after the other: for calls that end soon, or that may be repeated. */
+export function keptConnections(): Dispatcher {
+  return kept;
+}
+
+/** A connection for each request, which can't have died before: for rare calls, and those that can't be repeated. */
+export function freshConnections(): Dispatcher {
+  return fresh;
+}
+
+/** undici's, over a fresh connection unless `dispatcher` says otherwise. */
+export const fetch: typeof undiciFetch = (url, options) =>
+  undiciFetch(url, { dispatcher: fresh, ...options });
+
+/** undici's, over a fresh connection unless `dispatcher` says otherwise. */
+export const request: typeof undiciRequest = (url, options) =>
+  undiciRequest(url, { dispatcher: fresh, ...options });
+
+/** A WebSocket that leaves as all requests do. */
+export function openWebSocket(url: string): WebSocket {
+  return new WebSocket(url, { dispatcher: fresh });
 }
 
 /** Connections as `useProxy` says; undici takes NO_PROXY except for its ranges of addresses. */
-function connections(given: EnvHttpProxyAgent.Options): Dispatcher {
-  const options = { maxHeaderSize: MAX_HEAD_BYTES, ...given };
+function connections(more: EnvHttpProxyAgent.Options): Dispatcher {
+  const options = { ...CONNECTION_OPTIONS, ...more };
   const direct = new Agent(options);
   if (proxy === undefined) return direct;
   const ranges = proxy.noProxy
@@ -48,30 +95,34 @@ function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
-/** What opens WebSockets through the proxy; undefined without one. */
-export function proxyDispatcher(): Dispatcher | undefined {
-  return proxy && getGlobalDispatcher();
-}
-
 /**
- * Connections to hosts whose addresses `lookup` accepts, or that are among `allowedHosts`. The proxy looks names up by itself:
- * it is asked only for those that passed here.
+ * Connections to hosts whose addresses `lookup` accepts, or that are among `allowedHosts`: kept ones for GET, fresh ones
+ * for what changes something. The proxy looks names up by itself: it is asked only for those that passed here.
  */
 export function guardedConnections(
   allowedHosts: ReadonlySet<string>,
   lookup: LookupFunction,
   timeoutMs: number,
-): Dispatcher {
-  const options = { allowH2: false, connect: { timeout: timeoutMs, lookup }, connectTimeout: timeoutMs };
+): { dispatcher: Dispatcher; destroy(): Promise<void> } {
+  const connect = { timeout: timeoutMs, lookup };
   const clientFactory = (origin: URL, poolOptions: object) => {
-    const pool = new Pool(origin, poolOptions);
+    const pool = new Pool(origin, { ...poolOptions, ...CONNECTION_OPTIONS });
     const open = pool.connect.bind(pool);
-    const connect = async (request: Dispatcher.ConnectOptions) => {
+    const openAllowed = async (request: Dispatcher.ConnectOptions) => {
       const host = withoutBrackets(new URL(`http://${request.path}`).hostname);
       if (isIP(host) === 0 && !allowedHosts.has(host)) await promisify(lookup)(host, { all: true });
       return open(request);
     };
-    return Object.assign(pool, { connect });
+    return Object.assign(pool, { connect: openAllowed });
   };
-  return connections({ ...options, clientFactory });
+  const options = { connect, connectTimeout: timeoutMs, clientFactory };
+  const forReading = connections(options);
+  const forWriting = connections({ ...options, pipelining: 0 });
+  const dispatcher = forReading.compose((dispatch) => (request, handler) => {
+    return request.method === 'GET' ? dispatch(request, handler) : forWriting.dispatch(request, handler);
+  });
+  return {
+    dispatcher,
+    destroy: async () => void (await Promise.all([forReading.destroy(), forWriting.destroy()])),
+  };
 }

@@ -48,6 +48,33 @@ export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal |
   return await Promise.race([result, promise]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
+/** A call that has been silent for so long (ms) may be on a dead connection, which swallows what is sent. */
+export const DEAD_CONNECTION_MS = 5_000;
+
+/**
+ * Makes a call that only reads, and makes it once more beside the first if that is silent for so long (ms). The first
+ * result counts; the signal of the other call is aborted. Rejects with the error of the first call if both fail.
+ */
+export async function withSecondCall<T>(
+  call: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal | undefined,
+  silentMs = DEAD_CONNECTION_MS,
+): Promise<T> {
+  const [one, other] = [new AbortController(), new AbortController()];
+  const make = async (own: AbortController, rival: AbortController) => {
+    const result = await call(anySignal([signal, own.signal]));
+    rival.abort(NO_LONGER_NEEDED);
+    return result;
+  };
+  const first = make(one, other);
+  const isSettled = first.then(
+    () => true,
+    () => true,
+  );
+  if (await within(silentMs, isSettled, false)) return await first;
+  return await Promise.any([first, make(other, one)]).catch(() => first);
+}
+
 /** The longest Retry-After that is honoured (ms): a timer of over 24 days would fire at once. */
 export const MAX_RETRY_AFTER_MS = 60 * 60_000;
 

@@ -2,7 +2,7 @@ import { type App, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
-import { proxyDispatcher } from '../calls/outbound-proxy.ts';
+import { freshConnections } from '../calls/outbound-proxy.ts';
 import { MAX_RETRY_AFTER_MS, sleepUnlessAborted, within } from '../calls/retries-and-waits.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { backoffMs } from '../relay/runtime/retry-and-giving-up.ts';
@@ -152,9 +152,8 @@ export class SocketModeConnection {
 
   #receiver(): SocketModeReceiver {
     const { app, appToken, slackApiUrl, log } = this.#deps;
-    const dispatcher = proxyDispatcher();
     const receiver = new SocketModeReceiver({
-      ...(dispatcher && { dispatcher }),
+      dispatcher: freshConnections(),
       appToken,
       autoReconnectEnabled: false,
       logger: createSlackLogger(log, true),

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { decodeBody, UNCOMPRESSED } from '../calls/content-coding.ts';
-import { doubledMs } from '../calls/retries-and-waits.ts';
+import { keptConnections, request } from '../calls/outbound-proxy.ts';
+import { DEAD_CONNECTION_MS, doubledMs, withSecondCall } from '../calls/retries-and-waits.ts';
 import {
   decideOnFile,
   type FileDecision,
@@ -108,7 +109,8 @@ export class FileDownloads {
     const { version } = open;
     for (let emptyAttempts = 0; ; emptyAttempts += 1) {
       try {
-        open ??= await this.open(file, { offset: at, ...(signal && { signal }) });
+        const isPatient = emptyAttempts > 0;
+        open ??= await this.open(file, { offset: at, isPatient, ...(signal && { signal }) });
         if (open.version !== version) {
           open.release();
           throw new FileRefusedError(file.id, 'changed');
@@ -131,11 +133,15 @@ export class FileDownloads {
   }
 
   /**
-   * Opens a file that was resolved from `offset` (bytes) on, once.
+   * Opens a file that was resolved from `offset` (bytes) on, once. Unless the caller `isPatient`, its bytes must come
+   * without a pause in which a connection may have died.
    * Throws FileRefusedError if the file cannot be read, another SlackError if Slack fails.
    */
-  async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
-    const { offset = 0, signal } = options;
+  async open(
+    file: SlackFile,
+    options: { offset?: number; isPatient?: boolean; signal?: AbortSignal } = {},
+  ): Promise<OpenFile> {
+    const { offset = 0, isPatient = false, signal } = options;
     const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client } = this.#options;
     const decision = decideOnFile(file, this.#options);
     if (decision.do !== 'download')
@@ -144,17 +150,20 @@ export class FileDownloads {
     if (!mayReceiveToken(url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
     let response: Dispatcher.ResponseData;
     try {
-      response = await request(url, {
-        headers: {
-          authorization: `Bearer ${client.installation.token}`,
-          ...UNCOMPRESSED,
-          ...(offset > 0 && { range: `bytes=${offset}-` }),
-        },
-        headersTimeout: idleMs,
-        bodyTimeout: idleMs,
-        highWaterMark: READ_AHEAD_BYTES,
-        signal: signal ?? null,
-      });
+      const get = (ends: AbortSignal) =>
+        request(url, {
+          headers: {
+            authorization: `Bearer ${client.installation.token}`,
+            ...UNCOMPRESSED,
+            ...(offset > 0 && { range: `bytes=${offset}-` }),
+          },
+          headersTimeout: idleMs,
+          bodyTimeout: isPatient ? idleMs : Math.min(idleMs, DEAD_CONNECTION_MS),
+          highWaterMark: READ_AHEAD_BYTES,
+          signal: ends,
+          dispatcher: keptConnections(),
+        });
+      response = await withSecondCall(get, signal);
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new FileUnavailableError(file.id, 'network', error);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from 'undici';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
+import { request } from '../calls/outbound-proxy.ts';
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { slackFileSchema } from './downloadable-files.ts';
 import {
@@ -51,7 +51,9 @@ const fileInfoSchema = z.looseObject({
   file: slackFileSchema.extend({ shares: optional(z.record(z.string(), optional(placesSchema))) }),
 });
 
-const IDLE_TIMEOUT_MS = 30_000;
+/** The silence (ms) that ends an upload, and how many of its bytes allow a millisecond more: Slack stores the file first. */
+const IDLE_TIMEOUT_MS = 8_000;
+const BYTES_PER_IDLE_MS = 1_000;
 /** The pauses (ms) before each look for a shared file: Slack scans it first. */
 const SHOWN_CHECK_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
 const UPLOAD_METHOD = 'upload of a file';
@@ -146,6 +148,7 @@ export class FileUploads {
     }
     assertLeaseHeld(UPLOAD_METHOD, guard);
     const body = Readable.from(upload.content, { objectMode: false });
+    const idleMs = IDLE_TIMEOUT_MS + Math.ceil(upload.sizeBytes / BYTES_PER_IDLE_MS);
     let status: number;
     try {
       // Wait for the first byte before the request: a connection that waits for it might be closed.
@@ -154,8 +157,8 @@ export class FileUploads {
         method: 'POST',
         headers: { 'content-type': 'application/octet-stream', 'content-length': String(upload.sizeBytes) },
         body,
-        headersTimeout: IDLE_TIMEOUT_MS,
-        bodyTimeout: IDLE_TIMEOUT_MS,
+        headersTimeout: idleMs,
+        bodyTimeout: idleMs,
         signal: guard?.signal ?? null,
       });
       status = response.statusCode;

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
 import type { Logger } from 'pino';
-import { fetch } from 'undici';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
 import { countLeftOut } from '../calls/json.ts';
+import { fetch, freshConnections, keptConnections } from '../calls/outbound-proxy.ts';
 import { type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { SharedQuestion } from '../calls/shared-calls.ts';
 import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
@@ -135,17 +135,8 @@ export class SlackClient {
     const request = this.#inFlight.getStore();
     if (request === undefined) throw new Error('A request was made outside SlackClient.call.');
     assertLeaseHeld(request.method, request.guard);
-    const { body, headers, method, redirect } = init;
-    if (typeof body !== 'string')
-      throw new Error('SlackClient sends only form bodies; use FileUploads for files.');
     request.isSent = true;
-    const response = await fetch(url, {
-      body,
-      signal: request.signal,
-      ...(headers && { headers }),
-      ...(method && { method }),
-      ...(redirect && { redirect }),
-    });
+    const response = await sendText(url, { ...init, signal: request.signal }, keptConnections());
     request.status = response.status;
     request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
     return response;
@@ -176,10 +167,29 @@ export function clientForToken(
   return new SlackClient({ ...options, installation });
 }
 
+/** One request as Slack's packages make it; it ends after five seconds if they set no limit. */
+async function sendText(
+  url: string | URL,
+  { body, headers, method, redirect, signal }: Parameters<FetchFunction>[1] = {},
+  dispatcher = freshConnections(),
+) {
+  if (typeof body !== 'string')
+    throw new Error("Slack's packages send only forms and JSON here; use FileUploads for files.");
+  return fetch(url, {
+    body,
+    dispatcher,
+    signal: signal ?? AbortSignal.timeout(CALL_TIMEOUT_MS),
+    ...(headers && { headers }),
+    ...(method && { method }),
+    ...(redirect && { redirect }),
+  });
+}
+
 /** What all clients of Slack's packages have in common: a call is one request, and goes to this address alone. */
 export function webClientOptions(slackApiUrl: string) {
   return {
     slackApiUrl,
+    fetch: sendText,
     allowAbsoluteUrls: false,
     rejectRateLimitedCalls: true,
     retryConfig: { retries: 0 },

@@ -187,6 +187,22 @@ describe('the other rules', () => {
   });
 
   test.each([
+    ['undici', "import { Agent } from 'undici';\nnew Agent();", 'values of undici'],
+    ['HTTPS', "import { request } from 'node:https';\nrequest(url);", 'values of node:https'],
+    ["Node's fetch", 'const answer = await fetch(url);', 'fetch('],
+    ["Node's WebSocket", 'const socket = new WebSocket(url);', 'new WebSocket('],
+  ])('find connections that %s makes', (_, text, what) => {
+    expect(violationsOf({ 'src/slack/a.ts': text })).toEqual([expect.stringContaining(`uses ${what}`)]);
+  });
+
+  test('let calls use the connections that are made for all', () => {
+    const text =
+      "import type { Dispatcher } from 'undici';\nimport { fetch } from '../calls/outbound-proxy.ts';\nfetch(url);";
+    const made = { 'src/calls/outbound-proxy.ts': "import { Agent } from 'undici';" };
+    expect(violationsOf({ 'src/slack/a.ts': text, ...made })).toEqual([]);
+  });
+
+  test.each([
     ['src/store/utils.ts', /no utils/],
     ['src/store/helpers/a.ts', /no helpers/],
   ])('refuse the name %s', (path, message) => {

@@ -141,6 +141,9 @@ const SERVICE_FIELD_ROOMS = ['src/agent', 'sandbox', 'sandbox/fuzz'];
 /** Folders with too many similar files to name each in their README. */
 const SUMMARISED = /^(?:sandbox\/)/;
 
+/** Where connections to the outside are made: by HTTP/1.1, through the proxy. Others get them from there. */
+const CONNECTIONS = 'src/calls/outbound-proxy.ts';
+
 const MAX_LINES = 350;
 /** Made from the migrated tables: it grows with them. */
 const GENERATED = 'src/store/tables.ts';
@@ -160,6 +163,7 @@ export function violations(tree: Tree): string[] {
       ...sizeViolations(path, text),
       ...importsOf(text).flatMap((one) => [...importViolations(path, one), ...parserViolations(path, one)]),
       ...fieldViolations(path, text),
+      ...connectionViolations(path, text),
     ]),
     ...cycleViolations(fileGraph(tree), 'files'),
     ...folderCycleViolations(tree),
@@ -225,6 +229,21 @@ function fieldViolations(path: string, text: string): string[] {
   return SERVICE_FIELDS.filter((field) => new RegExp(`(?<![\\w$])${field}(?![\\w$])`).test(code)).map(
     (field) =>
       `${path} uses ${field}, a field of the service: only src/agent knows it. Use its camelCase type.`,
+  );
+}
+
+function connectionViolations(path: string, text: string): string[] {
+  if (!path.startsWith('src/') || path === CONNECTIONS) return [];
+  const imports = importsOf(text);
+  const clients = imports.filter(
+    ({ target, typeOnly }) => /^(?:undici|node:http[s2])$/.test(target) && !typeOnly,
+  );
+  const isGiven = imports.some(({ target }) => posix.join(posix.dirname(path), target) === CONNECTIONS);
+  const takes = isGiven ? null : /(?<![\w$.#])(?:fetch\(|new WebSocket\()/.exec(withoutComments(text));
+  const own = [...clients.map(({ target }) => `values of ${target}`), ...(takes === null ? [] : [takes[0]])];
+  return own.map(
+    (what) =>
+      `${path} uses ${what}, whose connections may speak HTTP/2 and pass the proxy by: take them from ${CONNECTIONS}.`,
   );
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { anySignal } from '../../src/calls/retries-and-waits.ts';
+import { anySignal, withSecondCall } from '../../src/calls/retries-and-waits.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: unknown = runInNewContext('gc');
@@ -39,4 +39,48 @@ test('a time limit that nothing else holds still ends it', async () => {
   const deadline = performance.now() + 10_000;
   while (!signal.aborted && performance.now() < deadline) await sleep(10);
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+});
+
+/** Calls that end when the test says so, and what became of them. */
+function heldCalls() {
+  const calls: { signal: AbortSignal; end: PromiseWithResolvers<string> }[] = [];
+  const call = (signal: AbortSignal) => {
+    const end = Promise.withResolvers<string>();
+    calls.push({ signal, end });
+    return end.promise;
+  };
+  return { calls, call };
+}
+
+test('a call that is silent is made once more beside the first, and the first result counts', async () => {
+  const { calls, call } = heldCalls();
+  const result = withSecondCall(call, undefined, 20);
+  await expect.poll(() => calls.length).toBe(2);
+  calls[1]?.end.resolve('second');
+  expect(await result).toBe('second');
+  expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+});
+
+test('a silent call may still have the result, also after the second one has failed', async () => {
+  const { calls, call } = heldCalls();
+  const result = withSecondCall(call, undefined, 20);
+  await expect.poll(() => calls.length).toBe(2);
+  calls[1]?.end.reject(new Error('too many'));
+  calls[0]?.end.resolve('first');
+  expect(await result).toBe('first');
+  expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+});
+
+test('a call that fails at once is not made again, and one that is aborted ends both', async () => {
+  const { calls, call } = heldCalls();
+  const failing = withSecondCall(call, undefined, 60_000);
+  calls[0]?.end.reject(new Error('refused'));
+  await expect(failing).rejects.toThrow('refused');
+  const caller = new AbortController();
+  const aborted = withSecondCall(call, caller.signal, 20);
+  await expect.poll(() => calls.length).toBe(3);
+  caller.abort();
+  for (const { end } of calls.slice(1)) end.reject(new Error('aborted'));
+  await expect(aborted).rejects.toThrow('aborted');
+  expect(calls.slice(1).map(({ signal }) => signal.aborted)).toEqual([true, true]);
 });

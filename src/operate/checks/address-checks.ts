@@ -1,7 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { fetch, type RequestInit, type Response } from 'undici';
+import type { RequestInit, Response } from 'undici';
 import { probeAccount } from '../../agent/account-probe.ts';
 import { AgentError } from '../../agent/errors.ts';
+import { fetch } from '../../calls/outbound-proxy.ts';
 import { UNKNOWN_LINK_TEXT } from '../result-link-pages.ts';
 import { type Check, CheckFailed, errorMessage } from './check-result.ts';
 

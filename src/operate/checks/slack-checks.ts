@@ -1,6 +1,6 @@
-import { fetch, WebSocket } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
+import { fetch, openWebSocket } from '../../calls/outbound-proxy.ts';
 import type { Config } from '../../config.ts';
 import {
   AppManifests,
@@ -98,7 +98,7 @@ function describeSlackError(setting: string, error: unknown): CheckFailed {
 /** Opens a connection and closes it after Slack's hello. Slack resends an event that arrives on it. */
 function waitForHello(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url);
+    const socket = openWebSocket(url);
     const finish = (error?: Error) => {
       clearTimeout(timer);
       socket.close();

@@ -1,0 +1,58 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { NetworkProxy } from '../../../sandbox/network-proxy.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+/** Where a connection dies in silence, the next call is there in this time (ms). */
+const BACK_MS = 10_000;
+/** A moment after which no call from before is still on its way. */
+const ON_THE_WAY_MS = 100;
+
+type WhenDone = typeof onTestFinished;
+
+/** A scene over TLS in which the paths to Slack, the service and its storage are proxies. */
+async function openSceneBehindProxies(whenDone: WhenDone) {
+  const proxies = await Promise.all(Array.from({ length: 3 }, () => new NetworkProxy().listen()));
+  const [slack, agent, storage] = proxies as [NetworkProxy, NetworkProxy, NetworkProxy];
+  whenDone(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))));
+  const options = {
+    tls: true,
+    slack: { reach: { proxy: slack } },
+    agent: { reach: { proxy: agent }, storageProxy: storage },
+  };
+  return { scene: await openAppScene(options, whenDone), proxies: { slack, agent, storage } };
+}
+
+/** Milliseconds until something happens that `watch` hears of, from a moment on. */
+async function until(watch: (happened: () => void) => () => void): Promise<number> {
+  const from = performance.now();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const end = watch(() => {
+    const ms = performance.now() - from;
+    if (ms > ON_THE_WAY_MS) resolve(ms);
+  });
+  return await promise.finally(end);
+}
+
+describe.each([1, 6])('in the middle of %i answers', (threads) => {
+  test.each(['slack', 'agent'] as const)(
+    'calls are back soon after the connections to the %s have died',
+    async (dead) => {
+      const { scene, proxies } = await openSceneBehindProxies(onTestFinished);
+      const asked = Array.from({ length: threads }, () => {
+        const channel = scene.channel();
+        return { channel, root: scene.ask(channel, '/slow 12') };
+      });
+      for (const { channel, root } of asked)
+        await scene.until(
+          'the answer grows',
+          () => scene.shown(channel, root).includes('Second 2 of') || undefined,
+        );
+      const place = scene[dead];
+      const back = until((happened) => place.onCall(happened));
+      proxies[dead].silence();
+      expect(await back).toBeLessThan(BACK_MS);
+      for (const { channel, root } of asked) await scene.finished(channel, root);
+      expect(scene.agent.tasks.map(({ messages }) => messages.length)).toEqual(asked.map(() => 2));
+    },
+  );
+});

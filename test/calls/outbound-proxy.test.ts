@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { connect, type LookupFunction } from 'node:net';
+import { tmpdir } from 'node:os';
+import type { Duplex } from 'node:stream';
+import { request as requestOver } from 'undici';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { closeServer, listenLocally } from '../../sandbox/local-server.ts';
+import { NetworkProxy } from '../../sandbox/network-proxy.ts';
+import { certify, TlsFront } from '../../sandbox/tls-front.ts';
+import {
+  fetch,
+  freshConnections,
+  guardedConnections,
+  keptConnections,
+  openWebSocket,
+  request,
+  useProxy,
+} from '../../src/calls/outbound-proxy.ts';
+
+const { certificate } = await certify(tmpdir());
+afterEach(() => useProxy({ NO_PROXY: '' }));
+
+/** A server behind TLS that prefers HTTP/2, reached through a path that can fail. */
+async function startServer() {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('hello'));
+  const port = await listenLocally(server);
+  const front = new TlsFront(port, certificate);
+  const frontPort = await front.listen();
+  const path = await new NetworkProxy(() => connect(frontPort, '127.0.0.1')).listen();
+  onTestFinished(async () => void (await Promise.all([path.stop(), front.stop(), closeServer(server)])));
+  return { origin: `https://127.0.0.1:${path.port}`, path, protocols: front.protocols };
+}
+
+/** A proxy that opens tunnels, at a plain address and at one with TLS that would prefer HTTP/2. */
+async function startTunnels() {
+  const server = createServer();
+  server.on('connect', ({ url = '' }: IncomingMessage, client: Duplex) => {
+    const target = connect(Number(url.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      target.pipe(client).pipe(target);
+    });
+    for (const socket of [client, target]) socket.on('error', () => target.destroy());
+  });
+  const port = await listenLocally(server);
+  const front = new TlsFront(port, certificate);
+  const securePort = await front.listen();
+  onTestFinished(async () => void (await Promise.all([front.stop(), closeServer(server)])));
+  return { plain: `http://127.0.0.1:${port}`, secure: `https://127.0.0.1:${securePort}`, front };
+}
+
+const lookup: LookupFunction = (_host, _options, callback) =>
+  callback(null, [{ address: '127.0.0.1', family: 4 }]);
+
+test.each(['directly', 'plain', 'secure'] as const)(
+  'every request that leaves (%s) speaks HTTP/1.1, even where the other side prefers HTTP/2',
+  async (way) => {
+    const { origin, protocols } = await startServer();
+    const tunnels = await startTunnels();
+    useProxy({ HTTPS_PROXY: way === 'directly' ? undefined : tunnels[way], NO_PROXY: '' });
+    const guarded = guardedConnections(new Set(['127.0.0.1']), lookup, 5_000);
+    onTestFinished(() => guarded.destroy());
+    await (await fetch(origin)).text();
+    await (await globalThis.fetch(origin)).text();
+    await (await request(origin)).body.text();
+    for (const dispatcher of [keptConnections(), freshConnections(), guarded.dispatcher])
+      for (const method of ['GET', 'POST'] as const)
+        await (await requestOver(origin, { dispatcher, method })).body.text();
+    const socket = openWebSocket(origin.replace('https', 'wss'));
+    await once(socket, 'error');
+    expect(protocols.length).toBeGreaterThanOrEqual(9);
+    expect(new Set([...protocols, ...tunnels.front.protocols])).toEqual(new Set(['http/1.1']));
+  },
+);
+
+test('what may not be repeated never leaves on a connection that may be dead', async () => {
+  const { origin, path } = await startServer();
+  const guarded = guardedConnections(new Set(['127.0.0.1']), lookup, 5_000);
+  onTestFinished(() => guarded.destroy());
+  const { dispatcher } = guarded;
+  for (const method of ['GET', 'POST'] as const)
+    await (await requestOver(origin, { dispatcher, method })).body.text();
+  await (await fetch(origin)).text();
+  path.silence();
+  const signal = AbortSignal.timeout(2_000);
+  expect((await requestOver(origin, { dispatcher, method: 'POST', signal })).statusCode).toBe(200);
+  expect((await fetch(origin, { method: 'POST', body: '', signal })).status).toBe(200);
+  await expect(requestOver(origin, { dispatcher, signal })).rejects.toThrow(/timeout/i);
+});
+
+test('a dead connection that nobody uses goes before a call on another one counts as silent', async () => {
+  const { origin, path } = await startServer();
+  const get = async (signal?: AbortSignal) =>
+    (await requestOver(origin, { dispatcher: keptConnections(), signal: signal ?? null })).body.text();
+  await Promise.all([get(), get(), get(), get(), get(), get()]);
+  const before = path.accepted;
+  path.silence();
+  await expect(get(AbortSignal.timeout(5_000))).rejects.toThrow(/timeout/i);
+  expect(await get(AbortSignal.timeout(4_000))).toBe('hello');
+  expect(path.accepted).toBe(before + 1);
+});

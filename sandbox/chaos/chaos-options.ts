@@ -5,7 +5,7 @@ import { runOptions } from '../run-command.ts';
 export const EXTRAS = ['workflows', 'streams', 'questions', 'again', 'records'] as const;
 export type Extra = (typeof EXTRAS)[number];
 
-/** Without `--database`, which alone kills no process of the bot. */
+/** Without `--database` and `--network`, which alone kill no process of the bot. */
 const DEFAULT_KILLS = 20;
 
 const schema = z.object({
@@ -13,6 +13,10 @@ const schema = z.object({
   kills: z.coerce.number().int().min(1).max(1_000).optional(),
   /** How long each fault of the database lasts (s). */
   database: z.coerce.number().min(1).max(600).optional(),
+  /** How long each fault of the network lasts (s). */
+  network: z.coerce.number().min(1).max(600).optional(),
+  /** Slack and the service are reached by TLS, and offer HTTP/2. */
+  tls: z.boolean().default(false),
   /** The seed of a run with things that stay bad. */
   poison: z.coerce.number().int().nonnegative().optional(),
   seed: z.coerce.number().int().nonnegative().default(1),
@@ -45,6 +49,8 @@ export interface ChaosOptions
   kills: number;
   transport: 'http' | 'socket';
   databaseFaultSeconds?: number | undefined;
+  networkFaultSeconds?: number | undefined;
+  tls?: boolean;
 }
 
 /** The options of a run with things that stay bad. */
@@ -53,17 +59,22 @@ export interface PoisonOptions extends Pick<ChaosOptions, 'seed' | 'logs'> {
 }
 
 export const CHAOS_USAGE =
-  'npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--questions] [--again] [--records] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
+  'npm run chaos -- --kills N --seed S [--database SECONDS] [--network SECONDS] [--tls] [--workflows] [--streams] [--questions] [--again] [--records] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
   '       npm run chaos -- --poison S [--logs FOLDER]';
 
 /** Parses the arguments after the script's name. @throws UsageError */
 export function parseChaosOptions(args: readonly string[]): ChaosOptions | PoisonOptions {
-  const { transport, logs, database, kills, poison, ...rest } = runOptions(CHAOS_USAGE, args, schema);
+  const { transport, logs, database, network, kills, poison, ...rest } = runOptions(
+    CHAOS_USAGE,
+    args,
+    schema,
+  );
   if (poison !== undefined) return { poison: true, seed: poison, logs };
   return {
     ...rest,
-    kills: kills ?? (database === undefined ? DEFAULT_KILLS : 0),
+    kills: kills ?? ((database ?? network) === undefined ? DEFAULT_KILLS : 0),
     databaseFaultSeconds: database,
+    networkFaultSeconds: network,
     transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'),
     logs,
   };

@@ -1,12 +1,11 @@
 import type { ChaosRunResult } from './chaos-run.ts';
 import { type Damage, damageCounts, isUndamaged } from './damage.ts';
-import { DATABASE_FAULTS } from './database-faults.ts';
 import { KILL_STEPS } from './kill-step.ts';
 import type { RecordCounts } from './saving-records.ts';
 
 type ChaosRunStats = ChaosRunResult['stats'];
 
-/** Within this time (s) the work goes on once the database is back, and what waits is answered. */
+/** Within this time (s) the work goes on once a fault of database or network is over, and what waits is answered. */
 export const MAX_RECOVERY_SECONDS = 15;
 
 /** Whether a run found no damage and no slow recovery, each process started and stopped as it should, and who was asked was reminded. */
@@ -37,25 +36,32 @@ function areSaved({ recordsAsked, recordsSentOnce, recordsLeftOver }: RecordCoun
 
 /** The line of JSON that a run prints. */
 export function reportLine(damage: Damage, stats: ChaosRunStats): string {
-  const { kills, messages, killsByStep, recoverySeconds, seconds, workflows, again, records, ...rest } =
-    stats;
+  const {
+    kills,
+    messages,
+    killsByStep,
+    faultKinds,
+    recoverySeconds,
+    seconds,
+    workflows,
+    again,
+    records,
+    ...rest
+  } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
-  const database =
-    recoverySeconds.size === 0
-      ? {}
-      : {
-          databaseFaults: Object.fromEntries(
-            DATABASE_FAULTS.map((fault) => [fault, Number(recoverySeconds.has(fault))]),
-          ),
-          recoverySeconds: Object.fromEntries(recoverySeconds),
-        };
+  const faults = Object.entries(faultKinds).map(([key, kinds]) => [
+    key,
+    Object.fromEntries(kinds.map((kind) => [kind, Number(recoverySeconds.has(kind))])),
+  ]);
+  const recovery = recoverySeconds.size === 0 ? {} : { recoverySeconds: Object.fromEntries(recoverySeconds) };
   return JSON.stringify({
     chaos: true,
     kills,
     messages,
     killsByStep: steps,
     ...damageCounts(damage),
-    ...database,
+    ...Object.fromEntries(faults),
+    ...recovery,
     ...workflows,
     ...again,
     ...records,

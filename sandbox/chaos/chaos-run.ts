@@ -8,6 +8,7 @@ import type { Faults } from '../faults.ts';
 import { givenServer, startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { type Certificate, certify } from '../tls-front.ts';
 import { secondsSince } from '../wait-until.ts';
 import { AskingAgain } from './asking-again.ts';
 import { type DatabaseConnection, embeddedConnection } from './bot-database.ts';
@@ -17,7 +18,7 @@ import { type ChaosOptions, EXTRAS } from './chaos-options.ts';
 import { Conversation, DeliveryTracker } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
-import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
+import { startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import {
   CallNotifier,
@@ -31,7 +32,9 @@ import { collectFindings } from './findings.ts';
 import { Interventions } from './interventions.ts';
 import { nameOfCall, REMINDER } from './kill-triggers.ts';
 import { startLoadBalancer } from './load-balancer.ts';
+import { type FaultyNetwork, startFaultyNetwork } from './network-faults.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
+import { failInEveryWay } from './recovery.ts';
 import { SavingRecords } from './saving-records.ts';
 import { WorkflowRuns } from './workflow-runs.ts';
 
@@ -67,13 +70,21 @@ export interface ChaosRunOptions extends ChaosOptions {
 export async function runChaos(options: ChaosRunOptions, onProgress: (line: string) => void) {
   const began = performance.now();
   await using undo = new AsyncDisposableStack();
-  const { kills, seed, replicas, logs, databaseFaultSeconds } = options;
+  const { kills, seed, replicas, logs, databaseFaultSeconds, networkFaultSeconds } = options;
   await mkdir(logs, { recursive: true });
   const folder = await temporaryFolder(undo);
   const random = createRandomStreams(seed);
   const callNotifier = new CallNotifier();
   const { streams = false, questions = false } = options;
-  const { slack, agent } = await startServices(random, callNotifier, { streams, questions }, undo);
+  const network = networkFaultSeconds && (await startFaultyNetwork(random.networkFaults, undo));
+  const tls = options.tls === true ? await certify(folder) : undefined;
+  const reached = { proxies: network ? network.proxies : undefined, certificate: tls?.certificate };
+  const { slack, agent } = await startServices(
+    random,
+    callNotifier,
+    { streams, questions, ...reached },
+    undo,
+  );
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
   const faulty =
@@ -89,6 +100,7 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, options.delay),
+    ...tls?.settings,
     ...(streams ? STREAM_SETTINGS : {}),
     ...(questions ? QUESTION_SETTINGS : {}),
   };
@@ -142,13 +154,15 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   // What a process that was not killed could not write is in its memory.
   const isExpected = (message: SaidMessage) => kills === 0 || deliveryTracker.wasDelivered(message);
   const sendPaused = () => interventions.sendPaused();
-  const recoverySeconds =
-    faulty === undefined
-      ? new Map<DatabaseFault, number>()
-      : await failInEveryWay(
-          { database: faulty, observer, conversation, isExpected, sendPaused, onProgress },
-          databaseFaultSeconds ?? 0,
-        );
+  const recoverySeconds = new Map<string, number>();
+  for (const [broken, seconds = 0] of [
+    [faulty, databaseFaultSeconds],
+    [network, networkFaultSeconds],
+  ] as const) {
+    if (!broken) continue;
+    const recovery = { broken, observer, conversation, isExpected, sendPaused, onProgress };
+    for (const [fault, took] of await failInEveryWay(recovery, seconds)) recoverySeconds.set(fault, took);
+  }
   for (const one of besides) await one.settled();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
@@ -181,7 +195,12 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
     orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
-    /** How long after each fault of the database the oldest message of each thread that waited was answered (s). */
+    /** The faults of database and network, if they have any. */
+    faultKinds: {
+      ...(faulty && { databaseFaults: faulty.faults }),
+      ...(network && { networkFaults: network.faults }),
+    },
+    /** How long after each of these faults the oldest message of each thread that waited was answered (s). */
     recoverySeconds,
     /** Processes that had to be killed at the end because they did not shut down in time. */
     lateStops,
@@ -201,14 +220,22 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   return { findings, turns, damage, stats };
 }
 
+interface ServicesOptions {
+  streams: boolean;
+  questions: boolean;
+  proxies: FaultyNetwork['proxies'] | undefined;
+  certificate: Certificate | undefined;
+}
+
 async function startServices(
   random: RandomStreams,
   callNotifier: CallNotifier,
-  { streams, questions }: { streams: boolean; questions: boolean },
+  { streams, questions, proxies, certificate }: ServicesOptions,
   undo: AsyncDisposableStack,
 ) {
   const slack = await startSlackWorkspace({
     agent: streams,
+    reach: { certificate, proxy: proxies?.slack },
     random: random.slack,
     retryScale: 1 / 60,
     clientMsgIdDedupe: false,
@@ -221,6 +248,8 @@ async function startServices(
   undo.defer(() => slack.stop());
   const agent = await startAgentService({
     script: chaosAgent({ questions }),
+    reach: { certificate, proxy: proxies?.agent },
+    storageProxy: proxies?.storage,
     behaviour: {
       multipartThreshold: MULTIPART_THRESHOLD,
       partSize: MULTIPART_THRESHOLD / 2,

@@ -11,6 +11,7 @@ export function createRandomStreams(seed: number) {
     kills: stream(4),
     interventions: stream(5),
     databaseFaults: stream(6),
+    networkFaults: stream(7),
   };
 }
 export type RandomStreams = ReturnType<typeof createRandomStreams>;

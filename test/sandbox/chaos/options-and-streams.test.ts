@@ -21,9 +21,12 @@ describe('the options', () => {
       replicas: 1,
       transport: 'http',
       delay: 30,
+      tls: false,
       logs: undefined,
     };
     expect(parseChaosOptions([])).toEqual(usual);
+    const network = { ...usual, kills: 0, networkFaultSeconds: 12, tls: true };
+    expect(parseChaosOptions(['--network', '12', '--tls'])).toEqual(network);
     expect(parseChaosOptions(['--kills', '5', '--seed', '7', '--replicas', '2'])).toEqual({
       ...usual,
       kills: 5,
@@ -145,7 +148,8 @@ describe('the report', () => {
     orphanedTasks: 0,
     orphanedProjects: 0,
     failedStarts: 0,
-    recoverySeconds: new Map([['reset', 2.5] as const]),
+    faultKinds: { databaseFaults: ['reset', 'killed'], networkFaults: ['slackSilent'] },
+    recoverySeconds: new Map([['reset', 2.5]]),
     lateStops: 0,
     interventions: { edits: 1, deletions: 0, stops: 0, presses: 0 },
     directMessages: 0,
@@ -168,6 +172,7 @@ describe('the report', () => {
       lost: 2,
       stuck: 0,
       databaseFaults: { reset: 1, killed: 0 },
+      networkFaults: { slackSilent: 0 },
       recoverySeconds: { reset: 2.5 },
       seconds: 1.5,
     });

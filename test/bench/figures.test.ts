@@ -3,13 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isHeld, type Run, shownBar, shownValue } from '../../bench/figures/figure.ts';
 import { withFigures } from '../../bench/figures/pages.ts';
-import {
-  figureValue,
-  type Measured,
-  printedValues,
-  readResults,
-  verdict,
-} from '../../bench/figures/results.ts';
+import { figureValue, type Measured, printedValues, verdict } from '../../bench/figures/results.ts';
 import { runOnce } from '../../bench/figures/run-process.ts';
 import { RUNS, touchedRuns } from '../../bench/figures/runs.ts';
 

@@ -12,7 +12,7 @@ export function mainProgram(): string {
 }
 
 const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 /**
@@ -91,11 +91,11 @@ export class BotProcess {
     return this.alive ? this.#port : undefined;
   }
 
-  /** Resolves to true when it accepts events, to false if it ends before. @throws after a minute of neither */
+  /** Resolves to true when it accepts events, to false if it ends before. @throws after three minutes of neither */
   async ready(): Promise<boolean> {
     const late = sleep(READY_TIMEOUT_MS, undefined, { ref: false });
     const isReady = await Promise.race([this.#ready.promise, late]);
-    if (isReady === undefined) throw new Error('The bot did not start within a minute.');
+    if (isReady === undefined) throw new Error('The bot did not start within three minutes.');
     return isReady;
   }
 

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as strings from '../../src/render/strings/index.ts';
 import type { AgentScript } from '../agent/agent-script.ts';
 import { textOf } from '../agent/records.ts';
 import type { InProcessSandbox } from '../in-process-sandbox.ts';
 import type { Channel, Message, Person } from '../slack/slack-workspace.ts';
+import { lookUntil } from '../wait-until.ts';
 
 /** What the agent writes: each stands once in the thread. */
 export const WORDS = {
@@ -212,13 +212,10 @@ export class DriftConversation {
     };
   }
 
-  /** Waits until something is so; counts the looks, because a machine that stands still is no harm. */
-  async #until(is: () => boolean | Promise<boolean>): Promise<{ isSo: boolean; ms: number }> {
-    for (let ms = 0; ms < GIVEN_UP_AFTER_MS; ms += POLL_MS) {
-      if (await is()) return { isSo: true, ms };
-      await sleep(POLL_MS);
-    }
-    return { isSo: false, ms: GIVEN_UP_AFTER_MS };
+  /** A look that fails has seen nothing: on a busy machine the database may not answer in time. */
+  #until(is: () => boolean | Promise<boolean>) {
+    const look = async () => is();
+    return lookUntil(() => look().catch(() => false), GIVEN_UP_AFTER_MS, POLL_MS);
   }
 }
 

@@ -24,6 +24,11 @@ const ONE_MINUTE_MS = 60_000 * SCALE;
  */
 const MAX_TURN_MS = 2 * (ONE_MINUTE_MS + 4_000);
 const MAX_HONEST_TURNS = 2;
+/**
+ * The limits are scaled, and the machine is not: what is wrong beside others, where it may be late, is harm only if it is
+ * wrong in each of so many plays by itself.
+ */
+const MAX_REPEATS = 3;
 /** The workspace in which the service behaves. It has no account of its own, so no refused key stops it. */
 const HONEST_TEAM = 'T0';
 const PART_BYTES = 1_000;
@@ -46,9 +51,11 @@ export async function runDrift(
   const { sandbox } = started;
   const play = conversationPlayer(started);
   const honestMs: number[] = [];
+  /** What is to be played again by itself. */
+  const suspects: { drifted: DriftCase | undefined; id: string }[] = [];
   const playHonestly = async (onResponse?: (response: RecordedResponse) => void) => {
     const { verdict, turnMs } = await play(undefined, HONEST_TEAM, onResponse);
-    for (const sentence of verdict.harm) onHarm(`without any drift: ${sentence}`);
+    if (verdict.harm.length > 0) suspects.push({ drifted: undefined, id: HONEST_TEAM });
     honestMs.push(...turnMs);
   };
   const allCases = async () => {
@@ -60,19 +67,25 @@ export async function runDrift(
   const cases = names?.map(caseNamed) ?? chosen(await allCases(), { seed, most, only });
   onProgress(`${cases.length} cases`);
   const answerMissing = new Set<string>();
+  const harmOf = async (drifted: DriftCase | undefined, teamId: string) => {
+    const { verdict, turnMs } = await play(drifted, teamId);
+    const mostMs = MAX_TURN_MS + MAX_HONEST_TURNS * Math.max(0, ...honestMs);
+    if (turnMs.some((ms) => ms > mostMs))
+      verdict.harm.push(`a turn takes too long (${turnMs.join(', ')} ms)`);
+    if (verdict.isAnswerMissing && (drifted === undefined || !mayMissAnswer(drifted)))
+      verdict.harm.push('the answer or its results are missing');
+    else if (verdict.isAnswerMissing && drifted?.drift.kind === 'field') answerMissing.add(fieldOf(drifted));
+    return verdict.harm;
+  };
   const waiting = cases.values();
   let startedCases = 0;
-  const played: { name: string; turnMs: number[] }[] = [];
+  let playedCases = 0;
   const work = async ({ id }: { id: string }) => {
     for (const drifted of waiting) {
       startedCases += 1;
-      const { verdict, turnMs } = await play(drifted, id);
-      played.push({ name: drifted.name, turnMs });
-      if (played.length % 50 === 0) onProgress(`${played.length} of ${cases.length} cases`);
-      if (verdict.isAnswerMissing && !mayMissAnswer(drifted))
-        verdict.harm.push('the answer or its results are missing');
-      else if (verdict.isAnswerMissing && drifted.drift.kind === 'field') answerMissing.add(fieldOf(drifted));
-      for (const sentence of verdict.harm) onHarm(`${drifted.name}: ${sentence}`);
+      if ((await harmOf(drifted, id)).length > 0) suspects.push({ drifted, id });
+      playedCases += 1;
+      if (playedCases % 50 === 0) onProgress(`${playedCases} of ${cases.length} cases`);
     }
   };
   const honestly = async () => {
@@ -81,20 +94,36 @@ export async function runDrift(
   };
   const teams = sandbox.slack.teams.filter(({ id }) => id !== HONEST_TEAM);
   await Promise.all([honestly(), ...teams.map(work)]);
-  const mostMs = MAX_TURN_MS + MAX_HONEST_TURNS * Math.max(...honestMs);
-  for (const { name, turnMs } of played)
-    if (turnMs.some((ms) => ms > mostMs)) onHarm(`${name}: a turn takes too long (${turnMs.join(', ')} ms)`);
+  const unrepeated: string[] = [];
+  for (const suspect of suspects) {
+    const repeated = await repeatedHarm(() => harmOf(suspect.drifted, suspect.id));
+    const name = suspect.drifted?.name ?? 'without any drift';
+    if (repeated.length === 0) unrepeated.push(name);
+    for (const sentence of repeated) onHarm(`${name}: ${sentence}`);
+  }
   if ([most, only, names].every((limit) => limit === undefined))
     for (const field of ANSWER_FIELDS)
       if (!answerMissing.has(field))
         onHarm(`${field} counts as essential, but no answer is missing without it`);
   return {
-    ...{ fuzz: 'drift', cases: cases.length, seconds: secondsSince(began) },
+    ...{ fuzz: 'drift', cases: cases.length, seed, seconds: secondsSince(began) },
     /** One sentence for each problem. */
     harm,
+    /** Cases in which something was wrong beside others, and nothing by themselves. */
+    unrepeated,
     /** The fields without which an answer or its results do not stand in the thread, each after what it is a field of. */
     answerMissing: [...answerMissing].sort(),
   };
+}
+
+/** What is wrong in the last of several plays, if something is in each of them. */
+async function repeatedHarm(play: () => Promise<string[]>): Promise<string[]> {
+  let harm: string[] = [];
+  for (let plays = 0; plays < MAX_REPEATS; plays += 1) {
+    harm = await play();
+    if (harm.length === 0) break;
+  }
+  return harm;
 }
 
 function chosen(
@@ -176,14 +205,13 @@ async function startSandbox(
     },
   });
   undo.defer(() => sandbox.stop());
-  await withClient(database, (client) =>
-    Promise.all(
-      ids.map(async (id) => {
-        await installApp(sandbox.bot.port, id);
-        if (id !== HONEST_TEAM) await setAccount(client, id, sandbox.agent);
-      }),
-    ),
-  );
+  await withClient(database, async (client) => {
+    // One after another: forty at once would take a busy machine longer than an installation may.
+    for (const id of ids) {
+      await installApp(sandbox.bot.port, id);
+      if (id !== HONEST_TEAM) await setAccount(client, id, sandbox.agent);
+    }
+  });
   // It knows the accounts then, and not a second later.
   await sandbox.restartBot();
   return { sandbox, released };

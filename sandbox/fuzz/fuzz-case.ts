@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { oneOf } from '../chaos/random-streams.ts';
 import type { Random } from '../slack/ids.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
@@ -87,6 +88,7 @@ function malformedBody(identities: EventIdentities, channel: string, ts: string,
 }
 
 const REQUEST_TIMEOUT_MS = 20_000;
+const NO_CONNECTION_PAUSE_MS = 1_000;
 
 /** Sends a case as Slack does; `unsigned`: the receiver had to refuse it. @throws without a response within 20 s */
 export async function sendByHttp(
@@ -124,6 +126,8 @@ export async function sendBySocket(
   { kind, body, signature }: FuzzCase,
 ): Promise<void> {
   if (signature !== 'valid') return;
-  if (typeof body === 'string') slack.sendFrame(body);
-  else await slack.deliverRaw(kind === 'event' ? 'events_api' : 'interactive', body);
+  if (typeof body === 'string') return slack.sendFrame(body);
+  const outcome = await slack.deliverRaw(kind === 'event' ? 'events_api' : 'interactive', body);
+  // Without a connection all events would be over at once.
+  if (!outcome.acked && outcome.reason === 'connection_failed') await sleep(NO_CONNECTION_PAUSE_MS);
 }

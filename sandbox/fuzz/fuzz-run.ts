@@ -35,6 +35,7 @@ export async function runFuzz(
   const harm: string[] = [];
   /** Real questions of real people, which the bot must still answer. */
   const questions: { conversation: HonestConversation; answered: Promise<void> }[] = [];
+  const looks = { everyMs: 250, after: () => Promise.all(processes.map(({ bot }) => answerOf(bot.port))) };
   let sent = 0;
   const half = Math.ceil(events / 2);
   const isEach = (number: number, times: number) => number % Math.ceil(events / times) === 0;
@@ -48,7 +49,7 @@ export async function runFuzz(
       if (isEach(number, heapSamples))
         await Promise.all(processes.map(({ memory }) => memory.sample())).catch(() => undefined);
       if (isEach(number, questionCount)) {
-        const conversation = new HonestConversation(slack, setup.agent, slack.team.id);
+        const conversation = new HonestConversation(slack, setup.agent, slack.team.id, looks);
         questions.push({ conversation, answered: conversation.run(() => true) });
         onProgress(`${number} events after ${secondsSince(began)} s`);
       }
@@ -57,8 +58,10 @@ export async function runFuzz(
   };
   const remaining = { http: { left: half }, socket: { left: events - half } };
   const byHttp = async (next: FuzzCase) => {
-    const sending = sendByHttp(http.bot.port ?? 0, slack.signingSecret, next);
-    const answer = await sending.catch((error: unknown) => {
+    const sending = () => sendByHttp(http.bot.port ?? 0, slack.signingSecret, next);
+    // As Slack does: a server may close a connection in the moment in which a request leaves.
+    const again = sending().catch(sending).catch(sending);
+    const answer = await again.catch((error: unknown) => {
       harm.push(`no HTTP response (${causeOf(error)}) to ${shortened(next)}`);
     });
     if (answer === undefined) return;
@@ -104,7 +107,8 @@ export async function runFuzz(
 async function prepare(seed: number, given: FuzzOptions['database'], undo: AsyncDisposableStack) {
   const folder = await temporaryFolder(undo);
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
-  const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
+  const random = seededRandom(seed);
+  const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, retryScale: 0.1, random });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({ script: honestScript, pace: 0.02 });
   undo.defer(() => agent.stop());
@@ -125,6 +129,12 @@ async function prepare(seed: number, given: FuzzOptions['database'], undo: Async
   const http = await start('http');
   const socket = await start('socket');
   return { slack, agent, http, socket, database };
+}
+
+/** Waits until a process and its database answer, or say that they do not. */
+async function answerOf(port: number | undefined): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+  await response?.body?.cancel();
 }
 
 /** The log lines that show why a process ended. */

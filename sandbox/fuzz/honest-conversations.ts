@@ -1,12 +1,20 @@
 import type { AgentScript } from '../agent/agent-script.ts';
 import type { AgentService } from '../agent/agent-service.ts';
 import { textOf } from '../agent/records.ts';
+import { DeliveryTracker } from '../chaos/conversation.ts';
 import type { Channel, Person, SlackWorkspace } from '../slack/slack-workspace.ts';
-import { waitUntil } from '../wait-until.ts';
+import { lookUntil } from '../wait-until.ts';
 import { HOSTILE_WORD } from './hostile-agent.ts';
 
+/** How long an answer may take from the delivery of its question on, and this before. */
 const ANSWER_TIMEOUT_MS = 60_000;
-const POLL_MS = 50;
+
+/** How it is looked for an answer. */
+interface Looks {
+  everyMs: number;
+  /** What each look waits for before: where the machine is busy, a look takes as long as that. */
+  after?: () => Promise<unknown>;
+}
 
 /** Answers with the question's own number, a little at a time. */
 export const honestScript: AgentScript = async (turn) => {
@@ -29,14 +37,18 @@ export class HonestConversation {
   readonly #teamId: string;
   readonly #person: Person;
   readonly #channel: Channel;
+  readonly #deliveries: DeliveryTracker;
+  readonly #looks: Looks;
   /** When the reply with this number was complete (ms). */
   readonly #completedAt = new Map<string, number>();
   #count = 0;
 
-  constructor(slack: SlackWorkspace, agent: AgentService, teamId: string) {
+  constructor(slack: SlackWorkspace, agent: AgentService, teamId: string, looks: Looks = { everyMs: 50 }) {
     this.#slack = slack;
+    this.#looks = looks;
     this.#agent = agent;
     this.#teamId = teamId;
+    this.#deliveries = new DeliveryTracker(slack);
     this.#person = slack.createPerson({ name: `honest-${teamId}`.toLowerCase(), teamId });
     this.#channel = slack.createChannel({ name: 'honest', teamId });
   }
@@ -74,7 +86,17 @@ export class HonestConversation {
     const isDone = () =>
       shown().includes(`The end of ${number}.`) &&
       !JSON.stringify(replies().map(({ blocks }) => blocks)).includes('"action_id":"stop"');
-    if (!(await waitUntil(isDone, ANSWER_TIMEOUT_MS, POLL_MS)))
+    const { channel, ts } = root;
+    const isThere = () =>
+      replies().length > 0 || this.#deliveries.wasDelivered({ channel, ts, thread: `${channel}/${ts}` });
+    const { everyMs, after } = this.#looks;
+    const look = async (isSo: () => boolean) => {
+      await after?.();
+      return isSo();
+    };
+    // On a busy machine Slack sends an event again, before the bot can know the question.
+    await lookUntil(() => look(isThere), ANSWER_TIMEOUT_MS, everyMs);
+    if (!(await lookUntil(() => look(isDone), ANSWER_TIMEOUT_MS, everyMs)).isSo)
       this.harm.push(`question ${number} was not answered: ${shown().slice(0, 200)}`);
     if (shown().includes(HOSTILE_WORD)) this.harm.push(`question ${number} got another workspace's words`);
     const completedAt = this.#completedAt.get(number) ?? performance.now();

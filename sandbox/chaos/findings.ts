@@ -3,7 +3,7 @@ import type { AgentService } from '../agent/agent-service.ts';
 import { textOf } from '../agent/records.ts';
 import { readPrompt } from '../prompt-reader.ts';
 import type { Message, SlackWorkspace } from '../slack/slack-workspace.ts';
-import { waitUntil } from '../wait-until.ts';
+import { lookUntil } from '../wait-until.ts';
 import type { TurnRow } from './bot-database.ts';
 import type {
   BotPost,
@@ -25,6 +25,7 @@ const UNFINISHED_TEXT =
   /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages|waiting for your answer/;
 
 const SETTLE_TIMEOUT_MS = 120_000;
+const SETTLE_POLL_MS = 200;
 
 interface Everybody {
   said: readonly SaidMessage[];
@@ -34,8 +35,8 @@ interface Everybody {
 }
 
 /**
- * Collects the findings, and the bot's rows about its turns, once all work is done or has had two minutes. `isEnough`
- * may end the wait earlier. `sendPaused` sends messages that wait behind a stop, and resolves to
+ * Collects the findings, and the bot's rows about its turns, once all work is done or none of it has ended for two minutes.
+ * `isEnough` may end the wait earlier. `sendPaused` sends messages that wait behind a stop, and resolves to
  * whether there were any.
  */
 export async function collectFindings(
@@ -66,15 +67,19 @@ export async function collectFindings(
     delivered = true;
   });
   let enough: Awaited<ReturnType<typeof gather>> | undefined;
-  const isOver = async () => {
+  let [fewest, isOver] = [Number.POSITIVE_INFINITY, false];
+  const hasMovedOn = async () => {
     const isOpen = (await sendPaused()) || !delivered;
-    if (!isOpen && (await observer.unfinished(except?.channels)) === 0 && waitingReactions() === 0)
-      return true;
-    const now = isEnough && (await gather());
-    if (now && isEnough(now.findings)) enough = now;
-    return enough !== undefined;
+    const unfinished = await observer.unfinished(except?.channels);
+    const hasFewer = unfinished < fewest;
+    fewest = Math.min(fewest, unfinished);
+    isOver = !isOpen && unfinished === 0 && waitingReactions() === 0;
+    const now = !isOver && isEnough && (await gather());
+    if (now && isEnough?.(now.findings)) enough = now;
+    isOver ||= enough !== undefined;
+    return isOver || hasFewer;
   };
-  await waitUntil(isOver, SETTLE_TIMEOUT_MS);
+  while (!isOver && (await lookUntil(hasMovedOn, SETTLE_TIMEOUT_MS, SETTLE_POLL_MS)).isSo);
   if (enough !== undefined) return enough;
   // A process with an expired lease might still post, which would be damage.
   await sleep(1_000);

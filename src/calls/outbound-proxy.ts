@@ -29,47 +29,35 @@ interface ProxySettings {
   NO_PROXY: string;
 }
 
-type ProxyOptions = Pick<
-  Required<EnvHttpProxyAgent.Options>,
-  'httpProxy' | 'httpsProxy' | 'noProxy' | 'proxyTunnel' | 'proxyTls'
->;
-
 /** The proxy of this process, as undici takes it; undefined without one. */
-let proxy: ProxyOptions | undefined;
-let kept = connections({});
-let fresh = connections({ pipelining: 0 });
+let proxy: EnvHttpProxyAgent.Options | undefined;
+
+/** Connections that serve many requests, one after the other: for calls that end soon, or that may be repeated. */
+export let keptConnections = connections({});
+/** A connection for each request, which can't have died before: for rare calls, and those that can't be repeated. */
+export let freshConnections = connections({ pipelining: 0 });
 
 /** Sends what leaves this process through tunnels of a proxy, except to the hosts of NO_PROXY. Called before any request. */
 export function useProxy({ HTTPS_PROXY: url, NO_PROXY: noProxy }: ProxySettings): void {
   // A tunnel is opened by HTTP/1.1, also at a proxy that would prefer HTTP/2.
   const tunnel = { proxyTunnel: true, proxyTls: { allowH2: false } };
   proxy = url === undefined ? undefined : { httpProxy: url, httpsProxy: url, noProxy, ...tunnel };
-  kept = connections({});
-  fresh = connections({ pipelining: 0 });
-  setGlobalDispatcher(fresh);
-}
-
-/** Connections that serve many requests, one after the other: for calls that end soon, or that may be repeated. */
-export function keptConnections(): Dispatcher {
-  return kept;
-}
-
-/** A connection for each request, which can't have died before: for rare calls, and those that can't be repeated. */
-export function freshConnections(): Dispatcher {
-  return fresh;
+  keptConnections = connections({});
+  freshConnections = connections({ pipelining: 0 });
+  setGlobalDispatcher(freshConnections);
 }
 
 /** undici's, over a fresh connection unless `dispatcher` says otherwise. */
 export const fetch: typeof undiciFetch = (url, options) =>
-  undiciFetch(url, { dispatcher: fresh, ...options });
+  undiciFetch(url, { dispatcher: freshConnections, ...options });
 
 /** undici's, over a fresh connection unless `dispatcher` says otherwise. */
 export const request: typeof undiciRequest = (url, options) =>
-  undiciRequest(url, { dispatcher: fresh, ...options });
+  undiciRequest(url, { dispatcher: freshConnections, ...options });
 
 /** A WebSocket that leaves as all requests do. */
 export function openWebSocket(url: string): WebSocket {
-  return new WebSocket(url, { dispatcher: fresh });
+  return new WebSocket(url, { dispatcher: freshConnections });
 }
 
 /** Connections as `useProxy` says; undici takes NO_PROXY except for its ranges of addresses. */
@@ -77,7 +65,7 @@ function connections(more: EnvHttpProxyAgent.Options): Dispatcher {
   const options = { ...CONNECTION_OPTIONS, ...more };
   const direct = new Agent(options);
   if (proxy === undefined) return direct;
-  const ranges = proxy.noProxy
+  const ranges = (proxy.noProxy ?? '')
     .split(/[,\s]+/)
     .filter(ipaddr.isValidCIDR)
     .map(ipaddr.parseCIDR);

@@ -153,7 +153,7 @@ export class SocketModeConnection {
   #receiver(): SocketModeReceiver {
     const { app, appToken, slackApiUrl, log } = this.#deps;
     const receiver = new SocketModeReceiver({
-      dispatcher: freshConnections(),
+      dispatcher: freshConnections,
       appToken,
       autoReconnectEnabled: false,
       logger: createSlackLogger(log, true),

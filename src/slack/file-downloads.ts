@@ -109,8 +109,7 @@ export class FileDownloads {
     const { version } = open;
     for (let emptyAttempts = 0; ; emptyAttempts += 1) {
       try {
-        const isPatient = emptyAttempts > 0;
-        open ??= await this.open(file, { offset: at, isPatient, ...(signal && { signal }) });
+        open ??= await this.open(file, { offset: at, ...(signal && { signal }) });
         if (open.version !== version) {
           open.release();
           throw new FileRefusedError(file.id, 'changed');
@@ -133,15 +132,11 @@ export class FileDownloads {
   }
 
   /**
-   * Opens a file that was resolved from `offset` (bytes) on, once. Unless the caller `isPatient`, its bytes must come
-   * without a pause in which a connection may have died.
+   * Opens a file that was resolved from `offset` (bytes) on, once.
    * Throws FileRefusedError if the file cannot be read, another SlackError if Slack fails.
    */
-  async open(
-    file: SlackFile,
-    options: { offset?: number; isPatient?: boolean; signal?: AbortSignal } = {},
-  ): Promise<OpenFile> {
-    const { offset = 0, isPatient = false, signal } = options;
+  async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
+    const { offset = 0, signal } = options;
     const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client } = this.#options;
     const decision = decideOnFile(file, this.#options);
     if (decision.do !== 'download')
@@ -158,10 +153,11 @@ export class FileDownloads {
             ...(offset > 0 && { range: `bytes=${offset}-` }),
           },
           headersTimeout: idleMs,
-          bodyTimeout: isPatient ? idleMs : Math.min(idleMs, DEAD_CONNECTION_MS),
+          // What is missing then is asked for over another connection.
+          bodyTimeout: Math.min(idleMs, DEAD_CONNECTION_MS),
           highWaterMark: READ_AHEAD_BYTES,
           signal: ends,
-          dispatcher: keptConnections(),
+          dispatcher: keptConnections,
         });
       response = await withSecondCall(get, signal);
     } catch (error) {

@@ -136,7 +136,7 @@ export class SlackClient {
     if (request === undefined) throw new Error('A request was made outside SlackClient.call.');
     assertLeaseHeld(request.method, request.guard);
     request.isSent = true;
-    const response = await sendText(url, { ...init, signal: request.signal }, keptConnections());
+    const response = await sendText(url, { ...init, signal: request.signal }, keptConnections);
     request.status = response.status;
     request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
     return response;
@@ -171,7 +171,7 @@ export function clientForToken(
 async function sendText(
   url: string | URL,
   { body, headers, method, redirect, signal }: Parameters<FetchFunction>[1] = {},
-  dispatcher = freshConnections(),
+  dispatcher = freshConnections,
 ) {
   if (typeof body !== 'string')
     throw new Error("Slack's packages send only forms and JSON here; use FileUploads for files.");

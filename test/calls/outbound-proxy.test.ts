@@ -17,6 +17,7 @@ import {
   request,
   useProxy,
 } from '../../src/calls/outbound-proxy.ts';
+import { webClientOptions } from '../../src/slack/slack-client.ts';
 
 const { certificate } = await certify(tmpdir());
 afterEach(() => useProxy({ NO_PROXY: '' }));
@@ -63,7 +64,7 @@ test.each(['directly', 'plain', 'secure'] as const)(
     await (await fetch(origin)).text();
     await (await globalThis.fetch(origin)).text();
     await (await request(origin)).body.text();
-    for (const dispatcher of [keptConnections(), freshConnections(), guarded.dispatcher])
+    for (const dispatcher of [keptConnections, freshConnections, guarded.dispatcher])
       for (const method of ['GET', 'POST'] as const)
         await (await requestOver(origin, { dispatcher, method })).body.text();
     const socket = openWebSocket(origin.replace('https', 'wss'));
@@ -91,11 +92,28 @@ test('what may not be repeated never leaves on a connection that may be dead', a
 test('a dead connection that nobody uses goes before a call on another one counts as silent', async () => {
   const { origin, path } = await startServer();
   const get = async (signal?: AbortSignal) =>
-    (await requestOver(origin, { dispatcher: keptConnections(), signal: signal ?? null })).body.text();
+    (await requestOver(origin, { dispatcher: keptConnections, signal: signal ?? null })).body.text();
   await Promise.all([get(), get(), get(), get(), get(), get()]);
   const before = path.accepted;
   path.silence();
   await expect(get(AbortSignal.timeout(5_000))).rejects.toThrow(/timeout/i);
   expect(await get(AbortSignal.timeout(4_000))).toBe('hello');
   expect(path.accepted).toBe(before + 1);
+});
+
+test("calls of Slack's packages, such as a token exchange, never leave on a connection that may be dead", async () => {
+  const { origin, path, protocols } = await startServer();
+  const { fetch: exchange } = webClientOptions(`${origin}/api/`);
+  const post = async () => (await exchange(origin, { method: 'POST', body: 'code=1' })).status;
+  expect(await post()).toBe(200);
+  path.silence();
+  expect(await post()).toBe(200);
+  expect(protocols).toEqual(['http/1.1', 'http/1.1']);
+});
+
+test("a call of Slack's packages that nothing else limits ends after five seconds", async () => {
+  const { origin, path } = await startServer();
+  const { fetch: respond } = webClientOptions(`${origin}/api/`);
+  path.vanish();
+  await expect(respond(origin, { method: 'POST', body: '{}' })).rejects.toThrow(/timeout/i);
 });

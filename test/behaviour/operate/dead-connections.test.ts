@@ -1,5 +1,9 @@
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenLocally } from '../../../sandbox/local-server.ts';
 import { NetworkProxy } from '../../../sandbox/network-proxy.ts';
+import { useProxy } from '../../../src/calls/outbound-proxy.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 /** Where a connection dies in silence, the next call is there in this time (ms). */
@@ -55,4 +59,34 @@ describe.each([1, 6])('in the middle of %i answers', (threads) => {
       expect(scene.agent.tasks.map(({ messages }) => messages.length)).toEqual(asked.map(() => 2));
     },
   );
+});
+
+test('a WebSocket whose tunnel has gone silent is replaced, and what is said then is answered', async () => {
+  const tunnels = createServer();
+  tunnels.on('connect', ({ url = '' }, client) => {
+    const target = connect(Number(url.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      target.pipe(client).pipe(target);
+    });
+    client.on('error', () => target.destroy()).on('close', () => target.destroy());
+    target.on('error', () => client.destroy()).on('close', () => client.destroy());
+  });
+  const port = await listenLocally(tunnels);
+  const path = await new NetworkProxy(() => connect(port, '127.0.0.1')).listen();
+  useProxy({ HTTPS_PROXY: `http://127.0.0.1:${path.port}`, NO_PROXY: '' });
+  onTestFinished(async () => {
+    useProxy({ NO_PROXY: '' });
+    await path.stop();
+    tunnels.close();
+  });
+  const scene = await openAppScene({ tls: true, slack: { retryScale: 1 / 20 } }, onTestFinished);
+  const isOpened = (happened: () => void) =>
+    scene.slack.onCall(({ method }) => {
+      if (method === 'apps.connections.open') happened();
+    });
+  const back = until(isOpened);
+  path.silence();
+  expect(await back).toBeLessThan(2 * BACK_MS);
+  const channel = scene.channel();
+  await scene.finished(channel, scene.ask(channel, 'are you still there?'));
 });

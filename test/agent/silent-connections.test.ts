@@ -1,0 +1,35 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { clientOf, localServer } from '../support/local-server.ts';
+
+test.concurrent('a link that says nothing is asked once more beside, and its answer read', async () => {
+  await using storage = await localServer((_request, response) => {
+    if (storage.requests.length > 1) response.end('the result');
+  });
+  const client = clientOf(storage.origin);
+  const { body } = await client.links.get(`${storage.origin}/result`);
+  expect(await text(body)).toBe('the result');
+  expect(storage.requests).toHaveLength(2);
+  await client.close();
+});
+
+test.concurrent('an upload of which nothing is heard is sent anew before a minute is over', async () => {
+  await using storage = await localServer((request, response) => {
+    request.resume();
+    if (storage.requests.length > 1) response.setHeader('etag', '"1"').end();
+  });
+  const client = clientOf(storage.origin, { timeouts: { idleMs: 600_000 } });
+  const upload = {
+    name: 'upload link',
+    method: 'PUT',
+    url: `${storage.origin}/upload`,
+    headers: {},
+    body: () => Readable.from([Buffer.from('bytes')]),
+    sizeBytes: 5,
+    signal: undefined,
+  } as const;
+  expect(await client.links.put(upload)).toEqual({ etag: '"1"' });
+  expect(storage.requests).toHaveLength(2);
+  await client.close();
+});

@@ -17,7 +17,8 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
-import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { HandOver, MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { isSendInDoubt } from '../sending/delivery.ts';
 import { EmptyMessage, isEmptyMessage } from '../sending/empty-message.ts';
 import { Sender, type SenderOptions } from '../sending/sender.ts';
 import { noteIfPaused } from './paused-messages.ts';
@@ -110,7 +111,11 @@ export class MidRunForwarding {
     } catch (error) {
       // Without the lease the turn may belong to the process that has the thread now.
       if (this.#work.lease.remainingMs() <= 0) throw error;
-      if (error instanceof RunNotAccepting) {
+      const isUnsent = async () => {
+        const now = await store.turns.get(turn.workspace, turn.id);
+        return now === undefined || !isSendInDoubt(now);
+      };
+      if (error instanceof RunNotAccepting && (await isUnsent())) {
         await this.#requeueMessage(turn);
         return true;
       }
@@ -191,7 +196,7 @@ export class MidRunForwarding {
 class RunNotAccepting extends Error {}
 
 function rethrowAsNotAccepting(error: unknown): never {
-  const isNotAccepting = error instanceof AgentBusyError || error instanceof MessagesPaused;
+  const isNotAccepting = error instanceof AgentBusyError || error instanceof MessageWaitsAgain;
   throw isNotAccepting ? new RunNotAccepting('The run takes no message now.', { cause: error }) : error;
 }
 

@@ -8,11 +8,11 @@ export class HandOver extends Error {
   }
 }
 
-/** The thread's waiting messages are paused since a stop: this one must wait, too. */
-export class MessagesPaused extends Error {
+/** The turn's message was not sent and waits again: its thread was paused by a stop, or the message has changed. */
+export class MessageWaitsAgain extends Error {
   constructor() {
-    super('The thread was stopped; its waiting messages are paused until a person continues them.');
-    this.name = 'MessagesPaused';
+    super('The message was not sent; it waits again, because its thread is paused or it has changed.');
+    this.name = 'MessageWaitsAgain';
   }
 }
 

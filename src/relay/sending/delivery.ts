@@ -6,6 +6,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TaskWork } from '../runtime/deps.ts';
+import { throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 import { lockedIfForwarded, unlessStopped } from './sent-content.ts';
@@ -53,14 +54,43 @@ export async function refusalOf(
     : new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
 }
 
+/** Whether a turn began to send its message, and nobody knows yet whether the service has it. */
+export function isSendInDoubt(turn: Pick<Turn, 'send_intended_at' | 'user_message_id'>): boolean {
+  return turn.send_intended_at !== null && turn.user_message_id === null;
+}
+
 /**
- * Sends a turn's message exactly once. The intent records the task's last message before the call. After an unknown
- * outcome, ours is the user message after that one with the same content that is bound to no other turn. `isIntended`:
- * the intent was recorded just before, and nothing was sent since.
+ * Settles sends in doubt of a turn's message: its own, and those of the turns whose message it sends again. Ours is the
+ * user message after the intent's last one with the same content that is bound to no other turn. Returns the turn, bound
+ * to the message that was found, or with no intent to send where the service surely has none. Throws AgentError, and what
+ * `sleepWithLease` does.
+ */
+export async function settleSends(task: TaskWork, turn: Turn, inDoubt: readonly Turn[]): Promise<Turn> {
+  const { turns } = task.deps.store;
+  const look = async () => {
+    let listing = '';
+    for (const sender of inDoubt) {
+      const seen = await lookForMessage(task, sender);
+      if (seen.found !== undefined) return seen;
+      listing = seen.listing;
+    }
+    return { found: undefined, listing };
+  };
+  const found = await searchUntilSettled(look, task.deps.settings.resendMs, task.lease);
+  if (found !== undefined) return (await recordDelivery(task, turn, found)).turn;
+  // Without the lease the intent may belong to the process that has the turn now.
+  throwIfInterrupted(task.lease);
+  for (const { id } of inDoubt)
+    if (id !== turn.id) await turns.record({ ...turn, id }, { send_intended_at: null });
+  return turns.record(turn, { send_intended_at: null });
+}
+
+/**
+ * Sends a turn's message exactly once, unless the turn has it bound already. The intent records the task's last message
+ * before the call. `isIntended`: the intent was recorded just before, and nothing was sent since.
  *
- * Throws AgentError; after an error whose outcome is `unknown`, call it again: it looks before it sends. A message that
- * was certainly not sent is not sent after a stop: throws the reason of `stopSignal`, or TurnEnded or MessagesPaused for
- * a stop that was recorded before the intent.
+ * Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the
+ * reason of `stopSignal`, or TurnEnded or MessageWaitsAgain for a stop that was recorded before the intent.
  */
 export async function deliverOnce(
   task: TaskWork,
@@ -71,11 +101,6 @@ export async function deliverOnce(
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
   if (turn.user_message_id !== null) return { turn };
-  if (turn.send_intended_at !== null && !isIntended) {
-    const look = () => lookForMessage(task, turn);
-    const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
-    if (found !== undefined) return recordDelivery(task, turn, found);
-  }
   const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
   const window = AbortSignal.timeout(SEND_WINDOW_MS);
   const answered = new AbortController();
@@ -146,7 +171,7 @@ async function pollUntilListed(task: TaskWork, turn: Turn, signal: AbortSignal):
   }
 }
 
-/** Records the intent to send. Throws TurnEnded or MessagesPaused if a stop came first, or the content was erased. */
+/** Records the intent to send. Throws TurnEnded or MessageWaitsAgain if a stop came first, or the content was erased. */
 async function recordIntent({ deps, agent, taskId }: TaskWork, turn: Turn, stopSignal: AbortSignal) {
   const last = await lastMessageId(agent, taskId);
   stopSignal.throwIfAborted();
@@ -160,14 +185,14 @@ async function recordIntent({ deps, agent, taskId }: TaskWork, turn: Turn, stopS
   return lockedIfForwarded(deps.store, turn, intend);
 }
 
-/** Looks for our message at the service: after the intent's last message, same content, bound to no other turn. */
+/** Looks for our message at the service: after the intent's last message, same content unless that was erased, bound to no other turn. */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null, {
     readable: 'all',
   })) {
     listing = message.id;
-    if (message.role !== 'user' || !isSameText(message, turn.prompt ?? '')) continue;
+    if (message.role !== 'user' || (turn.prompt !== null && !isSameText(message, turn.prompt))) continue;
     if (!(await deps.store.turns.isUserMessageBound(turn, message.id))) return { found: message.id, listing };
   }
   return { found: undefined, listing };

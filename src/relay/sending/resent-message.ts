@@ -1,5 +1,6 @@
 import type { FileNote, Message, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 import { isNoteResent } from './allowed-files.ts';
 
 /** What a turn sent to the agent, to be sent again. */
@@ -31,4 +32,19 @@ export async function findResentMessage(
     quoted_ids,
     taskId,
   };
+}
+
+/** The turns whose message this one sends again, the latest first. */
+export async function turnsResent(
+  { turns, messages }: Pick<Store, 'turns' | 'messages'>,
+  message: Message,
+): Promise<Turn[]> {
+  const resent: Turn[] = [];
+  for (let id = message.resends_turn_id; id !== null; ) {
+    const turn: Turn | undefined = await turns.get(message.workspace, id);
+    if (turn === undefined) break;
+    resent.push(turn);
+    id = (await messages.get(messageKeyOf(turn)))?.resends_turn_id ?? null;
+  }
+  return resent;
 }

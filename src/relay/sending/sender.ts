@@ -10,7 +10,7 @@ import { AccountGone } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
-import { TurnEnded } from '../runtime/turn-exceptions.ts';
+import { MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
 import {
   type Attachments,
   type SharedItem,
@@ -18,9 +18,18 @@ import {
   uploadAttachments,
 } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
-import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, TaskClosed } from './delivery.ts';
+import {
+  type DeliveredMessage,
+  deliverOnce,
+  isSendInDoubt,
+  lastMessageId,
+  refusalOf,
+  settleSends,
+  TaskClosed,
+} from './delivery.ts';
 import type { FilePatience } from './failing-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
+import { turnsResent } from './resent-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread-task.ts';
 
@@ -82,7 +91,7 @@ export class Sender {
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       let frozen: FrozenTurn = { turn: this.#turn, isIntended: false };
-      if (this.#turn.prompt === null) {
+      if (this.#turn.prompt === null && !isSendInDoubt(this.#turn)) {
         const { outgoing, turn } = await this.#freeze(taskId);
         frozen = { turn, isIntended: turn.send_intended_at !== null };
         if (wasTaskStarted) this.#notifyFixedOptions(outgoing);
@@ -257,20 +266,39 @@ export class Sender {
     const { store } = this.#work.deps;
     const turn = known?.turn ?? (await store.turns.get(this.#turn.workspace, this.#turn.id));
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
-    if (turn.send_intended_at === null) {
-      await this.#throwIfUnwanted();
-      if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
-    }
     const agent = this.#work.deps.agent((await this.#threadUnderAccount(turn)).account_id);
     const task = { ...this.#work, agent, taskId };
+    const isIntended = known?.isIntended === true;
     try {
-      return await deliverOnce(task, turn, this.#options.stopSignal, known?.isIntended === true);
+      const inDoubt = await this.#sendsInDoubt(turn, isIntended);
+      if (isIntended && inDoubt.length === 0)
+        return await deliverOnce(task, turn, this.#options.stopSignal, true);
+      const settled = inDoubt.length === 0 ? turn : await settleSends(task, turn, inDoubt);
+      if (settled.user_message_id === null) await this.#throwIfUnsentIsUnwanted(settled);
+      return await deliverOnce(task, settled, this.#options.stopSignal, false);
     } catch (thrown) {
       this.#hasWaited = true;
       const error = await refusalOf(thrown, task, turn);
       if (error instanceof TaskClosed && (await this.#leaveTask(taskId))) throw new RestartSending();
       throw error;
     }
+  }
+
+  /** The turns of whose send of this message nobody knows the outcome: this one, and those whose message it sends again. */
+  async #sendsInDoubt(turn: Turn, isIntended: boolean): Promise<Turn[]> {
+    const { deps } = this.#work;
+    this.#message ??= await messageOfTurn(deps, turn);
+    const resent = await turnsResent(deps.store, this.#message);
+    return [...(isIntended ? [] : [turn]), ...resent].filter(isSendInDoubt);
+  }
+
+  /** Throws if a frozen message that surely was not sent must not be sent, or was edited or deleted meanwhile. */
+  async #throwIfUnsentIsUnwanted(turn: Turn): Promise<void> {
+    await this.#throwIfUnwanted();
+    if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
+    const change = await this.#work.deps.store.earlyEdits.get(messageKeyOf(turn));
+    const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
+    if (hasChanged && change.sent_as_ts === null) throw new MessageWaitsAgain();
   }
 
   /** Leaves what the service no longer knows: the thread's project, once, or its task. False if there is nothing to leave. */

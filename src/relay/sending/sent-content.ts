@@ -6,7 +6,7 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
-import { MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { fileLinkList, isNoteResent } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
@@ -34,7 +34,7 @@ export interface Freeze {
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
  * deletions come too late. Returns the turn without content where the message must be read again: it was edited, or it is
  * held, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded if the message
- * was deleted, TurnEnded or MessagesPaused if it was stopped, and EmptyMessage if nothing of it can be sent.
+ * was deleted, TurnEnded or MessageWaitsAgain if it was stopped, and EmptyMessage if nothing of it can be sent.
  */
 export async function recordSentContent(
   work: ThreadWork,
@@ -155,7 +155,7 @@ export async function lockedIfForwarded<T>(
   });
 }
 
-/** The turn as it is now. Throws TurnEnded if it was stopped or is gone, and MessagesPaused where the run that forwards it was stopped. */
+/** The turn as it is now. Throws TurnEnded if it was stopped or is gone, and MessageWaitsAgain where the run that forwards it was stopped. */
 export async function unlessStopped(
   { turns, pausedThreads }: Pick<Store, 'turns' | 'pausedThreads'>,
   { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
@@ -166,6 +166,6 @@ export async function unlessStopped(
   if (now.forwarded_by_turn_id === null) return now;
   const run = await turns.get(workspace, now.forwarded_by_turn_id);
   const isStopping = run !== undefined && run.finished_at === null && run.stop_requested_at !== null;
-  if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new MessagesPaused();
+  if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new MessageWaitsAgain();
   return now;
 }

@@ -25,6 +25,7 @@ import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { EmptyMessage } from '../sending/empty-message.ts';
 import { mentionAsker } from './end-mention-and-askers.ts';
 import { postBackgroundNotice } from './later-results.ts';
+import { cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** Ends a turn whose reply has settled: posts its results, finishes its reply, and says so if the task goes on working. */
@@ -48,6 +49,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'cancelled') end.sentence = strings.stopped(await context.stopRequester());
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
+  await cancelRunInDoubt(context, turn, (step) => context.withRetry(step));
   // Before anybody can press Try again: the next process must not send the message, too.
   if (!(error instanceof EmptyMessage)) await closeMessage(deps, turn);
   if (end.sentence === null) {

@@ -9,7 +9,8 @@ import { actorName } from '../reading/display-names.ts';
 import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
-import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { HandOver, MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { isSendInDoubt } from '../sending/delivery.ts';
 import { endTurnIfEmpty } from '../sending/empty-message.ts';
 import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
@@ -70,7 +71,7 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
   const { deps, turn, reply, lease } = context;
   if (error instanceof HandOver || error instanceof StoreError || lease.remainingMs() <= 0) throw error;
   if (isThreadUnreachable(error)) throw error;
-  if (!(error instanceof MessagesPaused)) return endEarly(context, error);
+  if (!(error instanceof MessageWaitsAgain)) return endEarly(context, error);
   await context.withRetry(() => requeueMessage(deps, turn, reply));
 }
 
@@ -102,7 +103,8 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   await context.withRetry(() => postNewTaskNotice(context));
   const sender = createSender(context, channelSettings);
   await endTurnIfFilesOnly(context, context.turn, message, sender);
-  stopSignal.throwIfAborted();
+  // What may have been sent is looked for first.
+  if (!isSendInDoubt(context.turn)) stopSignal.throwIfAborted();
   // An earlier process was ending the turn, and may have offered to try again; its writer may have deleted the message since.
   if (message.state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);

@@ -1,21 +1,19 @@
-import { AgentBusyError, AgentError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
-import { transientFailure, withPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { withPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
+import { cancelRun, cancelRunInDoubt } from './run-cancellation.ts';
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
 export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
   const { deps, workspace, lease } = work;
-  const { account_id, task_id } = await deps.store.threads.getOrThrow(turn);
-  if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
-    const cancel = () => cancelTask(deps, account_id, task_id);
-    // Nobody can see a wait.
-    await withRetry(lease, cancel, () => undefined);
-  }
+  // Nobody can see a wait.
+  const retry = <T>(step: () => Promise<T>) => withRetry(lease, step, () => undefined);
+  await cancelRunInDoubt(work, turn, retry);
+  if (turn.user_message_id !== null && turn.settled_at === null) await cancelRun(deps, turn, retry);
   // An earlier process may have told them; its calls have ended with its lease.
   const intent = {
     at: new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),
@@ -36,15 +34,4 @@ export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Pro
   const step = 'telling the asker that the thread is unreachable';
   const about = { workspace: workspace.id, turn: turn.id, step };
   await withPatience(work, tellAsker, { about, orElse: () => undefined });
-}
-
-async function cancelTask(deps: RelayDeps, account: string, taskId: string): Promise<void> {
-  try {
-    await deps.agent(account).cancelTask(taskId);
-  } catch (error) {
-    const mayPass = transientFailure(error) !== undefined && !(error instanceof AgentBusyError);
-    if (!(error instanceof AgentError) || mayPass) throw error;
-    // The task is gone, has nothing to stop, or cannot be stopped: the asker is told anyway.
-    deps.log.info({ err: error, taskId }, 'could not stop a task whose thread is unreachable');
-  }
 }

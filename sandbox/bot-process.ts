@@ -53,11 +53,19 @@ export class BotProcess {
   readonly #ready = Promise.withResolvers<boolean>();
   #port: number | undefined;
 
-  /** `settings` are its whole environment, besides what any process needs; its log lines are appended to `logFile`. */
-  constructor(settings: Readonly<Record<string, string>>, logFile: string, program = mainProgram()) {
+  /**
+   * `settings` are its whole environment, besides what any process needs; its log lines are appended to `logFile`, unless
+   * its standard output is a file that is open as `stdout`.
+   */
+  constructor(
+    settings: Readonly<Record<string, string>>,
+    logFile: string,
+    program = mainProgram(),
+    stdout: 'pipe' | number = 'pipe',
+  ) {
     const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, LOG_LEVEL: 'info', ...settings };
-    this.#child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(process.execPath, [program], { env, stdio: ['ignore', stdout, 'pipe'] });
     this.#ended = once(this.#child, 'exit');
     this.logFile = logFile;
     this.#log = createWriteStream(logFile, { flags: 'a' });
@@ -97,6 +105,11 @@ export class BotProcess {
     const isReady = await Promise.race([this.#ready.promise, late]);
     if (isReady === undefined) throw new Error('The bot did not start within three minutes.');
     return isReady;
+  }
+
+  /** Reads no more of its log, which fills up. */
+  stopReading(): void {
+    this.#child.stdout?.pause();
   }
 
   freeze(): void {

@@ -36,7 +36,7 @@ export async function startApp(
   overrides: AppOverrides = {},
 ): Promise<TaskthreadApp> {
   await using cleanup = new AsyncDisposableStack();
-  const telemetry = new Telemetry(log);
+  const telemetry = new Telemetry(log, overrides.droppedLines);
   const context = { config, log, telemetry, overrides };
   const storage = await openStorage(context, cleanup);
   const identity = await identifyBot(config, log);

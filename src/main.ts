@@ -14,8 +14,7 @@ const { startApp } = await import('./app.ts');
 const { requireFreePort } = await import('./app/start-checks.ts');
 const { readConfig, secretValues, settingRows } = await import('./config.ts');
 const { describeErrors, flattenSuppressedErrors } = await import('./operate/command-runner.ts');
-const { createLogger } = await import('./operate/logger.ts');
-const { Redactor } = await import('./operate/logger.ts');
+const { createLogger, Redactor, standardOutput } = await import('./operate/logger.ts');
 
 // Chunks of files that stream through are short-lived. With this setting V8 frees them in scavenges of 32 MiB, a
 // millisecond each. By default it waits for 128 MiB, and collects the whole heap for every 64 MiB read before that.
@@ -42,10 +41,18 @@ async function run(): Promise<void> {
   try {
     const config = readConfig(process.env);
     const redaction = new Redactor(secretValues(config));
-    const log = createLogger({ level: config.LOG_LEVEL, numbers: config.LOG_NUMBERS, redaction });
+    let droppedLines = 0;
+    const destination = standardOutput(() => {
+      droppedLines += 1;
+    });
+    const { LOG_LEVEL: level, LOG_NUMBERS: numbers } = config;
+    const log = createLogger({ level, numbers, redaction, destination });
     useProxy(config);
     await requireFreePort(config);
-    const app = await startApp(config, log, { onSecret: (secret) => redaction.addSecret(secret) });
+    const app = await startApp(config, log, {
+      onSecret: (secret) => redaction.addSecret(secret),
+      droppedLines: () => droppedLines,
+    });
     let isStopping = false;
     stop = (reason, code) => {
       log.info({ reason }, isStopping ? 'already stopping' : 'stopping');

@@ -18,6 +18,8 @@ export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {
   onTurnStep?: OnStep | undefined;
   /** Keeps a secret that isn't a setting out of the log until the returned function is called. */
   onSecret?: (secret: string) => () => void;
+  /** How many lines the log has lost. */
+  droppedLines?: () => number;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number;
   limits?: Partial<RelayLimits> | undefined;

@@ -73,6 +73,27 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
+/** What may wait for the log's reader (bytes); lines beyond it are dropped. */
+const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+
+/**
+ * Standard output, for a log that never holds the process up: while nobody reads it, or its disk is full, lines wait, and
+ * those beyond 1 MiB are dropped and reported to `onDrop`.
+ */
+export function standardOutput(onDrop: () => void): DestinationStream {
+  // Opened by Node, a pipe refuses what does not fit, and does not wait until it is read.
+  const { fd } = process.stdout;
+  // A write that is refused is repeated with the next line. pino's own listener would end the process.
+  const stream = pino.destination({
+    fd,
+    sync: true,
+    maxLength: MAX_UNWRITTEN_BYTES,
+    retryEAGAIN: () => false,
+  });
+  stream.removeAllListeners('error').on('error', () => undefined);
+  return stream.on('drop', onDrop);
+}
+
 /**
  * The app's log: JSON lines without secrets, by default on standard output. No line has the same key twice, and only the
  * first error of a kind has its stack.

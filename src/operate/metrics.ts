@@ -26,6 +26,17 @@ export class Metrics {
     return new Counter(this.#describe(name, labelNames));
   }
 
+  /** A count that something else keeps. */
+  count(name: MetricName, read: () => number): void {
+    new Counter({
+      ...this.#describe(name, []),
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
   /** `buckets`: their upper ends in seconds. */
   histogram<Label extends string>(name: MetricName, buckets: number[], labelNames: Label[] = []) {
     return new Histogram({ ...this.#describe(name, labelNames), buckets });
@@ -95,6 +106,8 @@ const metricHelp = {
     'outcome: done, again (it made progress), failed (tried again later), given_up (tried for too long)',
   retention_failures_total:
     'Failed steps of the deletion of expired rows, each tried again after a minute; step: what it deletes',
+  log_lines_dropped_total:
+    'Lines of the log that were dropped because nothing took them: its reader has stopped, or its disk is full',
   service_calls_total: `Attempts of calls to the agent service; status: of HTTP, 4xx for a rare one, or none; ${CALL}`,
   service_call_seconds: `Duration of calls to the agent service; ${CALL}`,
   service_retries_total: `Attempts after the first; ${CALL}`,

@@ -79,8 +79,10 @@ export class Telemetry {
   ]);
   readonly #serviceRetries = this.#metrics.counter('service_retries_total', ['endpoint', 'account']);
 
-  constructor(log: Logger) {
+  /** `droppedLines`: how many lines the log has lost. */
+  constructor(log: Logger, droppedLines: () => number = () => 0) {
     this.#log = log;
+    this.#metrics.count('log_lines_dropped_total', droppedLines);
     const version = readVersion();
     this.#metrics.gauge('build_info', () => onesFor([version]), 'version');
   }

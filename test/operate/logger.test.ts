@@ -1,5 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLogger, Redactor } from '../../src/operate/logger.ts';
+
+const LOGGER_URL = new URL('../../src/operate/logger.ts', import.meta.url).href;
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const joined = (...parts: string[]) => parts.join('');
@@ -203,4 +208,23 @@ test('a secret is redacted until its last owner has removed it', () => {
   expect(redaction.redact('it is key-of-somebody-1')).toBe('it is [redacted]');
   other();
   expect(redaction.redact('it is key-of-somebody-1')).toBe('it is key-of-somebody-1');
+});
+
+test('a log that nobody reads drops what exceeds a megabyte, counts it, and lets its process end', async () => {
+  const program = `
+    const { createLogger, standardOutput } = await import(${JSON.stringify(LOGGER_URL)});
+    let dropped = 0;
+    const log = createLogger({ level: 'info', destination: standardOutput(() => { dropped += 1; }) });
+    for (let line = 0; line < 3_000; line += 1) log.info('x'.repeat(1_000));
+    process.stderr.write(String(dropped));
+    process.exit(4);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect(code).toBe(4);
+  // A megabyte waits, and what the system keeps of a pipe or a socket.
+  expect(Number(said)).toBeGreaterThan(1_000);
+  expect(Number(said)).toBeLessThan(2_500);
 });

@@ -20,7 +20,7 @@ const sources = {
 };
 
 test('the metrics report waiting messages, running threads, refused permits and rejected credentials', async () => {
-  const metrics = new Telemetry(silentLog).watch(sources);
+  const metrics = new Telemetry(silentLog, () => 5).watch(sources);
   const waits = [0, 700, 0];
   const permits = metrics.withPermitMetrics({
     take: async () => waits.shift() ?? 0,
@@ -31,6 +31,7 @@ test('the metrics report waiting messages, running threads, refused permits and 
     await permits.take('T1', limitKey, pace);
   const { text } = await metrics.scrape();
   for (const line of [
+    'log_lines_dropped_total 5',
     'messages_waiting 3',
     'oldest_waiting_seconds 12',
     'threads_held 4',

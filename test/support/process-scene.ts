@@ -68,9 +68,10 @@ export class ProcessScene {
   }
 
   /** Another process of the bot, which may not take events yet; `program` is run in its place. */
-  spawn(program?: string): BotProcess {
+  spawn(program?: string, settings: Record<string, string> = {}, stdout?: number): BotProcess {
     this.#spawned += 1;
-    const bot = new BotProcess(this.#settings, join(this.#logs, `bot-${this.#spawned}.log`), program);
+    const log = join(this.#logs, `bot-${this.#spawned}.log`);
+    const bot = new BotProcess({ ...this.#settings, ...settings }, log, program, stdout);
     this.#whenDone(async () => {
       if (bot.alive) await bot.kill();
     });

@@ -24,9 +24,9 @@ export class DatabaseProxy extends NetworkProxy {
     return { ...this.#target(), host: '127.0.0.1', port: this.port };
   }
 
-  /** Resets all connections; new ones are told that the server is full. */
-  fill(): void {
-    this.reset(errorResponse(TOO_MANY_CLIENTS));
+  /** Resets all connections; new ones are told that the server is full, or another `refusal`. */
+  fill(refusal = TOO_MANY_CLIENTS): void {
+    this.reset(errorResponse(refusal));
   }
 }
 

@@ -14,6 +14,7 @@ import {
   isDirectChannel,
 } from '../relay/runtime/incoming-message.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-notices.ts';
+import { transientFailure } from '../relay/runtime/retry-and-giving-up.ts';
 import { optional } from '../slack/field-schemas.ts';
 import type { SlackTs, ThreadKey } from '../store/schema.ts';
 import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } from './envelope.ts';
@@ -123,6 +124,12 @@ export class EventIntake {
       const receiver = await receiverOf();
       kind = receiver.kind;
       outcome = await receiver.take();
+    } catch (error) {
+      if (transientFailure(error) === undefined) {
+        outcome = 'unrecordable';
+        this.#deps.log.error({ event: kind, err: error }, 'an event cannot be recorded');
+      }
+      throw error;
     } finally {
       const ms = performance.now() - since;
       this.#afterAck(() => this.#deps.onEventHandled?.({ kind, outcome, ms }));

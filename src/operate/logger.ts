@@ -9,8 +9,8 @@ import {
   stdTimeFunctions,
 } from 'pino';
 
-/** Where errors of HTTP clients keep their requests, with whole bodies and headers. */
-const REDACTED_PATHS = ['err.original.config', 'err.cause.original'];
+/** Where errors of HTTP clients keep their requests, with whole bodies and headers, and PostgreSQL the values of a row. */
+const REDACTED_PATHS = ['err.original.config', 'err.cause.original', 'err.detail', 'err.where'];
 
 /** Longest line (characters): an error may be of any length, and all of it is searched for secrets. */
 const MAX_LINE_LENGTH = 64 * 1024;

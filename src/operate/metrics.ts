@@ -74,7 +74,7 @@ const EVENT_OUTCOME =
   'outcome: admitted, known (seen before), orphan (between people), unsent (between people), ' +
   'closed (where the bot does not answer), stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, ' +
   'settings_deleted (of a deleted channel), joined, ignored (not for the bot), recorded (a step), not_installed, ' +
-  'uninstalled, failed (not recorded); of a stop: done, stopping, over, running, refused, unknown, nothing';
+  'uninstalled, failed (not recorded in an outage), unrecordable (see the log); of a stop: done, stopping, over, running, refused, unknown, nothing';
 const TURN_OUTCOME =
   'outcome: completed, length (cut off by the service), cancelled (stopped), failed, refused (by the service), ' +
   'withdrawn (deleted), helped (only help was asked for), kept (files without words), abandoned (tried too often)';

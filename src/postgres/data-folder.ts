@@ -65,11 +65,22 @@ export async function prepareDataFolder(
 }
 
 /** How to reach the server. `host` is the folder of its socket; it has no TCP port. */
-export type ServerConnection = { port: number } & Record<'host' | 'user' | 'password' | 'database', string>;
+export type ServerConnection = { port: number } & Record<'host' | 'user' | 'password' | 'database', string> &
+  Partial<typeof WITHOUT_ENVIRONMENT>;
+
+/** What `pg` would otherwise take from PGSSLMODE, PGOPTIONS and their like, which are for another server. */
+const WITHOUT_ENVIRONMENT = {
+  ssl: false,
+  sslnegotiation: 'postgres',
+  client_encoding: 'UTF8',
+  options: ' ',
+  replication: 'false',
+} as const;
 
 /** The connection to the server with this socket. */
 export function connectionTo(host: string, password: string): ServerConnection {
-  return { host, port: 5432, user: DATABASE_NAME, password, database: DATABASE_NAME };
+  const name = DATABASE_NAME;
+  return { ...WITHOUT_ENVIRONMENT, host, port: 5432, user: name, password, database: name };
 }
 
 /** Where the files of the database are in `folder`. */

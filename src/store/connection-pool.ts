@@ -3,8 +3,8 @@ import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'ky
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { type DatabaseClientClass, isConnectionUseless } from './database-client.ts';
-import { OUTDATED_PLAN_MESSAGE, toStoreError, withStoreErrors } from './errors.ts';
+import { type DatabaseClientClass, isConnectionLost, isConnectionUseless } from './database-client.ts';
+import { connectionError, isOutdatedPlan, toStoreError } from './errors.ts';
 
 /** The server ends a statement this long (ms) before we would drop its connection, where it still can. */
 const SERVER_HEAD_START_MS = 500;
@@ -62,21 +62,23 @@ export class ConnectionPool {
 
   /** Takes a connection out of the pool. Throws a StoreError. */
   async connect(): Promise<PooledConnection> {
-    const client = await withStoreErrors(() => this.#pool.connect());
-    return new PooledConnection(client, this.options);
+    try {
+      return new PooledConnection(await this.#pool.connect(), this.options);
+    } catch (error) {
+      throw connectionError(error);
+    }
   }
 
-  /** Runs one statement, or several without values in one text. */
-  async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>> {
+  /** Runs one statement, or several without values in one text. Throws a StoreError in an outage. */
+  async query<Row extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<pg.QueryResult<Row>> {
+    const connection = await this.connect();
     try {
-      return await withCurrentPlan(() =>
-        this.#pool.query<Row>(
-          this.options.isPooled === true ? { text, values: values ?? [] } : prepared(text, values, true),
-        ),
-      );
-    } catch (error) {
-      if (isConnectionUseless(error)) this.options.onUseless?.();
-      throw error;
+      return await connection.run<Row>(text, values, true);
+    } finally {
+      connection.release();
     }
   }
 
@@ -110,23 +112,30 @@ class PooledConnection implements PostgresPoolClient {
   query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
   query(text: unknown, values: readonly unknown[] = []): unknown {
     if (typeof text !== 'string') throw new Error('There are no cursors.');
-    return this.#run(() =>
-      this.#options.isPooled === true ? { text, values: [...values] } : prepared(text, values),
-    );
+    return this.run(text, values);
+  }
+
+  /** Runs a statement, prepared unless a pooler would lose it; see `prepared` for `always`. Throws a StoreError in an outage. */
+  async run<Row extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[],
+    always = false,
+  ): Promise<pg.QueryResult<Row>> {
+    const statement = () =>
+      this.#options.isPooled === true ? { text, values: [...values] } : prepared(text, values, always);
+    try {
+      return await withCurrentPlan(() => this.#client.query<Row>(statement()));
+    } catch (error) {
+      const isUseless = isConnectionUseless(error);
+      if (isUseless) this.#options.onUseless?.();
+      if (!isUseless && !isConnectionLost(this.#client, error)) throw toStoreError(error);
+      this.#isUseless = true;
+      throw connectionError(error);
+    }
   }
 
   release(destroy?: boolean): void {
     this.#client.release(destroy === true || this.#isUseless);
-  }
-
-  async #run(statement: () => pg.QueryConfig): Promise<pg.QueryResult> {
-    try {
-      return await withCurrentPlan(() => this.#client.query(statement()));
-    } catch (error) {
-      this.#isUseless ||= isConnectionUseless(error);
-      if (this.#isUseless) this.#options.onUseless?.();
-      throw toStoreError(error);
-    }
   }
 }
 
@@ -164,7 +173,7 @@ async function withCurrentPlan<Result>(run: () => Promise<Result>): Promise<Resu
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof Error && OUTDATED_PLAN_MESSAGE.test(error.message))) throw error;
+    if (!isOutdatedPlan(error)) throw error;
     generation += 1;
     return run().catch((again: unknown) => {
       throw again instanceof pg.DatabaseError && again.code === IN_FAILED_TRANSACTION ? error : again;

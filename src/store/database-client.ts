@@ -1,11 +1,18 @@
 import pg from 'pg';
+import { READ_ONLY_SQLSTATE, ReadOnlyError } from './errors.ts';
+import { initialSettings, requireUsable } from './session-settings.ts';
+
+declare module 'pg' {
+  interface ClientBase {
+    /** What a connection begins with: user, database and settings. Public in \`pg\`, and missing in its types. */
+    getStartupConf(): Record<string, string>;
+  }
+}
 
 /** A new connection gives up after this time (ms): even with 400 ms to the server, it takes less. */
 const CONNECT_TIMEOUT_MS = 4_000;
 /** A connection on which nothing was sent for this long is probed by TCP (ms). */
 const KEEP_ALIVE_AFTER_MS = 10_000;
-/** What a server that accepts no writes answers: https://www.postgresql.org/docs/18/errcodes-appendix.html */
-const READ_ONLY_SQLSTATE = '25006';
 
 /**
  * How values are read: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
@@ -25,18 +32,22 @@ function parseSafeInteger(text: string): number {
 /** The servers of one database; one of them accepts writes. New connections go to the one that did last. */
 export class DatabaseAddresses {
   readonly #addresses: readonly pg.ClientConfig[];
+  /** They are those of a pooler, which gives each transaction another connection. */
+  readonly isPooled: boolean;
   #current = 0;
 
-  constructor(addresses: readonly pg.ClientConfig[]) {
+  constructor(addresses: readonly pg.ClientConfig[], isPooled = false) {
     this.#addresses = addresses;
+    this.isPooled = isPooled;
   }
 
   /** Those of a URL, which may name several hosts, separated by commas, like that of libpq. */
-  static ofUrl(url: string): DatabaseAddresses {
+  static ofUrl(url: string, isPooled = false): DatabaseAddresses {
     const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(url) ?? [];
-    if (!hosts.includes(',')) return new DatabaseAddresses([{ connectionString: url }]);
+    if (!hosts.includes(',')) return new DatabaseAddresses([{ connectionString: url }], isPooled);
     return new DatabaseAddresses(
       hosts.split(',').map((host) => ({ connectionString: `${before}${host}${after}` })),
+      isPooled,
     );
   }
 
@@ -80,7 +91,11 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
       });
       this.#address = address;
       // Whoever uses the connection learns it from its statement.
-      this.on('error', () => undefined);
+      this.on('error', () => broken.add(this));
+    }
+
+    override getStartupConf(): Record<string, string> {
+      return { ...initialSettings(addresses.isPooled), ...super.getStartupConf() };
     }
 
     override connect(): Promise<pg.Client>;
@@ -96,11 +111,15 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
       try {
         await super.connect();
         const timeout = setTimeout(() => void this.end(), CONNECT_TIMEOUT_MS);
-        await requireWritable(this).finally(() => clearTimeout(timeout));
+        await requireUsable(this, addresses.isPooled)
+          .catch((error: unknown) => {
+            void this.end();
+            throw error;
+          })
+          .finally(() => clearTimeout(timeout));
         return this;
       } catch (error) {
         addresses.moveOnFrom(this.#address);
-        if (error instanceof ReadOnlyError) void this.end();
         throw error;
       }
     }
@@ -117,18 +136,18 @@ export async function requireWritable(connection: {
   if (rows[0]?.transaction_read_only === 'on') throw new ReadOnlyError();
 }
 
-/** The server accepts no writes; `code` is as the server's own. */
-export class ReadOnlyError extends Error {
-  override readonly name = 'ReadOnlyError';
-  readonly code = READ_ONLY_SQLSTATE;
-
-  constructor() {
-    super('the server is read-only');
-  }
-}
-
 /** Whether a failed statement shows that its connection is of no more use, though it still stands. */
 export function isConnectionUseless(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.message === 'Query read timeout' || ('code' in error && error.code === READ_ONLY_SQLSTATE);
+}
+
+/** The connections that broke. */
+const broken = new WeakSet<object>();
+
+/** Whether a statement failed because its connection broke, or the server or a pooler ends it. */
+export function isConnectionLost(client: pg.ClientBase, error: unknown): boolean {
+  return (
+    broken.has(client) || (error instanceof pg.DatabaseError && /^(FATAL|PANIC)$/.test(error.severity ?? ''))
+  );
 }

@@ -4,8 +4,7 @@ import type { Logger } from 'pino';
 import { within } from '../calls/retries-and-waits.ts';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { DatabaseAddresses, databaseClientClass, ReadOnlyError, requireWritable } from './database-client.ts';
-import { toStoreError } from './errors.ts';
+import { DatabaseAddresses, databaseClientClass, requireWritable } from './database-client.ts';
 import { BASELINE, migrate, migrations, readAppliedMigrations } from './migrations.ts';
 import type { Tables } from './schema.ts';
 import { ALL_ENCRYPTED } from './workspaces/encryption.ts';
@@ -55,8 +54,11 @@ const TROUBLE_TIMEOUT_MS = 2_000;
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directUrl, embedded, log, maxConnections = DEFAULT_CONNECTIONS, isCommand = false } = options;
+  const isPooled = directUrl !== undefined;
   const addresses =
-    url === undefined ? new DatabaseAddresses([embedded?.connection ?? {}]) : DatabaseAddresses.ofUrl(url);
+    url === undefined
+      ? new DatabaseAddresses([embedded?.connection ?? {}])
+      : DatabaseAddresses.ofUrl(url, isPooled);
   await addresses.findWritable();
   const Client = databaseClientClass(addresses);
   const DirectClient =
@@ -68,7 +70,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       maxConnections: max,
       timeoutMs: isCommand ? undefined : TIMEOUT_MS[use],
       Client,
-      isPooled: directUrl !== undefined,
+      isPooled,
       onUseless: () => {
         for (const each of pools) each.dropIdle();
       },
@@ -115,10 +117,7 @@ function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
 async function findTrouble(pool: ConnectionPool): Promise<string | undefined> {
   const asked = requireWritable(pool).then(
     () => undefined,
-    (error: unknown) => {
-      const reason = error instanceof ReadOnlyError ? error : toStoreError(error);
-      return reason instanceof Error ? reason.message : String(reason);
-    },
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   return within(TROUBLE_TIMEOUT_MS, asked, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`);
 }
@@ -141,13 +140,20 @@ export interface SchemaCheck {
   databaseTime: Date;
 }
 
-/** Inspects a database, by its URL or the embedded server's address, without changing it. Throws a StoreError. */
-export async function checkSchema(at: string | pg.ClientConfig, log: Logger): Promise<SchemaCheck> {
-  const addresses = typeof at === 'string' ? DatabaseAddresses.ofUrl(at) : new DatabaseAddresses([at]);
+/**
+ * Inspects a database, by its URL or the embedded server's address, without changing it; `isPooled`: the URL is that of a
+ * pooler. Throws a StoreError.
+ */
+export async function checkSchema(
+  at: string | pg.ClientConfig,
+  log: Logger,
+  isPooled = false,
+): Promise<SchemaCheck> {
+  const addresses =
+    typeof at === 'string' ? DatabaseAddresses.ofUrl(at, isPooled) : new DatabaseAddresses([at]);
   await addresses.findWritable();
   const Client = databaseClientClass(addresses);
-  // A URL may be that of a pooler.
-  const limits = { maxConnections: 1, timeoutMs: 5_000, isPooled: true };
+  const limits = { maxConnections: 1, timeoutMs: 5_000, isPooled };
   await using kysely = kyselyOn(new ConnectionPool({ name: 'taskthread doctor', ...limits, Client, log }));
   const { rows } = await sql<{ version: string; number: string; now: Date; mayCreate: boolean }>`
     select current_setting('server_version') as version, current_setting('server_version_num') as number,

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { errorCode } from '../postgres/errors.ts';
 
 /** What went wrong at the database; each code has one remedy. */
@@ -22,25 +23,25 @@ export class StoreError extends Error {
   }
 }
 
-const NETWORK_ERROR_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
+/** What a server that accepts no writes answers: https://www.postgresql.org/docs/18/errcodes-appendix.html */
+export const READ_ONLY_SQLSTATE = '25006';
 
-/** SQLSTATEs and classes: https://www.postgresql.org/docs/18/errcodes-appendix.html */
-const TRANSIENT_SQLSTATES = /^(08|40|57P0|57014|58|53[03]|25P03|25006)/;
-const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
+/** The server accepts no writes; `code` is as the server's own. */
+export class ReadOnlyError extends Error {
+  override readonly name = 'ReadOnlyError';
+  readonly code = READ_ONLY_SQLSTATE;
+
+  constructor() {
+    super('the server is read-only');
+  }
+}
+
+/** SQLSTATEs and classes, from the same list. */
+const TRANSIENT_SQLSTATES = /^(08|40|57P0|58|53[03])/;
+/** A statement took longer than a limit, or waited longer for a lock. */
+const TIMEOUT_SQLSTATES = /^(57014|55P03|25P0[34])/;
 const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
-
-/** What PostgreSQL says of a prepared statement whose table has changed since. */
-export const OUTDATED_PLAN_MESSAGE = /cached plan must not change result type/;
+const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
 
 /** Of Node and OpenSSL, and of `pg` for a server without TLS. */
 const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL/;
@@ -48,13 +49,9 @@ const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishi
 /** What pgbouncer says of settings that come with a new connection. */
 const REFUSED_BY_POOLER = /unsupported startup parameter/;
 
-/** What `pg` says of a connection that broke or could not be opened; these errors have no code. */
-const BROKEN_CONNECTION_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|timeout expired|Query read timeout|Cannot use a pool after calling end/;
-
 /**
- * Maps an outage, a full disk or a refusal of the database to a StoreError. Returns any other error (a violated
- * constraint, a mistake in SQL) unchanged.
+ * Maps what the server says of an outage, a full disk or missing permissions to a StoreError. Returns any other error (a
+ * violated constraint, a mistake in SQL) unchanged.
  */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
@@ -69,39 +66,53 @@ export function toStoreError(error: unknown): unknown {
       'denied',
       `The database denied access (${reason}): check the user, password, database and permissions in DATABASE_URL.`,
     );
-  if (REFUSED_BY_POOLER.test(reason))
-    return storeError(
-      'denied',
-      `DATABASE_URL leads to a pooler (${reason}): set DATABASE_DIRECT_URL to the address of the PostgreSQL server itself.`,
-    );
-  if (TLS_FAILURES.test(`${code} ${reason}`))
-    return storeError(
-      'denied',
-      `No TLS connection to the database (${reason}): check sslmode in DATABASE_URL, and name its CA file in sslrootcert.`,
-    );
-  if (code === 'ERR_INVALID_URL' || error instanceof URIError)
-    return storeError(
-      'denied',
-      `DATABASE_URL is not a valid address (${reason}): percent-encode special characters in its password, for example / as %2F.`,
-    );
-  if (
-    NETWORK_ERROR_CODES.has(code) ||
-    TRANSIENT_SQLSTATES.test(code) ||
-    BROKEN_CONNECTION_MESSAGES.test(reason) ||
-    OUTDATED_PLAN_MESSAGE.test(reason)
-  )
+  if (code === READ_ONLY_SQLSTATE)
     return storeError(
       'unavailable',
-      `The database is unavailable (${reason}): check that it runs and accepts connections.`,
+      `The database accepts no writes (${reason}): it is a standby, or default_transaction_read_only is on for it or our user.`,
     );
+  if (TIMEOUT_SQLSTATES.test(code))
+    return storeError(
+      'unavailable',
+      `The database is slow, or its time-outs for our user are too short (${reason}): check both.`,
+    );
+  if (TRANSIENT_SQLSTATES.test(code) || isOutdatedPlan(error)) return outage(error);
   return error;
 }
 
-/** The result of `work`; its errors become StoreErrors where `toStoreError` knows them. */
-export async function withStoreErrors<Value>(work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toStoreError(error);
-  }
+/** The StoreError for a connection that cannot be opened or has broken: whatever the reason, work waits for the database. */
+export function connectionError(error: unknown): StoreError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const code = errorCode(error) ?? '';
+  const denied = (message: string) => new StoreError('denied', message, { cause: error });
+  if (REFUSED_BY_POOLER.test(reason))
+    return denied(
+      `DATABASE_URL leads to a pooler (${reason}): set DATABASE_DIRECT_URL to the address of the PostgreSQL server itself.`,
+    );
+  if (TLS_FAILURES.test(`${code} ${reason}`))
+    return denied(
+      `No TLS connection to the database (${reason}): check sslmode in DATABASE_URL, and name its CA file in sslrootcert.`,
+    );
+  if (code === 'ERR_INVALID_URL' || error instanceof URIError)
+    return denied(
+      `DATABASE_URL is not a valid address (${reason}): percent-encode special characters in its password, for example / as %2F.`,
+    );
+  const known = toStoreError(error);
+  return known instanceof StoreError ? known : outage(error);
+}
+
+function outage(cause: unknown): StoreError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError(
+    'unavailable',
+    `The database is unavailable (${reason}): check that it runs and accepts connections.`,
+    { cause },
+  );
+}
+
+/** Whether a prepared statement's table has changed since; the message is in the server's language. */
+export function isOutdatedPlan(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
+  );
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
-import { StoreError, toStoreError } from './errors.ts';
+import { StoreError } from './errors.ts';
 import * as baseline from './migrations/0001-baseline.ts';
 import type { Tables } from './schema.ts';
 
@@ -24,8 +24,7 @@ export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<voi
   const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
-  const storeError = toStoreError(error);
-  if (storeError instanceof StoreError) throw storeError;
+  if (error instanceof StoreError) throw error;
   // A newer release may have done all of it while this one waited for the lock.
   if (await isUpToDate(kysely, log)) return;
   const failed = results?.find((result) => result.status === 'Error')?.migrationName;

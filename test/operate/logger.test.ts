@@ -228,3 +228,15 @@ test('a log that nobody reads drops what exceeds a megabyte, counts it, and lets
   expect(Number(said)).toBeGreaterThan(1_000);
   expect(Number(said)).toBeLessThan(2_500);
 });
+
+test('the values of a row that PostgreSQL refuses are left out', () => {
+  const refusal = {
+    detail: 'Failing row contains (my own words).',
+    where: "unnamed portal parameter $1 = 'my own words'",
+  };
+  const line = logged((log) =>
+    log.error({ err: Object.assign(new Error('a constraint'), refusal) }, 'refused'),
+  );
+  expect(line).toContain('a constraint');
+  expect(line).not.toContain('my own words');
+});

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -57,6 +58,39 @@ describe('a server that is lost', () => {
     await expect.poll(() => write(database).catch(() => undefined)).toBeDefined();
   });
 
+  test.each([
+    ['55000', 'database "one" is not currently accepting connections'],
+    ['XX000', '(EMAXCONN) max client connections reached'],
+    ['57P03', 'the database system is starting up'],
+    ['42704', 'unrecognized configuration parameter'],
+    ['0A000', 'unsupported frontend protocol'],
+    ['99999', 'anything else'],
+  ])('is an outage where it refuses a connection with %s (%s)', async (code, message) => {
+    const { database, proxies } = await openBehindProxies();
+    await write(database);
+    proxies[0]?.fill(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+    const queue = new ThreadQueue({ database, log: silentLog });
+    const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000000' };
+    for (const attempt of [1, 2]) {
+      await expect(write(database), `attempt ${attempt}`).rejects.toMatchObject(unavailable);
+      await expect(database.pool.query('select 1')).rejects.toMatchObject(unavailable);
+      await expect(queue.threadsWithoutJob([thread])).rejects.toMatchObject(unavailable);
+    }
+    proxies[0]?.restore();
+    await write(database);
+  });
+
+  test('is an outage where it ends a connection in use, whatever the code', async () => {
+    const { database } = await openBehindProxies();
+    const held = database.kysely.transaction().execute(async (trx) => {
+      await sql`set local transaction_timeout = '50ms'`.execute(trx);
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      await sql`select 1`.execute(trx);
+    });
+    await expect(held).rejects.toMatchObject(unavailable);
+    await write(database);
+  });
+
   test('does not keep a start from the other hosts of the address', async () => {
     const { proxies, connection } = await openBehindProxies();
     const url = addressOn(`127.0.0.1:1,127.0.0.1:${proxies[0]?.connection.port}`, connection);
@@ -69,7 +103,10 @@ describe('a server that is lost', () => {
     const { database } = await openBehindProxies(1, { maxConnections: 5 });
     await database.leasePool.query('set session characteristics as transaction read only');
     expect(await database.findTrouble()).toBe('the server is read-only');
-    await expect(database.leasePool.query('create table more ()')).rejects.toMatchObject({ code: '25006' });
+    await expect(database.leasePool.query('create table more ()')).rejects.toMatchObject({
+      ...unavailable,
+      cause: { code: '25006' },
+    });
     expect(await database.findTrouble()).toBeUndefined();
     const pid = async () => (await database.leasePool.query('select pg_backend_pid() as pid')).rows[0]?.pid;
     expect(await pid()).toBe(await pid());

@@ -17,7 +17,8 @@ export const checkDatabase: Check = async function* (config, tools) {
   try {
     await using cleanup = new AsyncDisposableStack();
     const embedded = await embeddedServer(config, tools.log, cleanup);
-    const schema = await checkSchema(embedded?.connection ?? config.DATABASE_URL ?? '', tools.log);
+    const isPooled = config.DATABASE_DIRECT_URL !== undefined;
+    const schema = await checkSchema(embedded?.connection ?? config.DATABASE_URL ?? '', tools.log, isPooled);
     requireUsable(schema, tools.now());
     yield `PostgreSQL ${schema.serverVersion}, ${describeMigrations(schema)}`;
     yield* checkEncryptionKeys(config, schema);

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { doubledMs, repeatCall, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { SlackTokens } from '../../slack/tokens.ts';
-import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/encryption.ts';
 import type { ClaimedRenewal, NewInstallation } from '../../store/workspaces/installations.ts';
@@ -106,15 +105,14 @@ export class TokenRotation extends Poller {
     }
   }
 
-  /** The old refresh token is spent: until this one is saved, only this process has it. */
+  /** The old refresh token is spent: until this one is saved, only this process has it, whatever the database answers. */
   async #save(renewal: ClaimedRenewal, encrypted: string, expiresAt: Date): Promise<boolean> {
     const { store, log } = this.#deps;
     const { signal } = this.#lastChance;
     return await repeatCall(
       () => store.installations.saveRenewed(renewal, encrypted, expiresAt),
       (error, attempt) => {
-        if (!(error instanceof StoreError) || signal.aborted || Date.now() > expiresAt.getTime())
-          return undefined;
+        if (signal.aborted || Date.now() > expiresAt.getTime()) return undefined;
         log.warn(
           { workspace: renewal.workspace, err: error },
           'a renewed token cannot be saved yet; trying again',

@@ -82,6 +82,7 @@ export type EventOutcome =
   | 'recorded'
   | 'not_installed'
   | 'uninstalled'
+  | 'unrecordable'
   | 'failed';
 
 /** Whether a channel is a direct message: Slack's ids of those begin with D. */

@@ -6,7 +6,7 @@ import { v7 as nextId } from 'uuid';
 import { z } from 'zod';
 import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
-import { StoreError, withStoreErrors } from '../errors.ts';
+import { StoreError } from '../errors.ts';
 import { type Tables, type ThreadKey, threadKeyText } from '../schema.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
@@ -86,13 +86,11 @@ export class ThreadQueue {
 
   /** Creates the queue's own tables if needed, and starts its maintenance. */
   async start(): Promise<void> {
-    await withStoreErrors(async () => {
-      await this.#createTables();
-      await this.#boss.start();
-      await this.#boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
-      const { policy: _, ...changeable } = QUEUE_OPTIONS;
-      await this.#boss.updateQueue(QUEUE_NAME, changeable);
-    });
+    await this.#createTables();
+    await this.#boss.start();
+    await this.#boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
+    const { policy: _, ...changeable } = QUEUE_OPTIONS;
+    await this.#boss.updateQueue(QUEUE_NAME, changeable);
   }
 
   /** On a connection without a time-out: another process may be creating them. */
@@ -133,7 +131,7 @@ export class ThreadQueue {
 
   async #insert(threads: readonly ThreadKey[]): Promise<void> {
     if (threads.length === 0) return;
-    await withStoreErrors(() => this.#boss.insert(QUEUE_NAME, threads.map(jobOf)));
+    await this.#boss.insert(QUEUE_NAME, threads.map(jobOf));
     this.#wake();
   }
 
@@ -172,17 +170,15 @@ export class ThreadQueue {
   /** Claims up to `limit` jobs; of a thread only the oldest, and only if none is held. */
   async claim(limit: number): Promise<ThreadJob[]> {
     if (limit < 1) return [];
-    const fetch = () => this.#boss.fetch<ThreadKey>(QUEUE_NAME, { batchSize: limit });
-    const jobs = await withStoreErrors(fetch);
+    const jobs = await this.#boss.fetch<ThreadKey>(QUEUE_NAME, { batchSize: limit });
     return jobs.map(({ id, retryCount, data: thread }) => ({ id, retryCount, thread }));
   }
 
   /** Renews these jobs; returns those that are still ours. The others have a new holder. */
   async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
     if (jobs.length === 0) return [];
-    const answer = await withStoreErrors(() =>
-      this.#boss.touch(QUEUE_NAME, [...jobs], { db: executorOf(this.#database.leasePool) }),
-    );
+    const db = executorOf(this.#database.leasePool);
+    const answer = await this.#boss.touch(QUEUE_NAME, [...jobs], { db });
     const ours = new Set(touchResultSchema.parse(answer).settled);
     return jobs.filter((job) => ours.has(job.id));
   }
@@ -191,30 +187,28 @@ export class ThreadQueue {
   async complete(jobs: readonly ThreadJob[], trx?: Transaction<Tables>): Promise<void> {
     if (jobs.length === 0) return;
     const within = trx === undefined ? {} : { db: fromKysely(trx) };
-    await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, [...jobs], undefined, within));
+    await this.#boss.complete(QUEUE_NAME, [...jobs], undefined, within);
   }
 
   /** Gives jobs back, so that any process can claim them at once; they stay first in their threads. */
   async release(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await withStoreErrors(() => this.#boss.fail(QUEUE_NAME, [...jobs], { reason: 'handed back' }));
+    await this.#boss.fail(QUEUE_NAME, [...jobs], { reason: 'handed back' });
   }
 
   /** Gives every held job back: for the owner of the embedded server before it claims, because their holders are dead. */
   async reclaimAll(): Promise<number> {
-    return withStoreErrors(async () => {
-      const { rows } = await this.#database.queuePool.query<{ id: string; retryCount: number }>(
-        `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
-        [QUEUE_NAME],
-      );
-      if (rows.length > 0) await this.#boss.fail(QUEUE_NAME, rows, { reason: 'its holder is dead' });
-      return rows.length;
-    });
+    const { rows } = await this.#database.queuePool.query<{ id: string; retryCount: number }>(
+      `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
+      [QUEUE_NAME],
+    );
+    if (rows.length > 0) await this.#boss.fail(QUEUE_NAME, rows, { reason: 'its holder is dead' });
+    return rows.length;
   }
 
   /** Gives the jobs back whose holders have not renewed them in time. */
   async releaseExpired(): Promise<void> {
-    await withStoreErrors(() => this.#boss.supervise(QUEUE_NAME));
+    await this.#boss.supervise(QUEUE_NAME);
   }
 
   /** Those of the threads that have no job that meets `condition`: none that is waiting or held. */
@@ -222,12 +216,10 @@ export class ThreadQueue {
     threads: readonly ThreadKey[],
     condition = "state < 'completed'",
   ): Promise<ThreadKey[]> {
-    const { rows } = await withStoreErrors(() =>
-      this.#database.queuePool.query<{ key: string }>(
-        `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
-          where name = $1 and ${condition} and singleton_key = any($2)`,
-        [QUEUE_NAME, threads.map(threadKeyText)],
-      ),
+    const { rows } = await this.#database.queuePool.query<{ key: string }>(
+      `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
+        where name = $1 and ${condition} and singleton_key = any($2)`,
+      [QUEUE_NAME, threads.map(threadKeyText)],
     );
     const found = new Set(rows.map((row) => row.key));
     return threads.filter((thread) => !found.has(threadKeyText(thread)));

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -87,6 +88,19 @@ test('a turn is counted in /metrics', async () => {
   expect(await figure('taskthread_turns{state="following"}')).toBe(0);
   expect(await figure('taskthread_messages_waiting')).toBe(0);
   await scene.until('the thread is let go', async () => (await figure('taskthread_threads_held')) === 0);
+});
+
+test('an event that the database refuses for good is an error in the log and a figure', async () => {
+  const { db } = scene.sandbox.bot.store;
+  await sql`alter table messages add constraint refused check (ts < 0) not valid`.execute(db);
+  const channel = scene.channel();
+  scene.ask(channel, 'one that cannot be kept');
+  const refused = () => figure('taskthread_events_total{kind="message",outcome="unrecordable"}');
+  await scene.until('it is counted', async () => (await refused()) > 0);
+  await sql`alter table messages drop constraint refused`.execute(db);
+  const logged = lines.filter(({ msg }) => msg === 'an event cannot be recorded');
+  expect(logged[0]).toMatchObject({ level: pino.levels.values.error, event: 'message' });
+  expect(JSON.stringify(logged)).toContain('violates check constraint');
 });
 
 test('throttled and repeated calls are counted by method and endpoint', async () => {

@@ -32,9 +32,7 @@ describe.skipIf(!hasPgbouncer)('behind a pgbouncer in transaction mode that spea
     onTestFinished(() => dropDatabase(connection));
     const pgbouncer = await startPgbouncer(onTestFinished);
     const url = pgbouncer.url(connection.database);
-    const database = await openDatabase({ url, log: silentLog });
-    onTestFinished(() => database.close());
-    await expect(database.kysely.selectFrom('threads').selectAll().execute()).rejects.toMatchObject({
+    await expect(openDatabase({ url, log: silentLog })).rejects.toMatchObject({
       code: 'denied',
       message: expect.stringMatching(/^DATABASE_URL leads to a pooler .*: set DATABASE_DIRECT_URL/),
     });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { type Logger, pino } from 'pino';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
@@ -392,6 +393,44 @@ describe('a token that is renewed', () => {
     expect(asked).toBe(0);
     await rotation.renewDue();
     expect(await tokenOf(id)).toBe('xoxb-renewed');
+  });
+
+  test.each([
+    [
+      'the database refuses connections',
+      (name: string) => `alter database ${name} allow_connections false`,
+      (name: string) => `alter database ${name} allow_connections true`,
+    ],
+    [
+      'a statement fails',
+      () => 'alter table installations rename to installations_away',
+      () => 'alter table installations_away rename to installations',
+    ],
+  ])('is kept until it is saved, though %s meanwhile', async (_what, begin, end) => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(kysely);
+    const name = rows[0]?.name ?? '';
+    const inside = new pg.Client({ ...inject('databaseServer'), database: name });
+    const outside = new pg.Client(inject('administration'));
+    inside.on('error', () => undefined);
+    await Promise.all([inside.connect(), outside.connect()]);
+    const run = async (statement: string) =>
+      void (await (statement.startsWith('alter table') ? inside : outside).query(statement));
+    const renew = async () => {
+      await run(begin(name));
+      if (begin(name).startsWith('alter database'))
+        await outside.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+        );
+      setTimeout(() => void run(end(name)), 700);
+      return { token: 'xoxb-renewed', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
+    };
+    try {
+      await rotationWith(renew).renewDue();
+      expect(await tokenOf(id)).toBe('xoxb-renewed');
+    } finally {
+      await Promise.allSettled([inside.end(), outside.end()]);
+    }
   });
 
   test('is renewed by another process once the one that renews it was killed', {

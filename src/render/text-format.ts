@@ -63,9 +63,21 @@ export function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r]/;
+/** What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"), also after a tab or a line end. */
+const FORMULA_START = /^[\t\r\n]*[=+\-@＝＋－＠]/;
 const NUMBER = /^[+-]?[.,]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?%?$/i;
+/**
+ * What a formula that begins with a sign computes from: cells, texts, other programs, or numbers. Without them it is a
+ * name at most, such as -log10(padj), and nothing runs.
+ */
+const OPERAND = new RegExp(
+  [
+    '(?<![\\p{L}\\p{N}_.])\\$?[a-z]{1,3}\\$?[1-9]\\d{0,6}(?![\\p{L}\\p{N}_.(])',
+    '["|!]|\\(\\s*[-+.\\d)]',
+    '^[-+@]*(?:[\\d.]+%?[-+*/^&<>=]+)+[\\d.]+%?$',
+  ].join('|'),
+  'iu',
+);
 
 /**
  * Values as a line of CSV for people, each in quotes; without the end of the line. A text that a spreadsheet would run as a
@@ -83,7 +95,9 @@ export function plainCsvLine(values: readonly string[]): string {
 }
 
 function literal(text: string): string {
-  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  if (!FORMULA_START.test(text) || NUMBER.test(text)) return text;
+  const formula = text.normalize('NFKC').trim();
+  return /^=./.test(formula) || OPERAND.test(formula) ? `'${text}` : text;
 }
 
 /** A page of a heading and a paragraph; both are trusted HTML. */

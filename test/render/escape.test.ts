@@ -3,19 +3,53 @@ import { csvLine } from '../../src/render/text-format.ts';
 
 test.each([
   '=1+1',
-  '+49 40 12',
-  '-x',
-  '-',
+  '+49-40-12',
+  '-1/2',
   '@SUM(A1)',
+  '+A1',
+  '-$B$2+3',
+  '-NH2',
+  '-PI()',
   '\t=1',
   '\r=1',
-  '-1-cmd',
+  '\t-A1',
+  '＝1+1',
+  '-f("text")',
+  "+name|'x'!A0",
   '=HYPERLINK("http://two.example")',
 ])('a cell with the text %j is not run as a formula', (text) =>
   expect(csvLine([text])).toBe(`"'${text.replaceAll('"', '""')}"`),
 );
 
-test.each(['-1.5', '+2e-3', '-1,234.5', '-1,5', '-.5', '-12%', -7, 3, 'a=b', 'p@one.org', "'=1", '', ' -'])(
-  'a cell with %j stays as it is',
-  (value) => expect(csvLine(['x', value])).toBe(`"x","${value}"`),
+const measured = [
+  '-1.5',
+  '+1.2e-3',
+  '-5',
+  '-1,234.5',
+  '-1,5',
+  '-.5',
+  '-12%',
+  -7,
+  3,
+  '−5',
+  '-20 °C',
+  '-1 to 5',
+];
+const signs = ['-', '+', '--', '-/-', '+/-', '+/+', '+/−', '-Inf', '-log10(padj)', '-log2FC', '-OH', '-ΔΔCt'];
+const words = [
+  'a=b',
+  'p@one.org',
+  '@handle',
+  '@37 °C',
+  "'=1",
+  '',
+  ' -',
+  '=',
+  '- control',
+  '+49 40 12',
+  '\tx',
+];
+
+test.each([...measured, ...signs, ...words])('a cell with %j stays as it is', (value) =>
+  expect(csvLine(['x', value])).toBe(`"x","${value}"`),
 );

@@ -1,3 +1,4 @@
+import { counted } from '../../render/text-format.ts';
 import type { DisplayNames } from './display-names.ts';
 import { withoutLeadingMention } from './listening.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
@@ -60,7 +61,7 @@ function codeFence(code: string, language: string): string {
 function tableToMarkdown(table: ParsedTable, names: DisplayNames): string {
   const { rows, columns, file } = table;
   if (isInFileOnly(table))
-    return `[Table of ${rows.length} rows and ${columns} columns: see the file ${file}]`;
+    return `[Table of ${counted(rows.length, 'row')} and ${counted(columns, 'column')}: see the file ${file}]`;
   const firstRows = table.firstRows();
   const more = rows.length - firstRows.length;
   const lines = firstRows.map((row) => {
@@ -68,7 +69,7 @@ function tableToMarkdown(table: ParsedTable, names: DisplayNames): string {
     return `| ${cells.join(' | ')} |`;
   });
   lines.splice(1, 0, `|${' --- |'.repeat(columns)}`);
-  return `${lines.join('\n')}${more > 0 ? `\n\n[The table has ${more} more rows]` : ''}`;
+  return `${lines.join('\n')}${more > 0 ? `\n\n[The table has ${counted(more, 'more row')}]` : ''}`;
 }
 
 function cellToMarkdown(content: readonly ParsedInline[], names: DisplayNames): string {

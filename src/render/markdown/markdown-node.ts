@@ -82,14 +82,15 @@ export function tableHeadEnd(text: string, table: MarkdownNode): number {
 }
 
 /**
- * Whether a table is shown as code, because Slack would reject it or its header is too long to repeat. Only the rows
- * that fit one message decide, so that rows of a later message change nothing.
+ * Whether a table is shown as code, because Slack would reject it or leave out cells beyond its header's, or its header is
+ * too long to repeat. Only the rows that fit one message decide, so that rows of a later message change nothing.
  */
 export function isTableTooWide(text: string, table: MarkdownNode): boolean {
-  return (
-    table.children.slice(0, MAX_TABLE_ROWS).some((row) => row.children.length > MAX_TABLE_COLUMNS) ||
-    tableHeadEnd(text, table) - table.start > MAX_TABLE_HEAD_LENGTH
-  );
+  const rows = table.children.slice(0, MAX_TABLE_ROWS);
+  const columns = Math.min(rows[0]?.children.length ?? 0, MAX_TABLE_COLUMNS);
+  const isTooWide = ({ children }: MarkdownNode) =>
+    children.length > MAX_TABLE_COLUMNS || children.slice(columns).some((cell) => cell.children.length > 0);
+  return rows.some(isTooWide) || tableHeadEnd(text, table) - table.start > MAX_TABLE_HEAD_LENGTH;
 }
 
 /** A fence that nothing in this text closes. */

@@ -1,10 +1,31 @@
 import { micromark } from 'micromark';
-import { gfm, gfmHtml } from 'micromark-extension-gfm';
-import { limitNesting, parseLimits, UNSUPPORTED_SYNTAX } from './parse-markdown.ts';
+import { gfmHtml } from 'micromark-extension-gfm';
+import type {} from 'micromark-extension-gfm-table';
+import type { HtmlExtension } from 'micromark-util-types';
+import { escapeSequenceHeader } from './literal-marks.ts';
+import { limitNesting, markdownSyntax } from './parse-markdown.ts';
 import { withoutSignedLinks } from './unsafe-links.ts';
 
-const SYNTAX = [gfm(), parseLimits, UNSUPPORTED_SYNTAX];
-const HTML = [gfmHtml()];
+/** Shows the cells beyond those of a table's header, too. */
+const allCells: HtmlExtension = {
+  enter: {
+    tableData() {
+      const side = this.getData('tableAlign')?.[this.getData('tableColumn') ?? 0] ?? 'none';
+      this.lineEndingIfNeeded();
+      this.tag(side === 'none' ? '<td>' : `<td align="${side}">`);
+    },
+  },
+  exit: {
+    tableData() {
+      this.tag('</td>');
+      this.setData('tableColumn', (this.getData('tableColumn') ?? 0) + 1);
+    },
+  },
+};
+const HTML = [gfmHtml(), allCells];
+/** Code and tags, which stay, and what agents write for what Markdown lacks. */
+const WRITTEN_TAG =
+  /<(code|pre)\b[\s\S]*?<\/\1>|<[^>]*>|&lt;br ?\/?&gt;|&lt;(su[bp])&gt;([^<]*?)&lt;\/\2&gt;/g;
 
 /** Characters after which a text is cut at its next empty line, and where it is cut in any case: one piece is one slice. */
 const PIECE_CHARACTERS = 4_000;
@@ -28,13 +49,15 @@ export function* markdownToHtml(text: string): Generator<string> {
 }
 
 function toHtml(text: string): string {
-  return micromark(limitTables(limitNesting(text)), { extensions: SYNTAX, htmlExtensions: HTML })
+  const source = limitTables(limitNesting(text));
+  return micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
-    .replaceAll('<a href="">', '<a>')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
-    .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) =>
-      state.includes('checked') ? '☑' : '☐',
-    );
+    .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
+    .replace(WRITTEN_TAG, (all: string, _code, tag?: string, inside = '') => {
+      if (all.startsWith('<')) return all;
+      return tag === undefined ? '<br>' : `<${tag}>${inside}</${tag}>`;
+    });
 }
 
 /** The text, where tables that are mostly missing cells are no tables. */
@@ -49,7 +72,7 @@ function* pieces(text: string): Generator<string> {
   let lines = 0;
   let fence = '';
   for (const [line] of text.matchAll(LINE)) {
-    piece += line;
+    piece += fence === '' ? escapeSequenceHeader(line) : line;
     lines += 1;
     const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;

@@ -99,20 +99,14 @@ function tokenizeBlock(text: string): Tokenizer {
       return line;
     };
     const after: State = (code) => {
-      effects.exit('codeFenced');
+      effects.exit('codeIndented');
       return ok(code);
-    };
-    const second: State = (code) => {
-      effects.consume(code);
-      effects.exit('codeFencedFence');
-      return line;
     };
     return (code) => {
       if (opening === undefined) return nok(code);
-      effects.enter('codeFenced');
-      effects.enter('codeFencedFence');
-      effects.consume(code);
-      return second;
+      // Unlike fenced code, it is shown from its first character on.
+      effects.enter('codeIndented');
+      return line(code);
     };
   };
 }

@@ -5,6 +5,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Code, Construct, Extension, State, Tokenizer } from 'micromark-util-types';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
+import { literalSyntax, withoutSequenceHeaders } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax } from './math.ts';
 import { WORD_JOINER } from './pings.ts';
@@ -67,7 +68,7 @@ const WORD_START_CODES = Array.from({ length: 128 }, (_, code) => code).filter((
 );
 
 /** Keeps the parser's time proportional to the length of the text. */
-export const parseLimits: Extension = {
+const parseLimits: Extension = {
   text: {
     ...Object.fromEntries(WORD_START_CODES.map((code) => [code, wordConstruct])),
     42: runConstruct,
@@ -88,8 +89,8 @@ const MAX_IMAGES = 20;
 const RULE = '(?![ \\t]*([-*_])(?:[ \\t]*\\1)*[ \\t]*$)';
 const MARKER = '[ \\t]*(?:>|[-+*](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))';
 const TOO_DEEP = new RegExp(`^${RULE}(?:${MARKER}){${MAX_CONTAINERS}}`, 'gm');
-/** Beside a letter; a run between spaces is no emphasis. */
-const LONG_RUN = /(?<=[^\s*_])[*_]{13,}|[*_]{13,}(?=[^\s*_])/g;
+/** Of both marks, beside a letter; a run between spaces is no emphasis. */
+const MIXED_RUN = /(?<=[^\s*_])[*_]{13,}|[*_]{13,}(?=[^\s*_])/g;
 const BLOCK_START = '\\n[ \\t>]*(?=\\n|[-+*][ \\t]|\\d{1,9}[.)][ \\t]|[#`~|])';
 const IMAGE_MARKS = new RegExp(`${BLOCK_START}|!\\[|\\]`, 'g');
 const REPLACEMENT = 'x';
@@ -97,7 +98,9 @@ const REPLACEMENT = 'x';
 /** The text for the parser: of the same length, without lists, quotes and images that are nested too deep. */
 export function limitNesting(text: string): string {
   const shallow = text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + REPLACEMENT);
-  return limitImages(shallow.replace(LONG_RUN, (run) => REPLACEMENT.repeat(run.length)));
+  return limitImages(
+    shallow.replace(MIXED_RUN, (run) => (/\*_|_\*/.test(run) ? REPLACEMENT.repeat(run.length) : run)),
+  );
 }
 
 function limitImages(text: string): string {
@@ -111,7 +114,7 @@ function limitImages(text: string): string {
 
 // Slack reads HTML, footnotes and link definitions as text. Definitions would also let the end of an answer change how
 // its beginning reads.
-export const UNSUPPORTED_SYNTAX = {
+const UNSUPPORTED_SYNTAX = {
   disable: {
     null: [
       'htmlFlow',
@@ -123,7 +126,12 @@ export const UNSUPPORTED_SYNTAX = {
     ],
   },
 };
-const SYNTAX_EXTENSIONS = [gfm(), parseLimits, UNSUPPORTED_SYNTAX];
+const COMMON_SYNTAX = [gfm({ singleTilde: false }), parseLimits, UNSUPPORTED_SYNTAX];
+
+/** The Markdown that agents write, as the parser reads this text: GFM with formulas, in which data stays as it is. */
+export function markdownSyntax(text: string): Extension[] {
+  return [...COMMON_SYNTAX, literalSyntax(text), mathSyntax(text)];
+}
 
 // Without its transforms, which create nodes without a position in the source.
 const TREE_EXTENSIONS = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
@@ -157,9 +165,9 @@ export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
 
 function parse(text: string): MarkdownNode {
   const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
-  const source = withReadableEmphasis(limitNesting(safe));
+  const source = withReadableEmphasis(withoutSequenceHeaders(limitNesting(safe)));
   const root: Root = fromMarkdown(source, {
-    extensions: [...SYNTAX_EXTENSIONS, mathSyntax(source)],
+    extensions: markdownSyntax(source),
     mdastExtensions: TREE_EXTENSIONS,
   });
   return toNode(root, text);

@@ -1,5 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { type RenderedMessage, type SlackBlock, sectionBlock } from '../blocks/slack-blocks.ts';
+import { withoutEscapes } from '../markdown/literal-marks.ts';
 import { unsupportedBlock } from '../strings/index.ts';
 import { graphemeStart } from '../text-format.ts';
 
@@ -65,7 +66,7 @@ const MAX_SECTION_LENGTH = 3_000;
 /** The message with the source of its Markdown in sections, for when Slack rejects the Markdown. */
 export function withPlainText(message: RenderedMessage): RenderedMessage {
   const blocks = message.blocks.flatMap((block) =>
-    block.type === 'markdown' ? toSections(block.text) : [block],
+    block.type === 'markdown' ? toSections(withoutEscapes(block.text)) : [block],
   );
   return { ...message, blocks };
 }

@@ -14,6 +14,7 @@ import type { ParseCounter } from '../markdown/parse-markdown.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
+import { openerOf } from '../splitting/segments.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
@@ -147,7 +148,8 @@ function mayHaveDataTables({ phase, newBlocks }: DisplayedReply): boolean {
 
 /** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
 function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRest | undefined): boolean {
-  return parts[at + 1]?.segments[0]?.isAdded ?? (rest !== undefined && rest.openerLength > 0);
+  const next = parts[at + 1];
+  return next === undefined ? rest !== undefined && rest.openerLength > 0 : openerOf(next.segments) !== '';
 }
 
 /** The long tables of a finished answer, one in each message, in a form that people can sort, filter and page through. */
@@ -182,7 +184,7 @@ function messageOf(part: AnswerPart): RenderedMessage {
     text,
     blocks: [...blocks],
     markdown: shown.map((segment) => segment.text).join(''),
-    source: { from, to, reopened: segments[0]?.isAdded === true },
+    source: { from, to, reopened: openerOf(segments) !== '' },
   };
   messageCache.set(part, message);
   return message;

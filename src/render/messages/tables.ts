@@ -10,6 +10,7 @@ import { parse } from 'csv-parse/sync';
 import type { SlackBlock } from '../blocks/slack-blocks.ts';
 import {
   hasDelimiterRow,
+  isTableTooWide,
   lineEnd,
   lineStart,
   MAX_TABLE_COLUMNS,
@@ -18,6 +19,7 @@ import {
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
+import { openerOf } from '../splitting/segments.ts';
 import { firstColumns, tableCaption } from '../strings/index.ts';
 import { csvLine } from '../text-format.ts';
 
@@ -98,7 +100,7 @@ function parseTable(
   const text = markdown?.text ?? '';
   if (!hasDelimiterRow(text) || isParsedEnough(count)) return undefined;
   const { children } = parseMarkdown(text, count);
-  const reopened = segments[0]?.isAdded === true ? segments[0].text.length : 0;
+  const reopened = openerOf(segments).length;
   for (const node of children) {
     const { start: from, end: to } = node;
     const inner = node.type === 'code' && isOwnFence(segments, from) ? insideFence(text, node) : undefined;
@@ -130,13 +132,13 @@ function dataTable(
   table: MarkdownNode,
 ): Omit<FoundTable, 'from' | 'to' | 'isLast'> | undefined {
   const [head, ...body] = table.children;
-  const columns = head?.children.length ?? 0;
+  const columns = Math.max(...table.children.map((row) => row.children.length));
   const isWide = columns > MAX_TABLE_COLUMNS;
-  if (head === undefined || body.length > MAX_ROWS || body.length <= (isWide ? 0 : MAX_PLAIN_ROWS))
-    return undefined;
+  const least = isTableTooWide(text, table) ? 1 : MAX_PLAIN_ROWS + 1;
+  if (head === undefined || body.length > MAX_ROWS || body.length < least) return undefined;
   try {
     const names = head.children.map((cell) => rawText(plainTextOf(text, cell)));
-    const rows = [names, ...body.map((row) => rowOf(text, row, columns))];
+    const rows = [padded(names, columns), ...body.map((row) => padded(rowOf(text, row), columns))];
     const shown = rows.map((row) => row.slice(0, MAX_TABLE_COLUMNS));
     const caption = tableCaption(body.length);
     return {
@@ -158,9 +160,11 @@ function csvOf(text: string, table: MarkdownNode): string {
 /** Something that a cell of a data table cannot show. */
 class OnlyMarkdown extends Error {}
 
-function rowOf(text: string, row: MarkdownNode, columns: number): Cell[] {
-  if (row.children.length > columns) throw new OnlyMarkdown();
-  const cells = row.children.map((cell) => cellOf(text, cell));
+function rowOf(text: string, row: MarkdownNode): Cell[] {
+  return row.children.map((cell) => cellOf(text, cell));
+}
+
+function padded(cells: readonly Cell[], columns: number): Cell[] {
   return [...cells, ...Array.from({ length: columns - cells.length }, () => rawText(''))];
 }
 
@@ -182,7 +186,11 @@ function richText(elements: RichTextElement[]): RichTextBlock {
 
 function numberIn(text: string): number | undefined {
   if (!NUMBER.test(text)) return undefined;
-  const value = Number(text.replace(/[,%+]/g, '').replaceAll('−', '-'));
+  const digits = text.replace(/[,%+]/g, '').replaceAll('−', '-');
+  const value = Number(digits);
+  // A number that is too small for the type is still not 0.
+  if (value === 0 && /^[^e]*[1-9]/i.test(digits))
+    return digits.startsWith('-') ? -Number.MIN_VALUE : Number.MIN_VALUE;
   return Number.isFinite(value) ? value : undefined;
 }
 
@@ -194,7 +202,13 @@ function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style 
     if (added !== undefined) return elementsOf(text, node.children, { ...styles, ...added });
     if (node.type === 'text') return [{ type: 'text', text: unescaped(source), ...(style && { style }) }];
     if (node.type === 'inlineCode')
-      return [{ type: 'text', text: source.replace(/^`+ ?| ?`+$/g, ''), style: { ...styles, code: true } }];
+      return [
+        {
+          type: 'text',
+          text: source.replace(/^`+ ?| ?`+$/g, '').replaceAll('\\|', '|'),
+          style: { ...styles, code: true },
+        },
+      ];
     const url = LINK.exec(source)?.[1] ?? (/^https?:\S+$/.test(source) ? source : undefined);
     if (node.type !== 'link' || url === undefined) throw new OnlyMarkdown();
     return [{ type: 'link', url, text: plainTextOf(text, node), ...(style && { style }) }];

@@ -1,4 +1,5 @@
 import { UNREADABLE_OPENER, UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
+import { literalMarks } from '../markdown/literal-marks.ts';
 import {
   isFenceClosed,
   lastNodes,
@@ -136,6 +137,11 @@ function maskComplete(text: string, leaf: MarkdownNode, end: number): string {
     const from = child.start - leaf.start;
     const to = Math.min(child.end, end) - leaf.start;
     const literal = child.type === 'link' && !/^[[<]/.test(masked.slice(from, from + 1));
+    // What follows the last mark decides what it is. A bracket ends its label all the same.
+    const marks = child.type === 'text' ? literalMarks(text, child.start, Math.min(child.end, end - 1)) : [];
+    for (const at of marks)
+      if (text.charAt(at) !== ']')
+        masked = `${masked.slice(0, at - leaf.start)}\uE001${masked.slice(at - leaf.start + 1)}`;
     const unsure = child.end >= end && UNSURE_EMPHASIS.test(text.slice(child.start, end));
     if (unsure || child.type === 'text' || child.type === 'break' || literal || to <= from) continue;
     masked = masked.slice(0, from) + '\uE000'.repeat(to - from) + masked.slice(to);
@@ -224,9 +230,9 @@ function inlineShownTo(masked: string): number {
   return shownTo;
 }
 
-/** A mark that may open emphasis: also after a letter in scripts without spaces, or doubled before a letter. */
+/** A mark that may open emphasis, not one star before a digit: also after a letter in scripts without spaces, or doubled before a letter. */
 const MARK_OPENER = new RegExp(
-  `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2})(?=[^\\s*_~])|(?<=${UNSPACED_LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])|(?<=\\p{L})(?:\\*{2,3}|~~)(?=\\p{L})`,
+  `(?<![\\p{L}\\p{N}*_~])(?:\\*{2,3}|\\*(?!\\d)|_{1,3}|~~)(?=[^\\s*_~])|(?<=${UNSPACED_LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])|(?<=\\p{L})(?:\\*{2,3}|~~)(?=\\p{L})`,
   'gu',
 );
 

@@ -1,4 +1,5 @@
 import { wordJoinerCost } from '../markdown/cjk-emphasis.ts';
+import { literalCost } from '../markdown/literal-marks.ts';
 import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { formulaCost } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
@@ -134,7 +135,7 @@ export class OpenPart {
 /** How many characters the renderer may add for the character at `index`. */
 function addedCost(text: string, index: number): number {
   const marks = pingCost(text, index) + formulaCost(text, index) + wordJoinerCost(text, index);
-  return marks + hostNoteCost(text, index);
+  return marks + hostNoteCost(text, index) + literalCost(text, index);
 }
 
 /** How many marks the character at `index` counts for; a list marker counts with the space after it. */

@@ -1,5 +1,6 @@
 import * as strings from '../strings/index.ts';
 import type { AnswerPart } from './answer-splitter.ts';
+import { openerOf } from './segments.ts';
 
 /** The rest of an answer that does not fit its messages; it becomes a file. */
 export interface AnswerRest {
@@ -22,8 +23,7 @@ export function splitOverflow(
   const shown = parts.slice(0, most);
   const next = parts[most];
   if (next === undefined) return { parts: shown, rest: undefined };
-  const first = next.segments[0];
-  const opener = first?.isAdded === true ? first.text : '';
+  const opener = openerOf(next.segments);
   const rest = {
     name: 'rest-of-the-answer.md',
     title: strings.restOfAnswer,

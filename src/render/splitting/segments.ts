@@ -1,4 +1,5 @@
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
+import { literalMarks } from '../markdown/literal-marks.ts';
 import { fenceAround, isTableTooWide, linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { hostNote } from '../markdown/unsafe-links.ts';
@@ -7,6 +8,13 @@ import { hostNote } from '../markdown/unsafe-links.ts';
 export interface Segment {
   text: string;
   isAdded: boolean;
+}
+
+const ESCAPE = '\\';
+
+/** What reopens, at the beginning of a part, the construct that the part before ended in; '' if nothing does. */
+export function openerOf([first]: readonly Segment[]): string {
+  return first?.isAdded === true && first.text !== ESCAPE ? first.text : '';
 }
 
 interface Insertion {
@@ -18,7 +26,8 @@ interface Insertion {
 
 /**
  * What makes Slack show the answer as it was meant: fences around formulas and around tables that are too wide for
- * Slack, word joiners beside marks that Slack would not read, and the host of a link whose label names another one.
+ * Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
+ * link whose label names another one.
  */
 function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
   if (node.type === 'formula' || (node.type === 'table' && isTableTooWide(text, node)))
@@ -29,6 +38,8 @@ function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
       { at: node.end, text: '`', kind: 'closes' },
     ];
   }
+  if (node.type === 'text')
+    return literalMarks(text, node.start, node.end).map((at) => ({ at, text: ESCAPE, kind: 'between' }));
   const inner = node.children.flatMap((child) => insertionsFor(text, child));
   const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
     at,

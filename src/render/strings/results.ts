@@ -14,7 +14,7 @@ export function answerContinues(characters: number): string {
 
 /** Names a table of more than one row for screen readers. */
 export function tableCaption(rows: number): string {
-  return `Table with ${rows} rows`;
+  return `Table with ${counted(rows, 'row')}`;
 }
 
 /** Below a table of which Slack shows only the first columns. */

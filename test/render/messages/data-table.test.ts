@@ -69,13 +69,54 @@ describe('a long table of a finished answer', () => {
     ['ten rows', tableOf(10), {}],
     ['101 rows', tableOf(101), {}],
     ['21 columns', tableOf(11, () => Array.from({ length: 21 }, () => 'x')), {}],
-    ['a row that is too long', `${tableOf(11)}\n| a | b | c |`, {}],
     ['an image in a cell', tableOf(11, () => ['![a](https://a.example/b.png)', 'b']), {}],
     ['a list around it', `- x\n\n  ${tableOf(11).replaceAll('\n', '\n  ')}`, {}],
     ['an answer that still grows', tableOf(11), { phase: 'working' }],
     ['the setting off', tableOf(11), { newBlocks: [] }],
   ] as const)('stays as it is with %s', (_name, text, more) => {
     expect(shown(text, more).flatMap(({ blocks }) => dataTables(blocks))).toEqual([]);
+  });
+
+  test('keeps the cells beyond its header, where Slack would leave them out', () => {
+    const [message] = shown('| a | b |\n| --- | --- |\n| P(A|B) | 1 |\n| x | 2 |');
+    const texts = dataTables(message?.blocks ?? [])[0]?.rows.map((row) =>
+      row.map((cell) => 'text' in cell && cell.text),
+    );
+    expect(texts).toEqual([
+      ['a', 'b', ' '],
+      ['P(A', 'B)', '1'],
+      ['x', '2', ' '],
+    ]);
+    const [plain] = shown('| a | b |\n| --- | --- |\n| P(A|B) | 1 |', { newBlocks: [] });
+    expect(plain?.blocks[0]).toMatchObject({ text: '```\n| a | b |\n| --- | --- |\n| P(A|B) | 1 |\n```' });
+    expect(shown('| a |\n| --- |\n| 1 | |', { newBlocks: [] })[0]?.blocks[0]).toMatchObject({
+      text: '| a |\n| --- |\n| 1 | |',
+    });
+  });
+
+  test('of one row says so', () => {
+    const [message] = shown('| a |\n| --- |\n| 1 | 2 |');
+    expect(dataTables(message?.blocks ?? [])[0]?.caption).toBe('Table with 1 row');
+  });
+
+  test.each([
+    ['HLA-B*57:01 and HLA-B*15:02', 'HLA-B*57:01 and HLA-B*15:02'],
+    ['C[C@@H](N)C(=O)O', 'C[C@@H](N)C(=O)O'],
+    ['5~10 mg, then 15~20 mg', '5~10 mg, then 15~20 mg'],
+    ['P(A\\|B)', 'P(A|B)'],
+    ['10<sup>-9</sup>', '10<sup>-9</sup>'],
+  ])('shows %s, also as CSV', (cell, text) => {
+    expect(firstCell(cell)).toEqual({ type: 'raw_text', text });
+    const wide = tableOf(1, () => [cell, ...Array.from({ length: 22 }, () => 'x')]);
+    const state = {
+      turnId,
+      phase: 'done',
+      elapsedMs: 1,
+      notes: [],
+      maxMessages: 12,
+      newBlocks: ['data_table'],
+    } as const;
+    expect(wideTables({ ...state, blocks: [{ kind: 'text', text: wide }] })[0]).toContain(`\n"${text}","x"`);
   });
 
   test('of more than 20 columns shows the first 20 once a file has all of them', () => {
@@ -132,6 +173,9 @@ describe('a long table of a finished answer', () => {
     ['12.5%', 12.5],
     ['.5', 0.5],
     ['0', 0],
+    ['1e-400', Number.MIN_VALUE],
+    ['-0.1e-400', -Number.MIN_VALUE],
+    ['0e-400', 0],
   ])('shows %s as a number', (text, value) => {
     expect(firstCell(text)).toEqual({ type: 'raw_number', value, text });
   });
@@ -154,6 +198,7 @@ describe('a long table of a finished answer', () => {
       { type: 'text', text: ' ' },
       { type: 'text', text: 'y', style: { code: true } },
     ]);
+    expect(elements('`a\\|b`')).toEqual([{ type: 'text', text: 'a|b', style: { code: true } }]);
     expect(elements('[ClinVar](https://c.example/1 "t")')).toEqual([
       { type: 'link', url: 'https://c.example/1', text: 'ClinVar' },
     ]);

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { sectionBlock } from '../../../src/render/blocks/slack-blocks.ts';
 import { onlyPlainText, withPlainText } from '../../../src/render/messages/answer-text.ts';
+import { splitAnswer } from '../../support/answer-parts.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 
 describe('a message without its Markdown', () => {
-  test('shows the source verbatim, in sections that Slack accepts', () => {
+  test('shows the source without the backslashes of marks, in sections that Slack accepts', () => {
     fc.assert(
       fc.property(markdownArbitrary(), (markdown) => {
         const text = `${markdown.repeat(20)}.`.slice(0, 9_900);
@@ -16,10 +17,17 @@ describe('a message without its Markdown', () => {
         });
         expect(checkBlocks(message.blocks, 'message').length).toBeLessThanOrEqual(8);
         const shown = message.blocks.map((block) => (block.type === 'section' ? block.text?.text : ''));
-        expect(shown.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+        const visible = (one: string) => one.replaceAll(/[\s\\]/g, '');
+        expect(visible(shown.join(''))).toBe(visible(text));
       }),
       { numRuns: 40 },
     );
+  });
+
+  test('shows an allele as the agent wrote it', () => {
+    const [part] = splitAnswer('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at \\(x_1\\)');
+    const { blocks } = withPlainText({ text: '', blocks: part?.blocks ?? [] });
+    expect(blocks).toEqual([sectionBlock('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at `\\(x_1\\)`')]);
   });
 
   test('keeps other blocks, and splits at line starts where it can', () => {

@@ -1,0 +1,137 @@
+import type { Code, Construct, Extension, State, Tokenizer } from 'micromark-util-types';
+
+/*
+ * What people at benches write holds Markdown's marks: alleles (HLA-B*57:01), molecules (C[C@@H](N)C), ranges (5~10 mg),
+ * file patterns (*_R1_*.fastq.gz), headers of sequences (>sp|P04637|). Here stands which marks are such text.
+ */
+const WORD = '[\\p{Script=Latin}\\p{Script=Greek}\\p{N}]';
+const PATH = '[\\w*./?-]{0,80}';
+/** Longer runs of one mark are no emphasis; the parser would nest one for each two marks. */
+const LONG_RUN = 13;
+const WEB_SCHEME = '(?:[Hh][Tt][Tt][Pp][Ss]?|[Mm][Aa][Ii][Ll][Tt][Oo]):';
+/** A quotation has a space after its mark; the header of a sequence (FASTA) has none. */
+const SEQUENCE_HEADER = '(?=>)(?<=^(?:[ \\t]*> )*[ \\t]{0,3})>(?=[\\p{L}\\p{N}])';
+const LITERAL = `(?=[*_~\\]<>])(?:${[
+  // Between letters or digits; scripts that join a word to an emphasized one are others.
+  `(?<=${WORD})\\*+(?=${WORD})`,
+  `\\*{${LONG_RUN},}|_{${LONG_RUN},}`,
+  // A single tilde is "about" or "to".
+  '(?<!~)~(?!~)',
+  // Positions after a stop codon and such codons (HGVS): c.*32, p.Arg213*.
+  '(?<=\\w\\.)\\*(?!\\*)|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)',
+  // File patterns, and Python's own names.
+  '(?<!\\*)\\*(?=\\.\\w)|(?<![^\\s/("\'=])\\*+(?=/)',
+  `(?<=(?<![^\\s("'=:])${PATH})[*_]+(?=${PATH}\\*\\.\\w)`,
+  '__(?=[a-z][a-z\\d_]*__(?!\\w))|(?<=(?<!\\w)__[a-z][a-z\\d_]*)__(?!\\w)',
+  // The end of a label without an address that a link may open, and an address of another kind in angle brackets.
+  `\\](?=\\((?!\\s*<?${WEB_SCHEME}))`,
+  `<(?=[A-Za-z][A-Za-z\\d+.-]{1,31}:)(?!${WEB_SCHEME})`,
+  SEQUENCE_HEADER,
+].join('|')})`;
+const LITERAL_HERE = new RegExp(LITERAL, 'muy');
+const LITERAL_OR_ESCAPE = new RegExp(`\\\\[^]|${LITERAL}`, 'gmu');
+const SEQUENCE_HEADERS = new RegExp(SEQUENCE_HEADER, 'gmu');
+
+/** How many characters at `at` in text are marks that stand for themselves. */
+function literalLength(text: string, at: number): number {
+  LITERAL_HERE.lastIndex = at;
+  return LITERAL_HERE.exec(text)?.[0].length ?? 0;
+}
+
+/** The marks in a range of text, without code and links, that another reader of Markdown would take for its own. */
+export function literalMarks(text: string, from: number, to: number): number[] {
+  const marks: number[] = [];
+  LITERAL_OR_ESCAPE.lastIndex = from;
+  for (let found = LITERAL_OR_ESCAPE.exec(text); found !== null; found = LITERAL_OR_ESCAPE.exec(text)) {
+    const { 0: literal, index } = found;
+    if (index >= to) break;
+    const isAlone = literal === '~' && /^\s?~\s?$/.test(text.slice(Math.max(0, index - 1), index + 2));
+    if (literal.startsWith('\\') || isAlone) continue;
+    for (let at = index; at < index + literal.length; at += 1) marks.push(at);
+  }
+  return marks;
+}
+
+/**
+ * How many backslashes `literalMarks` may need for marks before `index`. It depends on what stands up to `index`, and never
+ * is too low, so that the sum over a growing text stays valid.
+ */
+export function literalCost(text: string, index: number): number {
+  const mark = text.charAt(index - 1);
+  const next = text.charAt(index);
+  if (mark === ']') return next === '(' ? 1 : 0;
+  if (mark === '<') return /[a-z]/i.test(next) ? 1 : 0;
+  if (mark === '>') return /[\p{L}\p{N}]/u.test(next) ? 1 : 0;
+  if (!/[*_~]/.test(mark) || next === mark) return 0;
+  const run = /(?:\*+|_+|~+)$/.exec(text.slice(Math.max(0, index - 2 * LONG_RUN), index))?.[0] ?? '';
+  if (mark === '~') return run.length === 1 ? 1 : 0;
+  const before = text.charAt(index - run.length - 1);
+  const isBeside = /[\w*.]/.test(before) || before > '\x7f';
+  const mayBeText = isBeside ? /[^\s,;:)]/.test(next) || run === '*' : /[*_./]/.test(next);
+  return mayBeText || run.startsWith('__') || run.length >= LONG_RUN ? run.length : 0;
+}
+
+/** A text without the backslashes before such marks, for a place that shows backslashes. */
+export function withoutEscapes(markdown: string): string {
+  return markdown.replace(/\\(?=[*_~<>]|\]\()/g, '');
+}
+
+/** The text for the parser, of the same length: the header of a sequence is no quotation. */
+export function withoutSequenceHeaders(text: string): string {
+  return text.replace(SEQUENCE_HEADERS, 'x');
+}
+
+/** The same for a reader that shows the text: with a backslash. */
+export function escapeSequenceHeader(line: string): string {
+  return line.replace(SEQUENCE_HEADERS, '\\>');
+}
+
+function asText(
+  text: string,
+  isText: (context: ThisParameterType<Tokenizer>, length: number) => boolean,
+): Tokenizer {
+  return function (effects, ok, nok) {
+    const { offset } = this.now();
+    const end = offset + literalLength(text, offset);
+    const rest: State = (code: Code) => {
+      if (this.now().offset < end) {
+        effects.consume(code);
+        return rest;
+      }
+      effects.exit('data');
+      return ok(code);
+    };
+    return (code) => {
+      if (end === offset || !isText(this, end - offset)) return nok(code);
+      effects.enter('data');
+      effects.consume(code);
+      return rest;
+    };
+  };
+}
+
+/** A run between letters may end what a run of the same length began, as in **SNP**s. */
+function closesNothing({ events }: ThisParameterType<Tokenizer>, length: number): boolean {
+  let open = false;
+  for (const [kind, token, context] of events) {
+    if (kind !== 'exit' || token.type !== 'attentionSequence') continue;
+    const isSame = token.end.offset - token.start.offset === length && length > 1 && length < LONG_RUN;
+    if (isSame && context.sliceSerialize(token).startsWith('*')) open = token._open === true && !open;
+  }
+  return !open;
+}
+
+/** The label that ends here begins no link either. */
+function unlabelled({ _labelStarts: starts = [] }: ThisParameterType<Tokenizer>): boolean {
+  const start = starts.findLast(({ _balanced }) => _balanced !== true);
+  if (start !== undefined) start._balanced = true;
+  return true;
+}
+
+/** Reads the marks of this text that are no Markdown as text. */
+export function literalSyntax(text: string): Extension {
+  const run: Construct = { name: 'literalRun', tokenize: asText(text, closesNothing) };
+  const label: Construct = { name: 'literalLabel', tokenize: asText(text, unlabelled) };
+  const bracket: Construct = { name: 'literalBracket', tokenize: asText(text, () => true) };
+  return { text: { 42: run, 95: run, 126: run, 60: bracket, 93: label } };
+}

@@ -18,8 +18,8 @@ import {
 import {
   formatChannel,
   formatPerson,
-  formatTitle,
   linkedTitle,
+  plainTitle,
   type TaskSummary,
   taskLine,
 } from '../render/blocks/task-lines.ts';
@@ -66,7 +66,7 @@ function runningTaskBlock(row: RunningTask): SlackBlock {
     ? strings.command.stopping
     : strings.command.since(Date.now() - since.getTime());
   const { hiddenTask, untitled } = strings.command;
-  const title = row.where === 'hidden' ? hiddenTask : formatTitle(row.task_title, untitled);
+  const title = row.where === 'hidden' ? hiddenTask : plainTitle(row.task_title, untitled);
   const isHere = row.where === 'here' || row.where === 'in_your_thread';
   const about = row.where === 'in_your_thread' ? formatPerson(row.asked_by) : formatChannel(row.channel);
   const facts = [linkedTitle(title, row.url), row.where === 'here' ? '' : about, state];

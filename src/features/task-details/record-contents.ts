@@ -8,7 +8,7 @@ import { ZipFile } from 'yazl';
 import { AgentNotFoundError, AgentResponseSizeError, undefinedIfNotFound } from '../../agent/errors.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage } from '../../relay/reading/message-parser.ts';
-import { readableText } from '../../relay/reading/message-to-markdown.ts';
+import { plainText } from '../../relay/reading/message-to-markdown.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
 import type { TaskWork } from '../../relay/runtime/deps.ts';
 import { compareTs } from '../../relay/runtime/incoming-message.ts';
@@ -126,7 +126,7 @@ async function findWords(work: RecordWork, turn: SentTurn, thread: ReadonlyMap<S
 async function toText({ workspace, row }: RecordWork, said: object): Promise<string> {
   const parsed = parseMessage(said);
   const names = await lookUpNames({ people: workspace.people, channel: row.channel }, parsed);
-  return readableText(parsed, names, workspace.bot.userId);
+  return plainText(parsed, names, workspace.bot.userId);
 }
 
 async function toPerson({ workspace }: RecordWork, id: string): Promise<recorded.RecordedPerson> {

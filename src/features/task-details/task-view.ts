@@ -19,7 +19,7 @@ import {
   formatModel,
   formatPerson,
   formatState,
-  formatTitle,
+  plainTitle,
   type TaskSummary,
 } from '../../render/blocks/task-lines.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
@@ -110,7 +110,7 @@ export function taskView(details: TaskDetails): Modal {
   const [yes, no] = [strings.buttons.task_delete.label, strings.labels.keepTask];
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plainSection(note)]),
-    mrkdwnSection(formatTitle(task.task_title)),
+    plainSection(plainTitle(task.task_title)),
     mrkdwnContextBlock(facts.filter((fact) => fact !== '').join(' · ')),
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
     actionsBlock([

@@ -14,7 +14,31 @@ export function parseContent(blocks: readonly unknown[], text: string): ParsedBl
     const table = richText === undefined ? parseTable(raw) : undefined;
     written.push(...(richText ?? []), ...(table === undefined ? [] : [table]));
   }
-  return hasRichText ? written : [...parseMrkdwn(text), ...written];
+  return withSequences(hasRichText ? written : [...parseMrkdwn(text), ...written]);
+}
+
+/** A line of a sequence: residues, gaps and stops. */
+const SEQUENCE_LINE = /^(?:[ACGTUNRYKMSWBDHV-]{4,}|[acgtun-]{6,}|[A-Z*-]{8,})\s*(?:\n|$)/;
+
+/** Slack takes the header of a sequence (FASTA), which begins with `>`, for a quotation: it is a line above its sequence. */
+function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
+  const merged: ParsedBlock[] = [];
+  for (const block of blocks) {
+    const header = merged.at(-1);
+    if (
+      header?.kind === 'quote' &&
+      block.kind === 'paragraph' &&
+      SEQUENCE_LINE.test(wordsOf(block.content))
+    ) {
+      const content = [textPiece('>'), ...header.content, textPiece('\n'), ...block.content];
+      merged[merged.length - 1] = { kind: 'paragraph', content };
+    } else merged.push(block);
+  }
+  return merged;
+}
+
+function wordsOf(content: readonly ParsedInline[]): string {
+  return content.map((piece) => (piece.kind === 'text' ? piece.text : (piece.label ?? ''))).join('');
 }
 
 function labelsIn(text: string): Map<string, string> {
@@ -99,12 +123,18 @@ function parseLines(text: string): ParsedBlock[] {
     }));
 }
 
-/** `*bold*` and `~struck~` as Markdown writes them, unless a mention or a link is inside; `_italic_` is the same there. */
-function withStyles(text: string): string {
-  return text.replace(
-    /(?<![\p{L}\p{N}*~])([*~])(?![\s*~])([^*~\n]*[^\s*~])\1(?![\p{L}\p{N}*~])/gu,
-    '$1$1$2$1$1',
-  );
+const STYLED = /(?<![\p{L}\p{N}*~])([*~])(?![\s*~])([^*~\n]*[^\s*~])\1(?![\p{L}\p{N}*~])/gu;
+
+/** Text with `*bold*` and `~struck~`, unless a mention or a link is inside; `_italic_` is the same in Markdown. */
+function styledPieces(text: string): ParsedInline[] {
+  const pieces: ParsedInline[] = [];
+  let from = 0;
+  for (const { 0: all, 1: mark, 2: inside = '', index } of text.matchAll(STYLED)) {
+    const style = mark === '*' ? { bold: true } : { strike: true };
+    pieces.push(textPiece(text.slice(from, index)), textPiece(inside, style));
+    from = index + all.length;
+  }
+  return [...pieces, textPiece(text.slice(from))];
 }
 
 function parseLine(line: string): ParsedInline[] {
@@ -112,12 +142,12 @@ function parseLine(line: string): ParsedInline[] {
   const inlines: ParsedInline[] = [];
   let from = 0;
   for (const token of text.matchAll(/`([^`\n]+)`|<([^<>\n]+)>/g)) {
-    inlines.push(textPiece(withStyles(decodeEntities(text.slice(from, token.index)))));
+    inlines.push(...styledPieces(decodeEntities(text.slice(from, token.index))));
     const [, code, inside] = token;
     inlines.push(code === undefined ? parseToken(inside ?? '') : textPiece(decodeCode(code), { code: true }));
     from = token.index + token[0].length;
   }
-  inlines.push(textPiece(withStyles(decodeEntities(text.slice(from)))));
+  inlines.push(...styledPieces(decodeEntities(text.slice(from))));
   return inlines.filter((piece) => piece.kind !== 'text' || piece.text !== '');
 }
 

@@ -2,13 +2,14 @@ import { counted } from '../../render/text-format.ts';
 import type { DisplayNames } from './display-names.ts';
 import { withoutLeadingMention } from './listening.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
-import type {
-  ParsedBlock,
-  ParsedInline,
-  ParsedList,
-  ParsedTable,
-  SlackReference,
-  TextStyle,
+import {
+  type ParsedBlock,
+  type ParsedInline,
+  type ParsedList,
+  type ParsedTable,
+  type SlackReference,
+  type TextStyle,
+  textPiece,
 } from './parsed-blocks.ts';
 import { isInFileOnly, tablesAmong } from './pasted-tables.ts';
 
@@ -63,13 +64,16 @@ function tableToMarkdown(table: ParsedTable, names: DisplayNames): string {
   if (isInFileOnly(table))
     return `[Table of ${counted(rows.length, 'row')} and ${counted(columns, 'column')}: see the file ${file}]`;
   const firstRows = table.firstRows();
-  const more = rows.length - firstRows.length;
   const lines = firstRows.map((row) => {
     const cells = Array.from({ length: columns }, (_, column) => cellToMarkdown(row[column] ?? [], names));
     return `| ${cells.join(' | ')} |`;
   });
   lines.splice(1, 0, `|${' --- |'.repeat(columns)}`);
-  return `${lines.join('\n')}${more > 0 ? `\n\n[The table has ${counted(more, 'more row')}]` : ''}`;
+  return lines.join('\n') + furtherRows(rows.length - firstRows.length);
+}
+
+function furtherRows(count: number): string {
+  return count > 0 ? `\n\n[The table has ${counted(count, 'more row')}]` : '';
 }
 
 function cellToMarkdown(content: readonly ParsedInline[], names: DisplayNames): string {
@@ -195,6 +199,33 @@ export function readableText(
 ): string {
   const content = withoutLeadingMention(blocks, botUserId);
   return toMarkdown(content, new Map([[botUserId, 'agent'], ...names]));
+}
+
+/** What a message says without its formatting, as people wrote it. `isShort`: without the addresses of links. */
+export function plainText(
+  message: ParsedMessage,
+  names: DisplayNames,
+  botUserId: string,
+  isShort = false,
+): string {
+  const plain = (content: readonly ParsedInline[]) =>
+    content.map((inline): ParsedInline => {
+      if (inline.kind !== 'link') return { ...inline, style: {} };
+      const isLabel = isShort && inline.label.trim() !== '';
+      return textPiece(isLabel ? inline.label : inlinesToText([inline], names));
+    });
+  const lines = ({ rows, firstRows }: ParsedTable) => {
+    const texts = firstRows().map((row) => row.map((cell) => inlinesToText(cell, names)).join('\t'));
+    return texts.join('\n') + furtherRows(rows.length - texts.length);
+  };
+  const unformatted = (block: ParsedBlock): ParsedBlock => {
+    if (block.kind === 'code') return { kind: 'paragraph', content: [textPiece(block.text)] };
+    if (block.kind === 'list') return { ...block, items: block.items.map(plain) };
+    if (block.kind === 'quoted') return { ...block, blocks: block.blocks.map(unformatted) };
+    if (block.kind !== 'table') return { ...block, content: plain(block.content) };
+    return isInFileOnly(block) ? block : { kind: 'paragraph', content: [textPiece(lines(block))] };
+  };
+  return readableText(message, names, botUserId, blocksOf(message).map(unformatted));
 }
 
 /** Whether two versions of a message have the same text and tables. What Slack adds later, such as previews, does not count. */

@@ -4,8 +4,9 @@ import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { signedUntil } from '../../agent/signed-links.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
+import { fileType } from '../../render/file-types.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
-import { showWholeTable, tablesIn } from '../../render/messages/tables.ts';
+import { isTabSeparated, showWholeTable, tablesIn } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withDigest, withExactSize } from '../../slack/file-response.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
@@ -167,47 +168,48 @@ export function toListedResult(
   return { ...listed, url: stableLink({ workspace, turnId, resultId }), worksUntil };
 }
 
-const PICTURE_TYPES: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-};
-const TABLE_TYPES: Readonly<Record<string, string>> = { csv: 'text/csv', tsv: 'text/tab-separated-values' };
+const PICTURE = /^image\/(?:png|jpeg|gif|webp)\b/;
+const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
+/** Most texts of a turn that are read to see whether they are tables. */
+const MAX_TEXTS_READ = 8;
 
 /** The results that the thread shows, pictures first, and by id why it does not show others. */
 async function chooseShown(context: SettledTurnContext, results: readonly ResultFile[], answer: string) {
   const { maxInlineBytes, maxTableBytes } = context.deps.settings.results;
   const shown: SizedResult[] = [];
   const notes = new Map<string, string>();
-  const pictures = results.filter((result) => isOfType(result, PICTURE_TYPES));
-  const tables = results.filter((result) => !pictures.includes(result) && isOfType(result, TABLE_TYPES));
-  const answerTables = tables.length === 0 ? [] : tablesIn(answer);
-  for (const result of [...pictures, ...tables]) {
-    const isTable = tables.includes(result);
-    const maxBytes = isTable ? Math.min(maxTableBytes, maxInlineBytes) : maxInlineBytes;
+  const typed = (type: RegExp) => results.filter((one) => type.test(fileType(one.name, one.mimeType)));
+  const pictures = typed(PICTURE);
+  const tables = typed(TABLE);
+  const texts = typed(/^text\/plain\b/).filter(({ name }) => /\.txt$/i.test(name));
+  const answerTables = tables.length + texts.length === 0 ? [] : tablesIn(answer);
+  for (const result of [...pictures, ...tables, ...texts.slice(0, MAX_TEXTS_READ)]) {
+    const isPicture = pictures.includes(result);
+    const maxBytes = isPicture ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);
     if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
+    const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
+    const isRead = isFitting && !isPicture && (answerTables.length > 0 || texts.includes(result));
+    const text = isRead ? await readTable(context, result) : '';
+    if (texts.includes(result) && !isTabSeparated(text)) continue;
     if (!hasSize(result)) notes.set(result.id, strings.resultNotShown);
-    else if (result.sizeBytes > maxBytes) notes.set(result.id, strings.resultTooLarge);
-    else if (isTable && answerTables.length > 0 && (await showResult(context, answerTables, result)))
-      notes.set(result.id, strings.resultInAnswer);
+    else if (!isFitting) notes.set(result.id, strings.resultTooLarge);
+    else if (showWholeTable(answerTables, text)) notes.set(result.id, strings.resultInAnswer);
     else if (shown.length >= MAX_SHOWN) notes.set(result.id, strings.resultsShown(MAX_SHOWN));
     else shown.push(result);
   }
   return { shown, notes };
 }
 
-/** Whether these tables of the answer show the result; false if it cannot be read now. */
-async function showResult(context: SettledTurnContext, tables: readonly string[][], result: SizedResult) {
+/** The text of a result; '' if it cannot be read now. */
+async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {
-    return showWholeTable(tables, String(await buffer(resultBytes(context, result))));
+    return String(await buffer(resultBytes(context, result)));
   } catch (error) {
     if (lease.signal.aborted || (transientFailure(error) !== undefined && !(error instanceof AgentError)))
       throw error;
     deps.log.warn({ err: error, turn: turn.id }, 'a table could not be compared with the answer');
-    return false;
+    return '';
   }
 }
 
@@ -216,11 +218,6 @@ type SizedResult = ResultFile & { sizeBytes: number };
 
 function hasSize(result: ResultFile): result is SizedResult {
   return result.sizeBytes !== null;
-}
-
-function isOfType({ name, mimeType }: ResultFile, kinds: Readonly<Record<string, string>>): boolean {
-  const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return Object.hasOwn(kinds, ending) || Object.values(kinds).includes(mimeType.split(';')[0] ?? '');
 }
 
 function toFileToShare(context: SettledTurnContext, result: SizedResult): FileToShare {

@@ -1,4 +1,5 @@
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
+import { fileType } from '../../render/file-types.ts';
 import { headedList } from '../../render/prompt-frame.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -61,8 +62,10 @@ export function isTypeAllowed(
   file: { name: string; mime: string },
   { allowedTypes, refusedTypes }: Pick<FileLimits, 'allowedTypes' | 'refusedTypes'>,
 ): boolean {
-  const matches = (pattern: string) => matchesType(file, pattern.toLowerCase());
-  return !refusedTypes.some(matches) && (allowedTypes.length === 0 || allowedTypes.some(matches));
+  const sent = { ...file, mime: fileType(file.name, file.mime) };
+  const matches = (one: typeof file) => (pattern: string) => matchesType(one, pattern.toLowerCase());
+  if (refusedTypes.some(matches(file)) || refusedTypes.some(matches(sent))) return false;
+  return allowedTypes.length === 0 || allowedTypes.some(matches(sent));
 }
 
 function matchesType(file: { name: string; mime: string }, pattern: string): boolean {

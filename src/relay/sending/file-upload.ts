@@ -1,6 +1,7 @@
 import type { ResumableUpload } from '../../agent/request-bodies.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
+import { fileType } from '../../render/file-types.ts';
 import { toOneLine } from '../../render/text-format.ts';
 import { withDigest } from '../../slack/file-response.ts';
 import type { Thread, Turn, UploadKey, UploadRow } from '../../store/schema.ts';
@@ -107,7 +108,7 @@ async function upload(
     projectId,
     filename: name,
     sizeBytes,
-    mimeType: /^[\w.+-]+\/[\w.+-]+/.exec(mime)?.[0] ?? 'application/octet-stream',
+    mimeType: fileType(name, /^[\w.+-]+\/[\w.+-]+/.exec(mime)?.[0] ?? 'application/octet-stream'),
     open: async (offset) => {
       const bytes = await source.open(offset, signal);
       // Where an upload goes on, the file's beginning is not seen.

@@ -13,7 +13,7 @@ import {
   parseMessage,
   writersOf,
 } from '../reading/message-parser.ts';
-import { readableText } from '../reading/message-to-markdown.ts';
+import { plainText, readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
 import { parseFlags } from '../reading/typed-choices.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
@@ -102,7 +102,9 @@ async function composeMessage(
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
   const said = isBare ? readableText(about, names, botUserId) : flagged.text;
-  const title = choices.title ?? taskTitle(said, fileNamesOf(own));
+  const words = plainText(isBare ? about : own, names, botUserId, true);
+  const { text: asked } = isBare ? { text: words } : parseFlags(words, deps.settings.supportedTaskOptions);
+  const title = choices.title ?? taskTitle(asked, fileNamesOf(own));
   const isAnothers = isBare && about.user !== read.message.user_id;
   const named = isAnothers ? withWriterName(said, writerName(about, { names, botUserId })) : said;
   const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, named) : named;

@@ -1,6 +1,8 @@
 import { AgentError, AgentForbiddenError, AgentRejectedError } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/request-bodies.ts';
+import { MAX_TITLE_CHARACTERS } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
+import { graphemeStart } from '../../render/text-format.ts';
 import type { TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
@@ -113,53 +115,44 @@ async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: str
   return { found: undefined, listing };
 }
 
-const MAX_TITLE_GRAPHEMES = 80;
 const MIN_SENTENCE_CHARACTERS = 12;
-const graphemeSegmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** What a full stop after it ends no sentence: abbreviations, and letters as in S. cerevisiae, e.g. and i.p. */
+const ABBREVIATION =
+  /(?:^|[^\p{L}\p{N}°])(?:(?<!\p{N}\s)\p{L}|(?:\p{L}\.)+\p{L}|vs|al|figs?|tabs?|eqs?|refs?|approx|ca|cf|resp|dr|prof|mrs?|st|spp?|subsp|ssp|var|cv|suppl|ext|vol|pp|eds?|incl|excl|conc|temp)\.$/iu;
+/** The same before a number. */
+const NUMBERED = /(?:^|[^\p{L}])(?:nos?|nr|chr|pos|p|sec|ver|v)\.$/iu;
+const SENTENCE_END = /[.!?]+["'”’)\]]*(?=\s+[^\s\p{Ll}])|[。！？]/gu;
 
-/** A task's title: the first sentence of its first line with words, at most 80 graphemes, or else the files' names. */
+/** A task's title: the first sentence of the first line with words of a plain text, or else the files' names. */
 export function taskTitle(text: string, files: readonly string[] = []): string {
-  const line = firstLine(text) || withoutMarkdown(files.join(', '));
+  const line = firstLine(text) || toSingleLine(files.join(', ').slice(0, 2_000));
   return line === '' ? 'New question' : cutToLength(firstSentence(line));
 }
 
 function firstLine(text: string): string {
   for (const line of text.slice(0, 20_000).split('\n')) {
-    const plainLine = /^\s*(?:`{3,}|~{3,})/.test(line) ? '' : withoutMarkdown(line);
-    if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(plainLine)) return plainLine;
+    // Without the marks of quotations and lists.
+    const words = toSingleLine(line.slice(0, 2_000).replace(/^\s*(?:(?:>|[-*•]|\d+[.)])\s+)+/, ''));
+    if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(words)) return words;
   }
   return '';
 }
 
-/** One line without Markdown's markers. */
-function withoutMarkdown(line: string): string {
-  return toSingleLine(
-    line
-      .slice(0, 2000)
-      .replace(/^\s*(?:(?:>|#{1,6}|[-*+]|\d+[.)])\s+|>)*/, '')
-      .replace(/!?\[([^[\]]+)\]\(<?[^()<>\s]*>?\)/g, '$1')
-      .replace(/\*\*|~~|`/g, '')
-      .replace(/(?<![\p{L}\p{N}_])_([^_\s](?:[^_]*[^_\s])?)_(?![\p{L}\p{N}_])/gu, '$1'),
-  );
-}
-
 function firstSentence(line: string): string {
-  for (const end of line.matchAll(/[.!?]+(?=\s+[^\s\p{Ll}])|[。！？]/gu)) {
+  for (const end of line.matchAll(SENTENCE_END)) {
     const sentence = line.slice(0, end.index + end[0].length);
-    if (sentence.length >= MIN_SENTENCE_CHARACTERS) return sentence.replace(/(?<!\.)[.。]$/u, '');
+    const isNumbered = /^\s+\p{N}/u.test(line.slice(sentence.length)) && NUMBERED.test(sentence);
+    if (sentence.length < MIN_SENTENCE_CHARACTERS || isNumbered || ABBREVIATION.test(sentence)) continue;
+    return sentence.replace(/(?<!\.)[.。]$/u, '');
   }
-  return line.replace(/(?<![.\s])(?:[.。]|(?<!:[\w+-]+):)$/u, '');
+  return ABBREVIATION.test(line) ? line : line.replace(/(?<![.\s])(?:[.。]|(?<!:[\w+-]+):)$/u, '');
 }
 
 function cutToLength(sentence: string): string {
-  const segments = [...graphemeSegmenter.segment(sentence.slice(0, 4000))];
-  if (segments.length <= MAX_TITLE_GRAPHEMES) return sentence;
-  const room = segments.slice(0, MAX_TITLE_GRAPHEMES - 1);
-  const border = segments.slice(0, MAX_TITLE_GRAPHEMES).findLastIndex(({ segment }) => segment === ' ');
+  if (sentence.length <= MAX_TITLE_CHARACTERS) return sentence;
+  const room = sentence.slice(0, graphemeStart(sentence, MAX_TITLE_CHARACTERS - 1));
+  const border = sentence.charAt(room.length) === ' ' ? room.length : room.lastIndexOf(' ');
   // A word that takes up half of the title is cut rather than omitted.
-  const kept = border < MAX_TITLE_GRAPHEMES / 2 ? room : room.slice(0, border);
-  return `${kept
-    .map(({ segment }) => segment)
-    .join('')
-    .replace(/[\s,;:(-]+$/, '')}…`;
+  const kept = border < MAX_TITLE_CHARACTERS / 2 ? room : room.slice(0, border);
+  return `${kept.replace(/[\s,;:(-]+$/, '')}…`;
 }

@@ -18,25 +18,24 @@ export interface TaskSummary {
   permalink: string | null;
 }
 
-/** Characters of a title in a list, before escaping. */
-const MAX_TITLE_CHARACTERS = 150;
+/** Characters of a title in a list, before escaping: so long are the titles that the app makes. */
+export const MAX_TITLE_CHARACTERS = 150;
 
 /** A task as two lines of mrkdwn; the second names its channel or who began it. */
 export function taskLine(task: TaskSummary, now: number, beside: 'channel' | 'starter'): string {
-  const title = formatTitle(task.task_title);
+  const title = linkedTitle(plainTitle(task.task_title), task.permalink);
   const facts = [
     formatState(task.state),
     formatModel(task.task_model),
     formatAge(now - task.started_at.getTime()),
     beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.started_by),
   ];
-  return `${linkedTitle(title, task.permalink)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
+  return `${title}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
 }
 
-/** A title as one line, shortened and escaped. */
-export function formatTitle(title: string | null, untitled: string = strings.tasks.untitled): string {
-  const clean = toOneLine(title ?? '');
-  return clean === '' ? untitled : escapeMrkdwn(shorten(clean, MAX_TITLE_CHARACTERS));
+/** An untrusted title as one line, shortened. */
+export function plainTitle(title: string | null, untitled: string = strings.tasks.untitled): string {
+  return shorten(toOneLine(title ?? ''), MAX_TITLE_CHARACTERS) || untitled;
 }
 
 /** A task's state in words. */
@@ -60,11 +59,14 @@ export function formatPerson(person: string): string {
   return person === '' ? '' : `<@${person}>`;
 }
 
-/** A formatted title that leads to a thread, if its address is known. */
+/** A title as mrkdwn, which leads to a thread if its address is known. */
 export function linkedTitle(title: string, url: string | null | undefined): string {
-  return url != null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url)
-    ? `<${url}|${title.replaceAll('|', '¦')}>`
-    : title;
+  const escaped = escapeMrkdwn(title);
+  const isLinked = url != null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url);
+  // Slack reads no marks in a link, whose text ends before a bar, and none in code.
+  if (isLinked && !title.includes('|')) return `<${url}|${escaped}>`;
+  const shown = /[*_~:]/.test(title) && !title.includes('`') ? `\`${escaped}\`` : escaped;
+  return isLinked ? `${shown} (<${url}|${strings.buttons.open_thread.label}>)` : shown;
 }
 
 function isState(state: string): state is keyof typeof strings.tasks.states {

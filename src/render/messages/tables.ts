@@ -6,7 +6,6 @@ import type {
   RichTextElement,
   RichTextStyleable,
 } from '@slack/types';
-import { parse } from 'csv-parse/sync';
 import type { SlackBlock } from '../blocks/slack-blocks.ts';
 import {
   hasDelimiterRow,
@@ -226,57 +225,4 @@ function plainTextOf(text: string, { children }: MarkdownNode): string {
 function unescaped(source: string): string {
   if (/&#?\w+;/.test(source)) throw new OnlyMarkdown();
   return source.replace(/\\([!-/:-@[-`{-~])/g, '$1');
-}
-
-/** Characters of an answer that are searched for tables; its messages show about as many by default. */
-const MAX_ANSWER_LENGTH = 100_000;
-
-/** The tables of an answer, by its lines with cells: rows whose cells a `|` separates, as far as they are compared. */
-export function tablesIn(answer: string): string[][] {
-  const pieces = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n(?!.*\|)/);
-  return pieces.filter(hasDelimiterRow).map((piece) => {
-    const rows = piece.split('\n').filter((line) => line.includes('|'));
-    return rows.map((row) => comparableText(row.replaceAll('\\|', '')).replace(/^\||\|$/g, ''));
-  });
-}
-
-/**
- * Whether one of these tables shows a delimited file whole: the same columns, and each of its rows by its first cell.
- * Other cells may be rounded.
- */
-export function showWholeTable(tables: readonly string[][], file: string): boolean {
-  const [head, ...body] = parseDelimitedTable(file).map((cells) =>
-    comparableText(cells.map((cell) => cell.replaceAll('|', '')).join('|')),
-  );
-  return tables.some(([shownHead, ...shownBody]) => {
-    const names = new Set(shownBody.map(firstCell));
-    return shownHead === head && body.every((row) => names.has(firstCell(row)));
-  });
-}
-
-function firstCell(row: string): string | undefined {
-  return row.split('|', 1)[0];
-}
-
-/** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
-export function parseDelimitedTable(text: string): string[][] {
-  const first = text.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';
-  const counted = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: first.split(delimiter).length }));
-  const { delimiter } = counted.reduce((best, one) => (one.count > best.count ? one : best));
-  try {
-    return parse(text, {
-      delimiter,
-      bom: true,
-      relax_quotes: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-    });
-  } catch {
-    return [];
-  }
-}
-
-/** Cells that differ only in case, marks and spaces read the same; `|` stays between them. */
-function comparableText(cells: string): string {
-  return cells.toLowerCase().replace(/[^\p{L}\p{N}.+|-]/gu, '');
 }

@@ -53,10 +53,16 @@ function readableText(text: string, levels?: number): string {
 /** Undefined for what is not JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, asWritten);
   } catch {
     return undefined;
   }
+}
+
+/** A number as its text where it would read otherwise, such as 1e-400, 1.0 or an id of 20 digits. */
+function asWritten(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const { source = '' } = context ?? {};
+  return typeof value === 'number' && source !== '' && String(value) !== source ? source : value;
 }
 
 function readableList(list: readonly unknown[], levels?: number): string {

@@ -1,3 +1,4 @@
+import { fileType } from '../file-types.ts';
 import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
 import { recordNotes } from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
@@ -82,7 +83,7 @@ function fileEntity(file: RecordedFile) {
     '@type': 'CreativeWork',
     name: file.name,
     identifier: file.id,
-    encodingFormat: file.mimeType,
+    encodingFormat: fileType(file.name, file.mimeType),
     contentSize: file.sizeBytes?.toString(),
     sha256: file.sha256 ?? undefined,
   };

@@ -43,7 +43,7 @@ export interface RecordedTurn {
   number: number;
   writer: RecordedPerson;
   askedAt: Date;
-  /** Markdown; undefined where a button was pressed. */
+  /** Plain text; undefined where a button was pressed. */
   question: string | undefined;
   isEdited: boolean;
   filesIn: readonly RecordedFile[];
@@ -72,6 +72,7 @@ dt, summary { font-weight: 600; }
 dd { margin: 0; }
 p, li, dd, td, code { overflow-wrap: anywhere; }
 p { white-space: pre-line; }
+.asked { white-space: pre-wrap; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6; padding: .5rem; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid #767676; padding: .2rem .5rem; text-align: left; vertical-align: top; }
@@ -111,7 +112,7 @@ export function* turnHtml(turn: RecordedTurn): Generator<string> {
   if (skill !== null) asked.push(`skill: ${escapeHtml(skill)}`);
   yield `<h2 id="question-${number}">Question ${number}</h2>\n${note(asked)}`;
   if (question === undefined) yield note(['A button was pressed.']);
-  else yield* markdownToHtml(question);
+  else yield `<p class="asked">${escapeHtml(withoutSignedLinks(question))}</p>\n`;
   yield filesHtml('Files sent to the agent', turn.filesIn);
   const ended = [endedAt === null ? 'not finished when this was saved' : time(endedAt)];
   if (outcome !== null && outcome !== 'completed') ended.push(escapeHtml(`ended: ${outcome}`));

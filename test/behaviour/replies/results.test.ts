@@ -17,7 +17,7 @@ const pictureName = (n: number) => `chart-${n}.${['webp', 'png', 'JPG', 'jpeg', 
 const laterFiles = Promise.withResolvers<void>();
 /** Holds back the end of an answer. */
 const heldAnswer = Promise.withResolvers<void>();
-/** Makes what its message asks for: `pictures 12, tables 1, shown 1, big 1, notes 250, held 1, later 1`. */
+/** Makes what its message asks for: `pictures 12, tables 1, announced 1, shown 1, big 1, notes 250, held 1, later 1`. */
 const maker: AgentScript = async (turn) => {
   const asked = new Map([...turn.text.matchAll(/(\w+) (\d+)/g)].map(([, what = '', n]) => [what, Number(n)]));
   const each = async (what: string, make: (n: number) => Promise<void>) => {
@@ -31,6 +31,12 @@ const maker: AgentScript = async (turn) => {
   });
   await each('big', (n) => turn.result(`big-${n}.png`, 'image/png', Buffer.alloc(1_200_000)));
   await each('notes', (n) => turn.result(`note-${n}.txt`, 'text/plain', `Note ${n}\n`));
+  await each('announced', async () => {
+    await turn.result('counts.csv.gz', 'text/csv', table);
+    await turn.result('figure.png.gz', 'image/png', png);
+    await turn.result('matrix.txt', 'text/plain', 'gene\tfold\r\nTP53\t1.2\nMYC\t3\n');
+    await turn.result('report.txt', 'text/plain', 'A report.\n\nAll went well.\n');
+  });
   await each('crowded', async () => turn.write(`|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}\n\n`));
   await each('held', async () => {
     turn.write('A beginning. ');
@@ -97,6 +103,13 @@ describe.concurrent('the results of a turn', () => {
       scene.replies(channel, root).findLast(({ fileIds }) => fileIds.length > 0)?.fileIds ?? [];
     const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
     expect(sha256(await scene.slack.fileBytes(id))).toBe(sha256(png));
+  });
+
+  test('are shown by what their names say they are, and texts with tabs like tables', async () => {
+    const { channel, root } = await asked(scene, 'announced 1');
+    await scene.until('the upload is there', () => shares(scene, channel, root).length > 0);
+    expect(shares(scene, channel, root)).toEqual([['matrix.txt']]);
+    expect(urls(scene, channel, root)).toHaveLength(4);
   });
 
   test('are posted once, also those made after the answer', async () => {

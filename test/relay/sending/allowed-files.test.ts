@@ -19,6 +19,18 @@ test.each([
   ).toBe(taken);
 });
 
+test.each([
+  ['counts.csv.gz', 'text/csv', ['text/csv'], [], false],
+  ['counts.csv', 'application/vnd.ms-excel', ['text/csv'], [], true],
+  ['calls.vcf', 'text/x-vcard', [], ['text/x-vcard'], false],
+  ['page.txt', 'text/html', [], ['text/html'], false],
+])(
+  '%s, announced as %s, with allowed types %j and refused types %j: %s',
+  (name, mime, allowed, refused, taken) => {
+    expect(isTypeAllowed({ name, mime }, { allowedTypes: allowed, refusedTypes: refused })).toBe(taken);
+  },
+);
+
 test('a file that makes its message too large is not sent', () => {
   const limits = {
     maxFileBytes: 100,

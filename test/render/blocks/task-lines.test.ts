@@ -21,8 +21,13 @@ describe('a line about a task', () => {
     expect(line.length).toBeLessThan(1_500);
     const odd = taskLine(taskSummary({ task_title: 'a\n> b|c>\u202Ed' }), now, 'starter');
     expect(odd.split('\n')[0]).toBe(
-      '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|a &gt; b¦c&gt;d>',
+      'a &gt; b|c&gt;d (<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|Open thread>)',
     );
+    const marks = { task_title: '*_R1_*.fastq.gz of 5~10 <mg' };
+    expect(taskLine(taskSummary({ ...marks, permalink: null }), now, 'starter')).toMatch(
+      /^`\*_R1_\*\.fastq\.gz of 5~10 &lt;mg`\n/,
+    );
+    expect(taskLine(taskSummary(marks), now, 'starter')).toContain('|*_R1_*.fastq.gz of 5~10 &lt;mg>');
     expect(taskLine(taskSummary({ task_title: null }), now, 'starter')).toContain('Untitled task');
     expect(taskLine(taskSummary({ permalink: 'javascript:alert(1)' }), now, 'starter')).toMatch(/^Count/);
     expect(taskLine(taskSummary({ state: 'on <holiday>' }), now, 'starter')).toContain('on &lt;holiday&gt;');

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDelimitedTable, showWholeTable, tablesIn } from '../../../src/render/messages/tables.ts';
+import {
+  isTabSeparated,
+  parseDelimitedTable,
+  showWholeTable,
+  tablesIn,
+} from '../../../src/render/messages/shown-tables.ts';
 
 describe('reading a table', () => {
   test.each([
@@ -53,6 +58,16 @@ describe('reading a table', () => {
         ['1', '2'],
       ],
     ],
+    [
+      'a header and rows whose ends differ',
+      'a,b\r\n1,2\n3,4\r5,6\r\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+        ['3', '4'],
+        ['5', '6'],
+      ],
+    ],
   ])('reads %s', (_, text, rows) => {
     expect(parseDelimitedTable(text)).toEqual(rows);
   });
@@ -89,24 +104,90 @@ describe('a table of the answer', () => {
     },
   );
 
-  test.each(['gene,log2_fc\nTP53,1.2\nMYC,3', 'gene,log2_fc,p\nTP53,1.2,0.1', 'gene,q\nTP53,1.2', ''])(
-    'does not show all of %j',
-    (file) => {
-      expect(isShown(file)).toBe(false);
-    },
-  );
+  test.each([
+    ['a row that it lacks', 'gene,log2_fc\nTP53,1.2\nMYC,3'],
+    ['a column that it lacks', 'gene,log2_fc,p\nTP53,1.2,0.1'],
+    ['another column', 'gene,q\nTP53,1.2'],
+    ['another value', 'gene,log2_fc\nTP53,1.3'],
+    ['a row more often', 'gene,log2_fc\nTP53,1.2\nTP53,1.21'],
+    ['no rows', 'gene,log2_fc\n'],
+    ['nothing', ''],
+  ])('does not show the whole file with %s', (_, file) => {
+    expect(isShown(file)).toBe(false);
+  });
+
+  test('of two means does not show the sixty measurements', () => {
+    const means = tablesIn('| condition | value |\n| --- | --- |\n| control | 1.0 |\n| treated | 2.0 |');
+    const rows = Array.from({ length: 60 }, (_, at) => `${at % 2 === 0 ? 'control,1' : 'treated,2'}.0${at}`);
+    expect(showWholeTable(means, `condition,value\n${rows.join('\n')}`)).toBe(false);
+    expect(showWholeTable(means, 'condition,value\ncontrol,1.04\ntreated,1.96')).toBe(true);
+  });
+
+  test.each([
+    ['p<0.05', 'p>0.05', false],
+    ['+/-', '-/-', false],
+    ['**HLA-B*57:01**', 'HLA-B*57:01', true],
+    ['1.2e-8', '1.234e-8', true],
+    ['1.2e-8', '1.9e-8', false],
+    ['12,345', '12345', true],
+    ['chr1', 'chr2', false],
+    ['', '0', false],
+    ['−3.1', '-3.14', true],
+  ])('with %j in a cell shows %j: %s', (shown, cell, expected) => {
+    const tables = tablesIn(`| a | b | extra |\n| --- | --- | --- |\n| x | ${shown} | y |`);
+    expect(showWholeTable(tables, `a\tb\nx\t${cell}`)).toBe(expected);
+  });
+
+  test('shows a file whose names of rows have no header', () => {
+    const tables = tablesIn('| | mean |\n| --- | --- |\n| TP53 | 1.2 |');
+    expect(showWholeTable(tables, '"mean"\n"TP53",1.21\n')).toBe(true);
+    expect(showWholeTable(tables, 'mean\tsd\nTP53\t1.21\t0.1\n')).toBe(false);
+    const both = tablesIn('| | mean | sd |\n| --- | --- | --- |\n| TP53 | 1.2 | 0.1 |');
+    expect(showWholeTable(both, 'mean\tsd\nTP53\t1.21\t0.1\n')).toBe(true);
+  });
+});
+
+test.each([
+  ['a\tb\n1\t2\n', true],
+  ['mean\tsd\r\nTP53\t1\t2\r\nMYC\t3\t4', true],
+  ['A report.\n\nAll went well.', false],
+  ['a\tb', false],
+  ['a\tb\nprose', false],
+  [`a\tb\n${'1\t2\n'.repeat(9_000)}`, true],
+])('whether %j is a table with tabs: %s', (text, expected) => {
+  expect(isTabSeparated(text)).toBe(expected);
 });
 
 describe('the tables of an answer', () => {
   test.each([
-    ['quoted, and without outer marks', '> a | b\n> - | -\n> x\\|y | `1`', [['a|b', '-|-', 'xy|1']]],
-    ['with empty cells', '| | b |\n|---|---|\n| x | |', [['|b', '---|---', 'x|']]],
+    [
+      'quoted, and without outer marks',
+      '> a | b\n> - | -\n> x\\|y | `1`',
+      [
+        [
+          ['a', 'b'],
+          ['-', '-'],
+          ['x|y', '1'],
+        ],
+      ],
+    ],
+    [
+      'with empty cells',
+      '| | b |\n|---|---|\n| x | |',
+      [
+        [
+          ['', 'b'],
+          ['---', '---'],
+          ['x', ''],
+        ],
+      ],
+    ],
     [
       'apart from each other',
       'One:\n| a |\n| - |\n| x |\n\nTwo:\n\n| b |\n| - |\n| y |\nEnd',
       [
-        ['a', '-', 'x'],
-        ['b', '-', 'y'],
+        [['a'], ['-'], ['x']],
+        [['b'], ['-'], ['y']],
       ],
     ],
     ['but no other lines', 'a | b\n\nso `x | y` holds', []],

@@ -1,0 +1,91 @@
+import { parse } from 'csv-parse/sync';
+import { hasDelimiterRow } from '../markdown/markdown-node.ts';
+
+/** Characters of an answer that are searched for tables; its messages show about as many by default. */
+const MAX_ANSWER_LENGTH = 100_000;
+
+/** The tables of an answer as rows of cells, as far as they are compared: lines whose cells a `|` separates. */
+export function tablesIn(answer: string): string[][][] {
+  const pieces = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n(?!.*\|)/);
+  return pieces.filter(hasDelimiterRow).map((piece) => {
+    const rows = piece.split('\n').filter((line) => line.includes('|'));
+    return rows.map((row) => {
+      const cells = row.replace(/^[\s>]*\|?|(?<!\\)\|\s*$/g, '').split(/(?<!\\)\|/);
+      return cells.map((cell) => comparableText(cell.replaceAll('\\|', '|')));
+    });
+  });
+}
+
+/** A longer file is not compared: nobody reads so many rows in an answer. */
+const MAX_COMPARED_ROWS = 1_000;
+
+/**
+ * Whether one of these tables shows a delimited file whole: all of its columns, and a row for each of its rows with the
+ * same cells. Numbers may be rounded, but not in the first cell.
+ */
+export function showWholeTable(tables: readonly string[][][], file: string): boolean {
+  if (tables.length === 0) return false;
+  const [names = [], ...rows] = parseDelimitedTable(file).map((row) => row.map(comparableText));
+  if (rows.length === 0 || rows.length > MAX_COMPARED_ROWS) return false;
+  // R leaves out the name of the column with the rows' names.
+  const head = rows.every((row) => row.length === names.length + 1) ? ['', ...names] : names;
+  return tables.some(([shownHead = [], , ...shown]) => {
+    const columns = head.map((name) => shownHead.indexOf(name));
+    if (columns.includes(-1) || new Set(columns).size < columns.length) return false;
+    const unused = Map.groupBy(shown, (row) => row[columns[0] ?? 0] ?? '');
+    return rows.every((row) => {
+      const alike = unused.get(row[0] ?? '') ?? [];
+      const at = alike.findIndex((one) => row.every((cell, index) => shows(one[columns[index] ?? -1], cell)));
+      return at !== -1 && alike.splice(at, 1).length > 0;
+    });
+  });
+}
+
+/** Whether the cell of an answer is that of a file, or its number rounded. */
+function shows(shown = '', cell: string): boolean {
+  if (shown === cell) return true;
+  const [, decimals = '', exponent = '0'] = /^[+-]?\d*\.?(\d*)(?:e([+-]?\d+))?$/.exec(shown) ?? ['', ''];
+  if (shown === '' || cell === '' || !/^[+-]?[\d.]+(?:e[+-]?\d+)?$/.test(cell)) return false;
+  return Math.abs(Number(shown) - Number(cell)) <= 0.5001 * 10 ** (Number(exponent) - decimals.length);
+}
+
+/** Characters of a text that tell how its cells are separated. */
+const MAX_HEAD = 10_000;
+
+/** Whether a text is a table whose cells tabs separate: its first lines have as many tabs as the first one, and at least one. */
+export function isTabSeparated(text: string): boolean {
+  const beginning = text.length > MAX_HEAD ? text.slice(0, MAX_HEAD).replace(/[^\r\n]*$/, '') : text;
+  const lines = beginning.split(/\r\n?|\n/, 20).filter((line) => line.trim() !== '');
+  const [first = 0, ...others] = lines.map((line) => line.split('\t').length);
+  // R leaves out the name of the column with the rows' names.
+  return (
+    others.length > 0 &&
+    first + (others[0] ?? 0) > 2 &&
+    others.every((count) => count === first || count === first + 1)
+  );
+}
+
+/** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
+export function parseDelimitedTable(text: string): string[][] {
+  const first = text.slice(0, MAX_HEAD).split(/\r\n?|\n/, 1)[0] ?? '';
+  const counted = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: first.split(delimiter).length }));
+  const { delimiter } = counted.reduce((best, one) => (one.count > best.count ? one : best));
+  try {
+    return parse(text, {
+      delimiter,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      bom: true,
+      relax_quotes: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Cells that differ only in case, marks of Markdown, spaces and separators of thousands read the same. */
+function comparableText(cell: string): string {
+  const plain = cell.toLowerCase().replaceAll('−', '-');
+  return plain.replace(/[\s*_~`\\]|(?<=\d),(?=\d{3}(?!\d))/g, '');
+}

@@ -23,16 +23,19 @@ const SEQUENCE_LINE = /^(?:[ACGTUNRYKMSWBDHV-]{4,}|[acgtun-]{6,}|[A-Z*-]{8,})\s*
 /** Slack takes the header of a sequence (FASTA), which begins with `>`, for a quotation: it is a line above its sequence. */
 function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
   const merged: ParsedBlock[] = [];
+  const sequences = new Set<ParsedBlock>();
   for (const block of blocks) {
     const header = merged.at(-1);
-    if (
-      header?.kind === 'quote' &&
-      block.kind === 'paragraph' &&
-      SEQUENCE_LINE.test(wordsOf(block.content))
-    ) {
-      const content = [textPiece('>'), ...header.content, textPiece('\n'), ...block.content];
-      merged[merged.length - 1] = { kind: 'paragraph', content };
-    } else merged.push(block);
+    merged.push(block);
+    if (header?.kind !== 'quote' || block.kind !== 'paragraph') continue;
+    if (!SEQUENCE_LINE.test(wordsOf(block.content))) continue;
+    const before = merged.at(-3);
+    const isNext = before?.kind === 'paragraph' && sequences.has(before);
+    const above = isNext ? [...before.content, textPiece('\n>')] : [textPiece('>')];
+    const content = [...above, ...header.content, textPiece('\n'), ...block.content];
+    const sequence = { kind: 'paragraph', content } as const;
+    merged.splice(isNext ? -3 : -2, 3, sequence);
+    sequences.add(sequence);
   }
   return merged;
 }

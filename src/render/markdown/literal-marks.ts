@@ -1,4 +1,4 @@
-import type { Code, Construct, Extension, State, Tokenizer } from 'micromark-util-types';
+import type { Construct, Extension, State, Tokenizer } from 'micromark-util-types';
 
 /*
  * What people at benches write holds Markdown's marks: alleles (HLA-B*57:01), molecules (C[C@@H](N)C), ranges (5~10 mg),
@@ -6,6 +6,8 @@ import type { Code, Construct, Extension, State, Tokenizer } from 'micromark-uti
  */
 const WORD = '[\\p{Script=Latin}\\p{Script=Greek}\\p{N}]';
 const PATH = '[\\w*./?-]{0,80}';
+/** Characters after a mark that decide about it. */
+const LOOK_AHEAD = 100;
 /** Longer runs of one mark are no emphasis; the parser would nest one for each two marks. */
 const LONG_RUN = 13;
 const WEB_SCHEME = '(?:[Hh][Tt][Tt][Pp][Ss]?|[Mm][Aa][Ii][Ll][Tt][Oo]):';
@@ -30,7 +32,8 @@ const LITERAL = `(?=[*_~\\]<>])(?:${[
 ].join('|')})`;
 const LITERAL_HERE = new RegExp(LITERAL, 'muy');
 const LITERAL_OR_ESCAPE = new RegExp(`\\\\[^]|${LITERAL}`, 'gmu');
-const SEQUENCE_HEADERS = new RegExp(SEQUENCE_HEADER, 'gmu');
+/** The marks of all headers of sequences in a text. */
+export const SEQUENCE_HEADERS = new RegExp(SEQUENCE_HEADER, 'gmu');
 
 /** How many characters at `at` in text are marks that stand for themselves. */
 function literalLength(text: string, at: number): number {
@@ -41,8 +44,10 @@ function literalLength(text: string, at: number): number {
 /** The marks in a range of text, without code and links, that another reader of Markdown would take for its own. */
 export function literalMarks(text: string, from: number, to: number): number[] {
   const marks: number[] = [];
+  // Not searched beyond what decides about its last mark: a table has very many ranges.
+  const within = text.slice(0, to + LOOK_AHEAD);
   LITERAL_OR_ESCAPE.lastIndex = from;
-  for (let found = LITERAL_OR_ESCAPE.exec(text); found !== null; found = LITERAL_OR_ESCAPE.exec(text)) {
+  for (let found = LITERAL_OR_ESCAPE.exec(within); found !== null; found = LITERAL_OR_ESCAPE.exec(within)) {
     const { 0: literal, index } = found;
     if (index >= to) break;
     const isAlone = literal === '~' && /^\s?~\s?$/.test(text.slice(Math.max(0, index - 1), index + 2));
@@ -76,24 +81,17 @@ export function withoutEscapes(markdown: string): string {
   return markdown.replace(/\\(?=[*_~<>]|\]\()/g, '');
 }
 
-/** The text for the parser, of the same length: the header of a sequence is no quotation. */
-export function withoutSequenceHeaders(text: string): string {
-  return text.replace(SEQUENCE_HEADERS, 'x');
-}
+type Context = ThisParameterType<Tokenizer>;
 
-/** The same for a reader that shows the text: with a backslash. */
-export function escapeSequenceHeader(line: string): string {
-  return line.replace(SEQUENCE_HEADERS, '\\>');
-}
-
-function asText(
-  text: string,
-  isText: (context: ThisParameterType<Tokenizer>, length: number) => boolean,
-): Tokenizer {
-  return function (effects, ok, nok) {
+/** Reads as many characters as `lengthAt` says as text; for 0 the next construct decides. */
+export function textConstruct(
+  name: string,
+  lengthAt: (context: Context, offset: number) => number,
+): Construct {
+  const tokenize: Tokenizer = function (effects, ok, nok) {
     const { offset } = this.now();
-    const end = offset + literalLength(text, offset);
-    const rest: State = (code: Code) => {
+    const end = offset + lengthAt(this, offset);
+    const rest: State = (code) => {
       if (this.now().offset < end) {
         effects.consume(code);
         return rest;
@@ -102,36 +100,51 @@ function asText(
       return ok(code);
     };
     return (code) => {
-      if (end === offset || !isText(this, end - offset)) return nok(code);
+      if (end === offset) return nok(code);
       effects.enter('data');
       effects.consume(code);
       return rest;
     };
   };
+  return { name, tokenize };
 }
 
 /** A run between letters may end what a run of the same length began, as in **SNP**s. */
-function closesNothing({ events }: ThisParameterType<Tokenizer>, length: number): boolean {
-  let open = false;
+function endsEmphasis({ events }: Context, length: number): boolean {
+  let isOpen = false;
   for (const [kind, token, context] of events) {
     if (kind !== 'exit' || token.type !== 'attentionSequence') continue;
     const isSame = token.end.offset - token.start.offset === length && length > 1 && length < LONG_RUN;
-    if (isSame && context.sliceSerialize(token).startsWith('*')) open = token._open === true && !open;
+    if (isSame && context.sliceSerialize(token).startsWith('*')) isOpen = token._open === true && !isOpen;
   }
-  return !open;
+  return isOpen;
 }
 
 /** The label that ends here begins no link either. */
-function unlabelled({ _labelStarts: starts = [] }: ThisParameterType<Tokenizer>): boolean {
+function forgetLabel({ _labelStarts: starts = [] }: Context): void {
   const start = starts.findLast(({ _balanced }) => _balanced !== true);
   if (start !== undefined) start._balanced = true;
-  return true;
 }
 
-/** Reads the marks of this text that are no Markdown as text. */
+/** Most runs of marks that are paired in one paragraph, cell or heading: for each the parser walks through all before it. */
+const MAX_RUNS = 400;
+
+/** Reads the marks of this text that are no Markdown, and those beyond the first 400 of a paragraph, as text. */
 export function literalSyntax(text: string): Extension {
-  const run: Construct = { name: 'literalRun', tokenize: asText(text, closesNothing) };
-  const label: Construct = { name: 'literalLabel', tokenize: asText(text, unlabelled) };
-  const bracket: Construct = { name: 'literalBracket', tokenize: asText(text, () => true) };
+  /** Runs so far, by paragraph. */
+  const counts = new WeakMap<Context, number>();
+  const run = textConstruct('literalRun', (context, offset) => {
+    const count = (counts.get(context) ?? 0) + 1;
+    counts.set(context, count);
+    if (count > MAX_RUNS) return /^(.)\1*/.exec(text.slice(offset))?.[0].length ?? 1;
+    const length = literalLength(text, offset);
+    return length > 0 && endsEmphasis(context, length) ? 0 : length;
+  });
+  const label = textConstruct('literalLabel', (context, offset) => {
+    const length = literalLength(text, offset);
+    if (length > 0) forgetLabel(context);
+    return length;
+  });
+  const bracket = textConstruct('literalBracket', (_, offset) => literalLength(text, offset));
   return { text: { 42: run, 95: run, 126: run, 60: bracket, 93: label } };
 }

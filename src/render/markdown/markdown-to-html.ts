@@ -2,7 +2,7 @@ import { micromark } from 'micromark';
 import { gfmHtml } from 'micromark-extension-gfm';
 import type {} from 'micromark-extension-gfm-table';
 import type { HtmlExtension } from 'micromark-util-types';
-import { escapeSequenceHeader } from './literal-marks.ts';
+import { SEQUENCE_HEADERS } from './literal-marks.ts';
 import { limitNesting, markdownSyntax } from './parse-markdown.ts';
 import { withoutSignedLinks } from './unsafe-links.ts';
 
@@ -72,7 +72,7 @@ function* pieces(text: string): Generator<string> {
   let lines = 0;
   let fence = '';
   for (const [line] of text.matchAll(LINE)) {
-    piece += fence === '' ? escapeSequenceHeader(line) : line;
+    piece += fence === '' ? line.replace(SEQUENCE_HEADERS, '\\>') : line;
     lines += 1;
     const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;

@@ -3,9 +3,9 @@ import type { Nodes, Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import type { Code, Construct, Extension, State, Tokenizer } from 'micromark-util-types';
+import type { Code, Construct, Extension } from 'micromark-util-types';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
-import { literalSyntax, withoutSequenceHeaders } from './literal-marks.ts';
+import { literalSyntax, SEQUENCE_HEADERS, textConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax } from './math.ts';
 import { WORD_JOINER } from './pings.ts';
@@ -16,52 +16,18 @@ import { WORD_JOINER } from './pings.ts';
  * thousand characters.
  */
 
-/** Most runs of marks that are paired in one paragraph, cell or heading; further ones are letters. */
-const MAX_RUNS = 400;
-
-/** Runs so far, by tokenizer. */
-const runCounts = new WeakMap<object, number>();
-
-/** Reads a run of marks as letters once there were too many; otherwise the next construct decides. */
-const tokenizeRun: Tokenizer = function (effects, ok, nok) {
-  const runs = (runCounts.get(this) ?? 0) + 1;
-  runCounts.set(this, runs);
-  return (code) => {
-    if (runs <= MAX_RUNS) return nok(code);
-    effects.enter('data');
-    effects.consume(code);
-    return rest;
-
-    function rest(next: Code): State | undefined {
-      if (next === code) {
-        effects.consume(next);
-        return rest;
-      }
-      effects.exit('data');
-      return ok(next);
-    }
-  };
-};
-
-/** Reads a bare address after an open bracket as text, from the parser's list of brackets instead of its walk. */
-const tokenizeWord: Tokenizer = function (effects, ok, nok) {
-  const inLabel = this._labelStarts?.some(({ _balanced }) => _balanced !== true) === true;
-  return (code) => {
-    if (!inLabel) return nok(code);
-    effects.enter('data');
-    effects.consume(code);
-    effects.exit('data');
-    return ok;
-  };
-};
-
 /** Where a bare address may start: with a scheme also after characters of an e-mail address. */
 function startsWord(previous: Code): boolean {
   return previous === null || previous < 0 || !/[a-z]/i.test(String.fromCharCode(previous));
 }
 
-const runConstruct: Construct = { name: 'run', tokenize: tokenizeRun };
-const wordConstruct: Construct = { name: 'word', tokenize: tokenizeWord, previous: startsWord };
+/** Reads a bare address after an open bracket as text, from the parser's list of brackets instead of its walk. */
+const wordConstruct: Construct = {
+  ...textConstruct('word', ({ _labelStarts }) =>
+    _labelStarts?.some(({ _balanced }) => _balanced !== true) === true ? 1 : 0,
+  ),
+  previous: startsWord,
+};
 /** The codes of characters that may start a bare address. */
 const WORD_START_CODES = Array.from({ length: 128 }, (_, code) => code).filter((code) =>
   /[-+.\da-z]/i.test(String.fromCharCode(code)),
@@ -69,12 +35,7 @@ const WORD_START_CODES = Array.from({ length: 128 }, (_, code) => code).filter((
 
 /** Keeps the parser's time proportional to the length of the text. */
 const parseLimits: Extension = {
-  text: {
-    ...Object.fromEntries(WORD_START_CODES.map((code) => [code, wordConstruct])),
-    42: runConstruct,
-    95: runConstruct,
-    126: runConstruct,
-  },
+  text: Object.fromEntries(WORD_START_CODES.map((code) => [code, wordConstruct])),
 };
 
 /*
@@ -165,7 +126,7 @@ export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
 
 function parse(text: string): MarkdownNode {
   const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
-  const source = withReadableEmphasis(withoutSequenceHeaders(limitNesting(safe)));
+  const source = withReadableEmphasis(limitNesting(safe).replace(SEQUENCE_HEADERS, REPLACEMENT));
   const root: Root = fromMarkdown(source, {
     extensions: markdownSyntax(source),
     mdastExtensions: TREE_EXTENSIONS,

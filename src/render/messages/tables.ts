@@ -200,14 +200,10 @@ function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style 
     const added = STYLES[node.type];
     if (added !== undefined) return elementsOf(text, node.children, { ...styles, ...added });
     if (node.type === 'text') return [{ type: 'text', text: unescaped(source), ...(style && { style }) }];
-    if (node.type === 'inlineCode')
-      return [
-        {
-          type: 'text',
-          text: source.replace(/^`+ ?| ?`+$/g, '').replaceAll('\\|', '|'),
-          style: { ...styles, code: true },
-        },
-      ];
+    if (/^inline(?:Code|Formula)$/.test(node.type)) {
+      const code = source.replace(/^`+ ?| ?`+$/g, '').replaceAll('\\|', '|');
+      return [{ type: 'text', text: code, style: { ...styles, code: true } }];
+    }
     const url = LINK.exec(source)?.[1] ?? (/^https?:\S+$/.test(source) ? source : undefined);
     if (node.type !== 'link' || url === undefined) throw new OnlyMarkdown();
     return [{ type: 'link', url, text: plainTextOf(text, node), ...(style && { style }) }];

@@ -137,7 +137,7 @@ describe('the record of a task', () => {
       expect(text).not.toContain('Erased words');
       expect(text).not.toContain('abcdef');
     }
-    expect(page).toContain('<p>Lonely words</p>');
+    expect(page).toContain('<p class="asked">Lonely words</p>');
     expect(page).toContain(recordNotes.deleted);
     expect(page).not.toContain('&quot;Lonely words&quot;');
     expect(page).toContain(recordNotes.leftOut(2));
@@ -189,7 +189,7 @@ describe('the record of a task', () => {
     await scene.finished(channel, cut);
     await pressed(channel, root, 'continue');
     const { page } = await saved(channel, root);
-    expect(page.split('<p>Failing words:').length - 1).toBe(2);
+    expect(page.split('<p class="asked">Failing words:').length - 1).toBe(2);
     expect(page.split('A button was pressed.').length - 1).toBe(1);
   });
 

@@ -106,9 +106,8 @@ export function keptParts({
   // Slack limits the words in blocks itself.
   const keptBlocks = blocks?.filter((block) => fits(0, sizeOf(block).tables));
   const kept = attachments.map((attachment) => {
-    const whole = withoutRepeats(attachment);
-    const { words, tables } = sizeOf(whole);
-    return fits(words, tables) ? whole : nameOnly(attachment, tables > 0);
+    const { words, tables } = sizeOf(attachment);
+    return fits(words, tables) ? attachment : nameOnly(attachment, tables > 0);
   });
   for (let lost = (blocks?.length ?? 0) - (keptBlocks?.length ?? 0); lost > 0; lost -= 1)
     kept.push(nameOnly({}, true));
@@ -137,15 +136,6 @@ function nameOnly(attachment: MessageAttachment, isTable: boolean): MessageAttac
     title: shortened(title) ?? (isTable ? 'pasted table' : undefined),
   };
   return { is_share, is_msg_unfurl, author_id, ...names, is_left_out: true };
-}
-
-const writtenBlockSchema = z.object({ type: z.literal('rich_text'), elements: z.array(z.unknown()).min(1) });
-
-/** The texts of a forwarded message repeat what a person wrote in its blocks. */
-function withoutRepeats({ text: repeated, fallback, ...attachment }: MessageAttachment): MessageAttachment {
-  const blocksInside = attachment.message_blocks?.flatMap(({ message }) => message?.blocks ?? []) ?? [];
-  const isWritten = blocksInside.some((block) => writtenBlockSchema.safeParse(block).success);
-  return isWritten ? attachment : { ...attachment, text: repeated, fallback };
 }
 
 function shortened(name: string | undefined): string | undefined {

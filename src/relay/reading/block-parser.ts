@@ -1,50 +1,71 @@
 import { z } from 'zod';
+import { optional } from '../../slack/field-schemas.ts';
 import { type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
-import { parseTable } from './pasted-tables.ts';
-import { isoTime, parseRichText } from './rich-text-parser.ts';
+import { withSequences } from './pasted-sequences.ts';
+import { linesOf, parseTable, withoutTables } from './pasted-tables.ts';
+import { isoTime, type Labels, NO_LABELS, parseRichText } from './rich-text-parser.ts';
 
-/** What a writer wrote: rich text and tables in their order; where there is no rich text, `text` and then the tables. */
-export function parseContent(blocks: readonly unknown[], text: string): ParsedBlock[] {
-  const labels = labelsIn(text);
-  const written: ParsedBlock[] = [];
-  let hasRichText = false;
-  for (const raw of blocks) {
-    const richText = parseRichText(raw, labels);
-    hasRichText ||= richText !== undefined;
-    const table = richText === undefined ? parseTable(raw) : undefined;
-    written.push(...(richText ?? []), ...(table === undefined ? [] : [table]));
-  }
-  return withSequences(hasRichText ? written : [...parseMrkdwn(text), ...written]);
+/** An app's text that shares nothing with its blocks is a summary, unless it is so many times longer. */
+const LONGER_THAN_SUMMARY = 2;
+
+/** Whether blocks hold what a person typed: the text beside it repeats it, or its beginning. */
+export function hasRichText(blocks: readonly unknown[]): boolean {
+  return blocks.some((block) => (parseRichText(block, NO_LABELS) ?? []).length > 0);
 }
 
-/** A line of a sequence: residues, gaps and stops. */
-const SEQUENCE_LINE = /^(?:[ACGTUNRYKMSWBDHV-]{4,}|[acgtun-]{6,}|[A-Z*-]{8,})\s*(?:\n|$)/;
-
-/** Slack takes the header of a sequence (FASTA), which begins with `>`, for a quotation: it is a line above its sequence. */
-function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
-  const merged: ParsedBlock[] = [];
-  const sequences = new Set<ParsedBlock>();
-  for (const block of blocks) {
-    const header = merged.at(-1);
-    merged.push(block);
-    if (header?.kind !== 'quote' || block.kind !== 'paragraph') continue;
-    if (!SEQUENCE_LINE.test(wordsOf(block.content))) continue;
-    const before = merged.at(-3);
-    const isNext = before?.kind === 'paragraph' && sequences.has(before);
-    const above = isNext ? [...before.content, textPiece('\n>')] : [textPiece('>')];
-    const content = [...above, ...header.content, textPiece('\n'), ...block.content];
-    const sequence = { kind: 'paragraph', content } as const;
-    merged.splice(isNext ? -3 : -2, 3, sequence);
-    sequences.add(sequence);
-  }
-  return merged;
+/**
+ * What a message shows: what Slack shows of its blocks, and its `text` where that says more. An app's `text` is often a
+ * summary for notifications only; beside blocks that were cut, or say nothing, it is the whole message.
+ */
+export function parseShown(blocks: readonly unknown[], text: string): ParsedBlock[] {
+  return withSequences(shownOrSaid(blocks, text));
 }
 
-function wordsOf(content: readonly ParsedInline[]): string {
-  return content.map((piece) => (piece.kind === 'text' ? piece.text : (piece.label ?? ''))).join('');
+function shownOrSaid(blocks: readonly unknown[], text: string): ParsedBlock[] {
+  const shown = parseEveryBlock(blocks, labelsIn(text));
+  const said = parseMrkdwn(text);
+  if (shown.length === 0 || said.length === 0) return [...shown, ...said];
+  const [shownWords, saidWords] = [wordsOf(shown), wordsOf(said)];
+  if (wordCounter(shownWords)(saidWords)) return shown;
+  const isInText = wordCounter(saidWords);
+  const onlyShown = shown.filter((block) => block.kind === 'table' || !isInText(wordsOf([block])));
+  const isSummary = withoutTables(onlyShown).length === withoutTables(shown).length;
+  const isShort = hasRichText(blocks) || sizeOf(saidWords) <= LONGER_THAN_SUMMARY * sizeOf(shownWords);
+  return isSummary && isShort ? shown : [...said, ...onlyShown];
 }
 
-function labelsIn(text: string): Map<string, string> {
+const MARKS = /:[\p{L}\p{N}_+'-]+:|^[\s>]*(?:\d+|[a-z]{1,4})\.(?=\s)/gmu;
+
+/** The words of blocks, without marks: the same text has the same ones in `text` and in rich text. */
+export function wordsOf(blocks: readonly ParsedBlock[]): string[] {
+  const textIn = (piece: ParsedInline) => {
+    if (piece.kind === 'text') return piece.text;
+    return piece.kind === 'link' ? `${piece.label} ${piece.url}` : piece.id;
+  };
+  const lines = blocks.flatMap(linesOf).map((line) => line.map(textIn).join(''));
+  return lines.flatMap((line) => line.replace(MARKS, ' ').match(/[\p{L}\p{N}]+/gu) ?? []);
+}
+
+function sizeOf(words: readonly string[]): number {
+  return words.join('').length;
+}
+
+/** Tells whether words are all among these, each as often; of the last one, which may be cut, the beginning. */
+function wordCounter(all: readonly string[]): (words: readonly string[]) => boolean {
+  const counts = new Map<string, number>();
+  for (const word of all) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return (words) => {
+    const left = new Map(counts);
+    return words.every((word, at) => {
+      const count = left.get(word) ?? 0;
+      left.set(word, count - 1);
+      return count > 0 || (at === words.length - 1 && all.some((one) => one.startsWith(word)));
+    });
+  };
+}
+
+/** The names that a message's `text` gives for ids. */
+function labelsIn(text: string): Labels {
   const labels = new Map<string, string>();
   for (const [, id, label] of text.matchAll(/<(?:[@#]|!subteam\^)([A-Z0-9]+)\|([^<>|]+)>/g)) {
     if (id !== undefined && label !== undefined) labels.set(id, decodeEntities(label));
@@ -52,28 +73,69 @@ function labelsIn(text: string): Map<string, string> {
   return labels;
 }
 
-const textualBlockSchema = z.looseObject({
-  type: z.string().catch(''),
-  text: z.unknown().optional(),
-  fields: z.unknown().optional(),
-  elements: z.unknown().optional(),
+const optionalText = optional(z.string());
+const optionalLabel = optional(
+  z.union([z.string(), z.looseObject({ text: z.string() }).transform(({ text }) => text)]),
+);
+const pictureSchema = z.looseObject({
+  type: z.literal('image'),
+  title: optionalLabel,
+  alt_text: optionalText,
+  image_url: optionalText,
+  slack_file: optional(z.looseObject({ url: optionalText })),
 });
+const markdownSchema = z.looseObject({ type: z.literal('markdown'), text: z.string() });
+const anyBlockSchema = z.looseObject({ type: z.string().catch('') });
 
-/** The text of blocks that apps write: sections, headers, contexts. */
-function textsIn(raw: unknown): string[] {
-  if (typeof raw === 'string') return raw.trim() === '' ? [] : [raw];
-  if (Array.isArray(raw)) return raw.flatMap(textsIn);
-  const parsed = textualBlockSchema.safeParse(raw);
-  if (!parsed.success || parsed.data.type === 'actions') return [];
-  return [parsed.data.text, parsed.data.fields, parsed.data.elements].flatMap(textsIn);
+/** The fields of blocks and their parts that Slack shows, in its order; of controls, it shows none that says anything. */
+const SHOWN_FIELDS = [
+  ...['title', 'subtitle', 'caption', 'text', 'body', 'subtext', 'description', 'fields', 'accessory'],
+  ...['elements', 'details', 'output', 'tasks', 'child_blocks', 'blocks'],
+];
+const CONTROL = /actions$|button|select|picker|^(?:overflow|checkboxes|input)$/;
+/** Blocks do not hold each other deeper in Slack. */
+const MAX_DEPTH = 10;
+
+/** All that blocks show, in their order: rich text, tables, pictures by name, and the texts of blocks that apps write. */
+export function parseEveryBlock(blocks: readonly unknown[], labels: Labels = NO_LABELS): ParsedBlock[] {
+  return blocks.flatMap((block) => parseBlock(block, labels, 0));
 }
 
-/** All that blocks say, in their order: rich text, tables, and the text of blocks that apps write. */
-export function parseEveryBlock(blocks: readonly unknown[]): ParsedBlock[] {
-  return blocks.flatMap((block) => {
-    const written = parseContent([block], '');
-    return written.length > 0 ? written : parseMrkdwn(textsIn(block).join('\n\n'));
+function parseBlock(raw: unknown, labels: Labels, depth: number): ParsedBlock[] {
+  if (depth > MAX_DEPTH) return [];
+  if (typeof raw === 'string') return parseMrkdwn(raw);
+  if (Array.isArray(raw)) return raw.flatMap((inner) => parseBlock(inner, labels, depth + 1));
+  const richText = parseRichText(raw, labels);
+  if (richText !== undefined) return richText;
+  const picture = pictureSchema.safeParse(raw).data;
+  if (picture !== undefined) return [{ kind: 'paragraph', content: [pictureName(picture)] }];
+  const markdown = markdownSchema.safeParse(raw).data;
+  if (markdown !== undefined) return parseMarkdown(markdown.text);
+  const block = anyBlockSchema.safeParse(raw).data;
+  if (block === undefined || CONTROL.test(block.type)) return [];
+  const shown = SHOWN_FIELDS.flatMap((field) => parseBlock(block[field], labels, depth + 1));
+  const table = parseTable(raw);
+  return table === undefined ? shown : [...shown, table];
+}
+
+function pictureName({
+  title,
+  alt_text,
+  image_url,
+  slack_file,
+}: z.output<typeof pictureSchema>): ParsedInline {
+  const name = `picture: ${decodeEntities(title || alt_text || 'without a name')}`;
+  const url = image_url ?? slack_file?.url;
+  return url === undefined ? textPiece(`[${name}]`) : { kind: 'link', url, label: name, style: {} };
+}
+
+/** Markdown stays as it is; outside code, ids in it are mentions. */
+function parseMarkdown(markdown: string): ParsedBlock[] {
+  const content = markdown.split(/(```[\s\S]*?```|`[^`\n]*`|<[@#!][^<>\n]+>)/).flatMap((part) => {
+    if (part === '') return [];
+    return part.startsWith('<') ? parseToken(part.slice(1, -1)) : textPiece(part);
   });
+  return content.length === 0 ? [] : [{ kind: 'paragraph', content }];
 }
 
 /** Parses a message's `text`: Slack's mrkdwn, with `&amp; &lt; &gt;` encoded. Never throws. */

@@ -2,6 +2,7 @@ import type { ListenMode } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { ThreadListening } from '../../store/threads/threads.ts';
 import { type IncomingMessage, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
+import { hasRichText, parseMrkdwn } from './block-parser.ts';
 import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 
@@ -38,7 +39,9 @@ export interface Mentions {
 /** Whom a message mentions. Mentions in tables and forwarded messages do not count. */
 export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
   const inlines = inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
-  const mentionsBot = inlines.some((piece) => isMentionOf(piece, botUserId));
+  // An app's summary may hold its only mention. A person's text repeats the rich text, but for its code.
+  const summary = hasRichText(message.blocks) ? [] : inlinesOf(parseMrkdwn(message.text));
+  const mentionsBot = [...inlines, ...summary].some((piece) => isMentionOf(piece, botUserId));
   const first = inlines.find((piece) => !isBlank(piece));
   return {
     mentionsBot,

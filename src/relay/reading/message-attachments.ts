@@ -1,6 +1,6 @@
 import { shorten, toOneLine } from '../../render/text-format.ts';
 import type { MessageAttachment } from '../../slack/slack-message.ts';
-import { parseEveryBlock, parseMrkdwn } from './block-parser.ts';
+import { parseEveryBlock, parseMrkdwn, parseShown } from './block-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
 import { timeOfTs } from './rich-text-parser.ts';
 
@@ -34,6 +34,16 @@ export function isMessagePreview({ is_share, is_msg_unfurl }: MessageAttachment)
   return is_msg_unfurl === true && is_share !== true;
 }
 
+/** Whether an attachment is Slack's own preview of a link. */
+export function isLinkPreview({
+  is_share,
+  is_msg_unfurl,
+  from_url,
+  original_url,
+}: MessageAttachment): boolean {
+  return is_share !== true && (is_msg_unfurl === true || (from_url ?? original_url) !== undefined);
+}
+
 /** Another message, with its writer, channel and time as far as Slack gives them. */
 function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   const { author_id, author_name: author, channel_id: channel, channel_name, ts, files = [] } = attachment;
@@ -62,20 +72,17 @@ function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   };
 }
 
-/** What another message says: its blocks, or else its text, and what was attached to it. */
+/** What another message shows, and what was attached to it. */
 function quotedWords(attachment: MessageAttachment): ParsedBlock[] {
   const inside = attachment.message_blocks?.flatMap(({ message }) => message ?? []) ?? [];
-  const written = inside.flatMap(({ blocks = [] }) => parseEveryBlock(blocks));
-  const repeated = { text: undefined, fallback: undefined };
+  const blocks = inside.flatMap((message) => message.blocks ?? []);
+  const shown = parseShown(blocks, attachment.text ?? '');
+  const repeated = { text: undefined, ...(shown.length > 0 && { fallback: undefined }) };
   const attached = [
     ...inside.flatMap((message) => message.attachments ?? []),
     ...(attachment.attachments ?? []),
   ];
-  return [
-    ...written,
-    ...appBlocks(written.length > 0 ? { ...attachment, ...repeated } : attachment),
-    ...attached.flatMap(appBlocks),
-  ];
+  return [...shown, ...appBlocks({ ...attachment, ...repeated }), ...attached.flatMap(appBlocks)];
 }
 
 /** Whether nothing can be read of another message: no words, no table and no file. */

@@ -4,8 +4,7 @@ import { type SlackFile, slackFileSchema } from '../../slack/downloadable-files.
 import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
-import type { MessageContent } from '../../store/schema.ts';
-import { parseContent, parseEveryBlock } from './block-parser.ts';
+import { parseEveryBlock, parseShown } from './block-parser.ts';
 import { attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
 import { parseTable, tablesAmong, withTableFiles } from './pasted-tables.ts';
@@ -39,19 +38,16 @@ export function parseMessage(raw: unknown): ParsedMessage {
 
 const authoredBlocks = new WeakMap<ParsedMessage, ParsedBlock[]>();
 
-/** What the message's writer wrote. */
+/** What the message itself shows, without its attachments. */
 export function authoredBlocksOf(message: ParsedMessage): ParsedBlock[] {
-  const known = authoredBlocks.get(message) ?? parseContent(message.blocks, message.text);
+  const known = authoredBlocks.get(message) ?? parseShown(message.blocks, message.text);
   authoredBlocks.set(message, known);
   return known;
 }
 
-/** What the writer wrote, or else the text of an app's blocks; then what the attachments say. */
+/** What the message shows, and then what its attachments say. */
 export function blocksOf(message: ParsedMessage): ParsedBlock[] {
-  const authored = authoredBlocksOf(message);
-  const isWritten = authored.some(({ kind }) => kind !== 'table');
-  const own = isWritten ? authored : parseEveryBlock(message.blocks);
-  const blocks = [...own, ...attachmentBlocks(message.attachments)];
+  const blocks = [...authoredBlocksOf(message), ...attachmentBlocks(message.attachments)];
   return message.firstTable === undefined ? blocks : withTableFiles(blocks, message.firstTable);
 }
 
@@ -81,7 +77,7 @@ export function withoutShared(message: ParsedMessage): ParsedMessage {
 }
 
 /** The files of a message, in order and without duplicates. Ignores what is not a Slack file. */
-export function filesOf(content: Pick<MessageContent, 'files'>): SlackFile[] {
+export function filesOf(content: { files?: unknown[] | undefined }): SlackFile[] {
   const files = new Map<string, SlackFile>();
   for (const raw of content.files ?? []) {
     const parsed = slackFileSchema.safeParse(raw);

@@ -100,9 +100,11 @@ export function parseCell(raw: unknown): ParsedInline[] {
   return lines.flatMap((line, index) => (index === 0 ? line : [textPiece('\n'), ...line]));
 }
 
-function linesOf(block: ParsedBlock): (readonly ParsedInline[])[] {
+/** A block's lines: paragraphs, items, and cells of a table's first rows. */
+export function linesOf(block: ParsedBlock): (readonly ParsedInline[])[] {
   if (block.kind === 'paragraph' || block.kind === 'quote') return [block.content];
   if (block.kind === 'list') return [...block.items];
   if (block.kind === 'quoted') return block.blocks.flatMap(linesOf);
+  if (block.kind === 'table') return block.firstRows().flat();
   return block.kind === 'code' ? [[textPiece(block.text)]] : [];
 }

@@ -161,7 +161,7 @@ function withAnswerOnly(message: ParsedMessage): ParsedMessage[] {
     if (text !== undefined) return [verbatimBlock(text)];
     return parseRichText(raw, NO_LABELS) === undefined ? [] : [raw];
   });
-  return blocks.length === 0 ? [] : [{ ...message, blocks }];
+  return blocks.length === 0 ? [] : [{ ...message, text: '', blocks }];
 }
 
 function rowText(cells: readonly unknown[]): string {

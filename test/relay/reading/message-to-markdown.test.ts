@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readMentions } from '../../../src/relay/reading/listening.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 import { attachmentsSchema, keptParts } from '../../../src/slack/slack-message.ts';
@@ -341,4 +342,94 @@ describe('a message without rich text', () => {
       }),
     );
   });
+});
+
+describe('a message of an app shows its blocks', () => {
+  const mrkdwn = (text: string) => ({ type: 'mrkdwn', text });
+  const plain = (text: string) => ({ type: 'plain_text', text });
+  const why = 'the plate reader is *offline*';
+  const rich = (...words: string[]) => richText(section(...words)).blocks[0];
+
+  test.each<[string, object, string]>([
+    ['section', { type: 'section', text: mrkdwn(why) }, 'the plate reader is **offline**'],
+    ['section with fields', { type: 'section', fields: [mrkdwn('*Host*'), mrkdwn('n3')] }, '**Host**\n\nn3'],
+    ['header', { type: 'header', text: plain('Plate reader offline') }, 'Plate reader offline'],
+    ['context', { type: 'context', elements: [mrkdwn('run 17'), plain('n3')] }, 'run 17\n\nn3'],
+    [
+      'Markdown',
+      { type: 'markdown', text: '## Why\n- *offline* since `5 > 3`' },
+      '## Why\n- *offline* since `5 > 3`',
+    ],
+    [
+      'picture',
+      { type: 'image', image_url: 'https://x.example/p.png', alt_text: 'Yield by day' },
+      '[picture: Yield by day](https://x.example/p.png)',
+    ],
+    [
+      'picture in Slack',
+      { type: 'image', slack_file: { id: 'F1' }, title: plain('Yield') },
+      '[picture: Yield]',
+    ],
+    [
+      'picture beside a section',
+      { type: 'section', text: mrkdwn('Yield:'), accessory: { type: 'image', alt_text: 'a curve' } },
+      'Yield:\n\n[picture: a curve]',
+    ],
+    [
+      'table with a caption',
+      { type: 'data_table', caption: 'Yields', rows: [[{ type: 'raw_text', text: 'gene' }]] },
+      'Yields\n\n| gene |',
+    ],
+    ['card', { type: 'card', title: mrkdwn('Run 17'), body: mrkdwn('It stopped.') }, 'Run 17\n\nIt stopped.'],
+    [
+      'plan',
+      {
+        type: 'plan',
+        title: 'The plan',
+        tasks: [{ type: 'task_card', title: 'Align', output: rich('done') }],
+      },
+      'The plan\n\nAlign\n\ndone',
+    ],
+  ])('that are a %s, not its summary', (_what, block, shown) => {
+    const controls = { type: 'actions', elements: [{ type: 'button', text: plain('Mute') }] };
+    expect(read({ text: 'JobFailed', blocks: [block, controls, { type: 'divider' }] })).toContain(shown);
+    expect(read({ text: 'JobFailed', blocks: [block, controls] })).not.toMatch(/JobFailed|Mute/);
+    const forwarded = {
+      is_share: true,
+      text: 'JobFailed',
+      message_blocks: [{ message: { blocks: [block] } }],
+    };
+    const quoted = read({ text: 'q', attachments: attachmentsSchema.parse([forwarded]) });
+    expect(quoted.replaceAll(/^> ?/gm, '')).toContain(shown);
+  });
+
+  test('and its text where that says more', () => {
+    const whole = 'One *two* three, four and <https://x.example|five> :tada: six';
+    expect(read({ ...richText(section('One ', styled('two', 'bold'), ' three, fo')), text: whole })).toBe(
+      'One **two** three, four and [five](https://x.example) :tada: six',
+    );
+    expect(read({ text: whole, blocks: [{ type: 'rich_text', elements: [] }] })).toContain('six');
+    expect(read({ text: whole, blocks: [{ type: 'actions' }, { type: 'divider' }] })).toContain('six');
+    const picture = { type: 'image', alt_text: 'Yield' };
+    expect(read({ text: whole, blocks: [{ type: 'section', text: mrkdwn('One two') }, picture] })).toMatch(
+      /^One \*\*two\*\* three.*six\n\n\[picture: Yield\]$/s,
+    );
+  });
+
+  test('and no text that only repeats them, whatever it calls them', () => {
+    const tada = { type: 'emoji', name: 'tada', unicode: '1f389' };
+    const message = richText(section('Compare '), list('ordered', ['one', 'two']), section(tada));
+    expect(read({ ...message, text: 'Compare \n1. one\n2. two\n:tada:' })).toBe(read(message));
+  });
+});
+
+test('a mention in a section, or only in the summary beside it, is one', () => {
+  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: `<@${bot}> the reader is offline` } }];
+  expect(readMentions(parseMessage({ text: 'JobFailed', blocks }), bot).mentionsBot).toBe(true);
+  expect(read({ text: 'JobFailed', blocks })).toBe('the reader is offline');
+  const summary = {
+    text: `<@${bot}> JobFailed`,
+    blocks: [{ type: 'header', text: { text: 'The reader is offline' } }],
+  };
+  expect(readMentions(parseMessage(summary), bot).mentionsBot).toBe(true);
 });

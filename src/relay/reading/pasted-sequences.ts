@@ -1,0 +1,28 @@
+import { type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
+
+/** A line of a sequence: residues, gaps and stops. */
+const SEQUENCE_LINE = /^(?:[ACGTUNRYKMSWBDHV-]{4,}|[acgtun-]{6,}|[A-Z*-]{8,})\s*(?:\n|$)/;
+
+/** The blocks with each sequence (FASTA) as its lines: Slack takes its header, which begins with `>`, for a quotation. */
+export function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
+  const merged: ParsedBlock[] = [];
+  const sequences = new Set<ParsedBlock>();
+  for (const block of blocks) {
+    const header = merged.at(-1);
+    merged.push(block);
+    if (header?.kind !== 'quote' || block.kind !== 'paragraph') continue;
+    if (!SEQUENCE_LINE.test(textOf(block.content))) continue;
+    const before = merged.at(-3);
+    const isNext = before?.kind === 'paragraph' && sequences.has(before);
+    const above = isNext ? [...before.content, textPiece('\n>')] : [textPiece('>')];
+    const content = [...above, ...header.content, textPiece('\n'), ...block.content];
+    const sequence = { kind: 'paragraph', content } as const;
+    merged.splice(isNext ? -3 : -2, 3, sequence);
+    sequences.add(sequence);
+  }
+  return merged;
+}
+
+function textOf(content: readonly ParsedInline[]): string {
+  return content.map((piece) => (piece.kind === 'text' ? piece.text : (piece.label ?? ''))).join('');
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { ada, slack } = scene;
+const monitor = slack.createPerson({ name: 'monitor', kind: 'bot' });
+
+/** An app's alert: a summary for notifications, and blocks that say why. */
+function alert(channel: Channel, why: string, thread?: Message): Message {
+  const blocks = [
+    { type: 'section', text: { type: 'mrkdwn', text: `*Why:* ${why}` } },
+    { type: 'image', image_url: 'https://monitor.example/curve.png', alt_text: `the curve of ${why}` },
+  ];
+  if (!channel.members.has(monitor.id)) slack.invite(channel, monitor);
+  const person = { person: monitor, channel, text: 'JobFailed', blocks };
+  return slack.say({ ...person, ...(thread && { thread: thread.ts }) });
+}
+
+/** The alert as the agent reads it; the summary is nowhere. */
+function asRead(why: string): RegExp {
+  const picture = `\\[picture: the curve of ${why}\\]`;
+  return new RegExp(`^(?!.*JobFailed).*\\*\\*Why:\\*\\* ${why}[\\s>]+${picture}`, 's');
+}
+
+test('an alert is read as people see it, as the root of a thread and as a reply before the question', async () => {
+  const channel = scene.channel();
+  const root = alert(channel, 'the disk is full');
+  alert(channel, 'the queue is long', root);
+  const question = scene.reply(channel, root, `${scene.mention} explain both alerts`);
+  await scene.finished(channel, question);
+  const [prompt] = scene.sentToAgent('explain both alerts').texts;
+  expect(prompt).toMatch(asRead('the disk is full'));
+  expect(prompt).toMatch(asRead('the queue is long'));
+});
+
+test('an alert that a question links to is read as people see it', async () => {
+  const channel = scene.channel();
+  const linked = alert(channel, 'the freezer is warm');
+  const question = scene.ask(channel, `about this alert ${slack.permalink(linked)}`);
+  await scene.finished(channel, question);
+  expect(scene.sentToAgent('about this alert').texts[0]).toMatch(asRead('the freezer is warm'));
+});
+
+test('an alert that a form is about is read as people see it', async () => {
+  const channel = scene.channel();
+  const about = alert(channel, 'the lamp is dark');
+  await slack.shortcut({ person: ada, callbackId: 'ask_about', channel, ts: about.ts });
+  await scene.until('the form is open', () => slack.modal(ada)?.callbackId === 'start');
+  await slack.submitView(ada, { question: 'what does the lamp need?' });
+  await scene.until('it is answered', () => scene.sentToAgent('what does the lamp need?').texts.length > 0);
+  expect(scene.sentToAgent('what does the lamp need?').texts[0]).toMatch(asRead('the lamp is dark'));
+});
+
+test('a message whose mention stands only in a section is answered', async () => {
+  const channel = scene.channel();
+  const text = { type: 'mrkdwn', text: `${scene.mention} which wells are empty?` };
+  const question = slack.say({
+    person: ada,
+    channel,
+    text: 'A question',
+    blocks: [{ type: 'section', text }],
+  });
+  await scene.finished(channel, question);
+  expect(scene.sentToAgent('which wells are empty?').texts).toEqual(['which wells are empty?']);
+});
+
+test('a message whose blocks were cut is sent whole', async () => {
+  const channel = scene.channel();
+  const words = Array.from({ length: 400 }, (_, at) => `word${at}`).join(' ');
+  const cut = [{ type: 'text', text: ` ${words.slice(0, 1_500)}` }];
+  const elements = [{ type: 'user', user_id: slack.bot.userId }, ...cut];
+  const blocks = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
+  const question = scene.ask(channel, words, { blocks });
+  await scene.finished(channel, question);
+  expect(scene.sentToAgent('word0 word1').texts).toEqual([words]);
+});

@@ -9,6 +9,12 @@ export interface DeliveryBehaviour {
   gapMs: number;
   /** Of an edit whose text mentions the bot: `message_changed` and an `app_mention` with `edited`, or the first alone. */
   editCopies: 'both' | 'messageOnly';
+  /** Of a message that mentions the bot: both events, or `app_mention` alone. */
+  mentionCopies: 'both' | 'mentionOnly';
+  /** `app_mention` with all that the message has, or with its text alone. */
+  mentionShows: 'all' | 'text';
+  /** Events of replies repeat the files of their thread's root. */
+  repeatsRootFiles: boolean;
   /** Probability (0 to 1) that an acknowledged event is sent again. */
   duplicateChance: number;
   /** Another id by which texts mention the bot: Slack still sends an `app_mention`. */
@@ -76,9 +82,10 @@ export class Events {
       this.emit(team, message, { channel, from });
       return;
     }
-    const { order, gapMs } = this.#deps.behaviour;
+    const { order, gapMs, mentionCopies } = this.#deps.behaviour;
     const mentionFirst = order === 'mentionFirst' || (order === 'random' && this.#deps.random() < 0.5);
-    const copies = mentionFirst ? [mention, message] : [message, mention];
+    const both = mentionFirst ? [mention, message] : [message, mention];
+    const copies = mentionCopies === 'mentionOnly' ? [mention] : both;
     for (const [at, copy] of copies.entries()) this.emit(team, copy, { channel, from, afterMs: at * gapMs });
   }
 

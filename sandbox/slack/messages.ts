@@ -18,6 +18,8 @@ export interface Edit {
   text: string;
   blocks: Block[] | undefined;
   attachments?: unknown[] | undefined;
+  /** Files that it has from now on, too. */
+  fileIds?: string[] | undefined;
   metadata?: Fields | undefined;
   /** Who edited it, to show "(edited)"; absent for unfurls and for updates with blocks. */
   editedBy?: string | undefined;
@@ -63,6 +65,7 @@ export class Messages {
     message.text = edit.text;
     message.blocks = this.#withIds(edit.blocks);
     if (edit.attachments !== undefined) message.attachments = edit.attachments;
+    this.#share(message, edit.fileIds ?? []);
     if (edit.metadata !== undefined) {
       message.metadata = Object.keys(edit.metadata).length === 0 ? undefined : edit.metadata;
     }
@@ -126,7 +129,7 @@ export class Messages {
       clientMsgId,
       subtype: subtype ?? (broadcast ? 'thread_broadcast' : undefined),
       blocks: this.#withIds(blocks),
-      fileIds,
+      fileIds: [],
       reactions: new Map(),
       versions: [],
     };
@@ -138,10 +141,14 @@ export class Messages {
       if (replies === undefined) channel.threads.set(message.threadTs, [message.ts]);
       else replies.push(message.ts);
     }
-    for (const id of message.fileIds) {
-      this.#world.files.get(id)?.shares.push({ channel: channel.id, ts: message.ts, threadTs });
-    }
+    this.#share(message, fileIds);
     return message;
+  }
+
+  #share(message: Message, fileIds: string[]): void {
+    const { channel, ts, threadTs } = message;
+    message.fileIds.push(...fileIds);
+    for (const id of fileIds) this.#world.files.get(id)?.shares.push({ channel, ts, threadTs });
   }
 
   #withIds(blocks: Block[] | undefined): Block[] | undefined {
@@ -153,8 +160,11 @@ export class Messages {
   }
 
   #event(channel: Channel, message: Message): Fields {
+    const root = channel.messages.get(message.threadTs ?? '');
+    const repeated = this.#events.behaviour.repeatsRootFiles ? (root?.fileIds ?? []) : [];
+    const shown = { ...message, fileIds: [...message.fileIds, ...repeated] };
     return {
-      ...messageJson(this.#world, channel, message, true),
+      ...messageJson(this.#world, channel, shown, true),
       channel: channel.id,
       event_ts: message.ts,
       channel_type: channel.kind,
@@ -166,7 +176,9 @@ export class Messages {
     const ids = [bot.userId, this.#events.behaviour.botAlias];
     const mentioned = ids.some((id) => message.text.includes(`<@${id}>`));
     if (!mentioned || channel.kind === 'im' || message.user === bot.userId) return undefined;
-    const { subtype: _, channel_type: __, ...copy } = this.#event(channel, message);
+    const isBare = this.#events.behaviour.mentionShows === 'text';
+    const shown = isBare ? { ...message, blocks: undefined, attachments: undefined, fileIds: [] } : message;
+    const { subtype: _, channel_type: __, ...copy } = this.#event(channel, shown);
     return { ...copy, type: 'app_mention' };
   }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
-import { isPersonsMessage, parseMessage as readMessage } from '../relay/reading/message-parser.ts';
-import { isSameAsWritten } from '../relay/reading/message-to-markdown.ts';
+import { isPersonsMessage } from '../relay/reading/message-parser.ts';
+import { isSameAsWritten } from '../relay/reading/message-versions.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
 import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
 import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
@@ -136,11 +136,13 @@ function parseMessage(
       thread_ts: message.thread_ts ?? message.ts,
       person,
       content: messageContent(message),
+      clientId: message.client_msg_id,
+      sharesFiles: message.subtype === 'file_share',
     },
   };
 }
 
-/** Unfurls and our own edits are `message_changed` too: only new text or tables with a new `edited` are a person's edit. */
+/** A change of a message: a person's edit, if it has a new `edited`, or more than Slack showed before. */
 function parseEdit(
   location: MessageLocation,
   bot: BotIdentity,
@@ -152,18 +154,18 @@ function parseEdit(
   if (now.subtype === 'tombstone') {
     return { kind: 'deletion', ...location, ts: now.ts, thread_ts: now.ts, person: before?.user };
   }
-  const unchanged = before !== undefined && isSameAsWritten(readMessage(before), readMessage(now));
-  if (now.edited === undefined || now.edited.ts === before?.edited?.ts || unchanged) {
-    return ignored('a change that no person made');
-  }
   const event = parseMessage(location, bot, now, []);
   if (event.kind !== 'message') return event;
-  return {
-    kind: 'edit',
-    message: event.message,
-    editedTs: now.edited.ts,
-    before: before && messageContent(before),
-  };
+  const { message } = event;
+  const editedTs = now.edited?.ts;
+  const earlier = before && messageContent(before);
+  const isSame = earlier !== undefined && isSameAsWritten(earlier, message.content);
+  if (editedTs !== undefined && editedTs !== before?.edited?.ts && !isSame)
+    return { kind: 'edit', message, editedTs, before: earlier };
+  const hasPreviews =
+    now.attachments !== undefined && now.attachments.length > (before?.attachments?.length ?? 0);
+  if (isSame && !hasPreviews) return ignored('a change that no person made');
+  return { kind: 'version', message, editedTs: editedTs ?? null, before: earlier };
 }
 
 const stopTriggerSchema = z.discriminatedUnion('type', [

@@ -68,7 +68,7 @@ export class Metrics {
 }
 
 const EVENT_KIND =
-  'kind: message, edit, deletion, renaming, move, channel_deletion, joining, ' +
+  'kind: message, edit, version (a change without an edit), deletion, renaming, move, channel_deletion, joining, ' +
   "stop (a stop reaction or Slack's stop), step (of a workflow), other";
 const EVENT_OUTCOME =
   'outcome: admitted, known (seen before), orphan (between people), unsent (between people), ' +

@@ -22,6 +22,7 @@ export const messageSchema = z.looseObject({
   bot_id: notPersonsMark,
   app_id: notPersonsMark,
   subtype: notPersonsMark,
+  client_msg_id: optional(z.string().max(100)),
   text: z.string().catch(''),
   blocks: itemsSchema,
   files: itemsSchema,

@@ -115,6 +115,9 @@ export interface Tables {
     state: MessageState;
     content: Json<'message_content'> | null;
     edited_ts: SlackTs | null;
+    version: Defaulted<number>;
+    is_partial: Defaulted<boolean>;
+    client_msg_id: string | null;
     resends_turn_id: string | null;
     revises_turn_id: string | null;
     is_urgent: Defaulted<boolean>;
@@ -242,6 +245,7 @@ export interface Tables {
     listens_to_all: Defaulted<boolean>;
     informed_ids: Defaulted<string[]>;
     plans_first: Defaulted<boolean>;
+    root_file_ids: Defaulted<string[]>;
     last_used_at: Defaulted<Timestamp>;
     created_at: Defaulted<Timestamp>;
   };

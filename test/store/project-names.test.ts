@@ -39,8 +39,9 @@ test('after a gap, the projects of channels that were used lately are to get the
   await projects.bind(key, turn, 'prj_1');
   expect(await projects.wantNames('T5')).toBe(false);
   const message = { thread_ts: '1.000000', ts: '1.000000', user_id: 'U1', content: { text: 'hello' } };
-  const written = { state: 'waiting', edited_ts: null, is_addressed: true, appliedEdit: undefined } as const;
-  await inbox.write({ ...key, ...message, ...written });
+  const written = { state: 'waiting', edited_ts: null, is_addressed: true } as const;
+  const first = { is_partial: false, client_msg_id: null, appliedEdit: undefined };
+  await inbox.write({ ...key, ...message, ...written, ...first });
   expect(await projects.wantNames('T5')).toBe(true);
 });
 

@@ -85,13 +85,31 @@ export class MessageActions<Deps extends WorkspaceDeps> extends AdminActions<Dep
     return added;
   }
 
-  /** A person edits a message, and may paste another table into it. */
-  edit(channelRef: ChannelRef, ts: string, text: string, more: Pick<MessageInput, 'table'> = {}): void {
+  /** A person edits a message, and may paste another table into it, or add files. */
+  edit(
+    channelRef: ChannelRef,
+    ts: string,
+    text: string,
+    more: Pick<MessageInput, 'table' | 'files'> = {},
+  ): void {
     const channel = this.channel(channelRef);
     const message = this.message(channel, ts);
     const typed = this.composed(this.deps.world.team(channel.teamId), text);
     const attachments = more.table && [pastedTable(more.table)];
-    this.deps.messages.edit(channel, message, { ...typed, attachments, editedBy: message.user });
+    const fileIds = this.#added(message, more.files);
+    this.deps.messages.edit(channel, message, { ...typed, attachments, fileIds, editedBy: message.user });
+  }
+
+  /** Slack shows files of a message later than the message: it changes without an edit. */
+  showLater(channelRef: ChannelRef, ts: string, files: SharedFile[]): void {
+    const channel = this.channel(channelRef);
+    const message = this.message(channel, ts);
+    const { text, blocks } = message;
+    this.deps.messages.edit(channel, message, { text, blocks, fileIds: this.#added(message, files) });
+  }
+
+  #added({ teamId, user }: Message, files: SharedFile[] = []): string[] {
+    return files.map((file) => this.addFile(this.deps.world.team(teamId), user, file).id);
   }
 
   /** Deletes a message. */

@@ -106,7 +106,12 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   });
   if (read === 'unread') return read;
   if (read === undefined) await store.messages.withdraw(message);
-  else await store.messages.updateContent(message, messageContent(read), ts);
+  else
+    await store.messages.updateContent(message, {
+      content: messageContent(read),
+      edited_ts: ts,
+      is_partial: false,
+    });
   return undefined;
 }
 

@@ -40,10 +40,8 @@ export async function correct(deps: RelayDeps, press: TurnPress): Promise<Contro
   const outcome = await deps.store.transaction(async (store, trx) => {
     const edit = await store.earlyEdits.claim(messageKeyOf(turn), press.ts);
     if (edit?.content == null) return 'over';
-    // The files went with the message.
-    const { files: _, ...words } = edit.content;
     // Saved under the person who edited the message, so that erasing that person erases it too.
-    const content = { ...words, isCorrection: true } as const;
+    const content = { ...edit.content, isCorrection: true } as const;
     const message = { content, revises_turn_id: turn.id };
     await addPressedMessage(deps, { store, trx }, turn, press, message);
     return 'done';

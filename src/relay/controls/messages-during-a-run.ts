@@ -11,6 +11,7 @@ import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { notifyWriter } from '../access/refusals.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
+import { messageUpdate } from '../reading/message-versions.ts';
 import { seeksOwnReply } from '../replies/reply-reader.ts';
 import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
@@ -259,7 +260,7 @@ export async function closeIfUnchanged(
     await threads.lock(turn);
     const now = await messages.get(messageAsRead);
     if (now === undefined || now.state === 'withdrawn') return 'withdrawn';
-    if (now.edited_ts !== messageAsRead.edited_ts) return 'changed';
+    if (now.version !== messageAsRead.version) return 'changed';
     await messages.leaveUnsent(messageAsRead, 'closed');
     return 'closed';
   });
@@ -297,7 +298,12 @@ async function applyPendingEdit(
   const key = messageKeyOf(turn);
   const change = await earlyEdits.claim(key, key.ts);
   if (change?.is_deletion === true) return messages.withdraw(key);
-  if (change?.content != null && change.edited_ts !== null)
-    await messages.updateContent(key, change.content, change.edited_ts);
+  const message = change?.content == null ? undefined : await messages.get(key);
+  if (change?.content == null || message?.content == null) return false;
+  const [known, edit] = [
+    { ...message, content: message.content },
+    { ...change, content: change.content },
+  ];
+  await messages.updateContent(message, messageUpdate(known, edit, false));
   return false;
 }

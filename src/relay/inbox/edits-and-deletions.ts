@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { MessageContent } from '../../store/schema.ts';
+import type { Message, MessageContent } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
-import { isSameAsWritten } from '../reading/message-to-markdown.ts';
+import { isSameAsWritten, mergedVersions, messageUpdate, withNewFiles } from '../reading/message-versions.ts';
 import {
   type InboxEvent,
   type InboxOutcome,
@@ -19,6 +20,8 @@ export const NOT_ANSWERED = { kind: 'ignored', why: 'the bot does not answer the
 
 /** How long a person surely still sees a note that only they see (s): it is gone once they reload Slack. */
 const NOTE_SEEN_S = 600;
+/** How old a message may be (s) that Slack shows for the first time in a change that no person made. */
+const FIRST_SEEN_S = 600;
 
 /**
  * Takes in an edit: a message that waits takes its new text; of one that was sent, the text is kept for the button that sends
@@ -26,14 +29,14 @@ const NOTE_SEEN_S = 600;
  */
 export async function acceptEdit(
   deps: EditDeps,
-  { message, editedTs, before }: Extract<InboxEvent, { kind: 'edit' }>,
+  edit: Extract<InboxEvent, { kind: 'edit' }>,
   bot: { userId: string },
 ): Promise<InboxOutcome | undefined> {
+  const { message, editedTs, before } = edit;
   const { workspace, channel, thread_ts, ts } = message;
   const key = { workspace, channel, ts };
-  const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
-  const edited = parseMessage(message.content);
-  const addressee = addresseeOf(message, edited, bot.userId);
+  const early = { is_deletion: false, content: message.content, edited_ts: editedTs };
+  const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
   // A mention's copy does not say what was there before the edit; the other copy does.
   const addsMention =
     addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
@@ -46,31 +49,101 @@ export async function acceptEdit(
     if (known === undefined && isExpired) return { kind: 'ignored', why: 'an edit of a message of long ago' };
     // With the mention, it tells its writer.
     if (isClosed && known?.state !== 'waiting') return addsMention ? undefined : NOT_ANSWERED;
-    const kept = await store.earlyEdits.get(key);
     if (known === undefined || (known.state === 'unsent' && addsMention)) {
       await store.messages.remove(key);
       // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
       const isForUs = state === 'waiting';
-      await store.earlyEdits.record(key, isForUs ? edit : { ...edit, content: null }, message.person);
+      await store.earlyEdits.record(key, isForUs ? early : { ...early, content: null }, message.person);
       if (addsMention) return undefined;
       return isForUs ? { kind: 'ignored', why: 'its message is yet to come' } : setAside(store, message);
     }
-    if (await store.messages.updateContent(key, message.content, editedTs)) return { kind: 'reworded' };
-    if (known.state === 'unsent') return { kind: 'ignored', why: 'an edit of a message that was not sent' };
-    if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
-    if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
-    const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
-    const isKept = kept?.edited_ts != null && !isEarlierTs(kept.edited_ts, editedTs);
-    // An edit comes twice, as a mention and as a change; as a mention even if its text did not change.
-    const isSame = known.content !== null && isSameAsWritten(parseMessage(known.content), edited);
-    const isUnchanged = kept === undefined && isSame;
-    if (isOld || isKept || isUnchanged) return { kind: 'known' };
-    // Kept for the button that sends the correction: that of the note on an edit just before sends this one.
-    await store.earlyEdits.record(key, edit, message.person);
-    const isOffered = kept?.content != null && kept.sent_as_ts === null && kept.edited_ts !== null;
-    const isNoteSeen = isOffered && Number(editedTs) - Number(kept.edited_ts) < NOTE_SEEN_S;
-    return isNoteSeen ? { kind: 'reworded' } : { kind: 'too_late', change: 'edit' };
+    return (await mergeWhileWaiting(store, known, edit)) ?? offerCorrection(store, known, edit);
   });
+}
+
+/** A message as an event shows it, of the edit `editedTs`; `before` it, if Slack says. */
+export type Version = Pick<Extract<InboxEvent, { kind: 'version' }>, 'message' | 'editedTs' | 'before'>;
+
+/**
+ * Takes in what Slack shows of a message without an edit of it: its other copy, or one with more than before. `ts` is the
+ * one under which the message is known. undefined if it is not, and counts as a message. Throws if the store cannot be written.
+ */
+export async function acceptVersion(
+  { store }: EditDeps,
+  version: Version,
+  bot: { userId: string },
+  ts = version.message.ts,
+): Promise<InboxOutcome | undefined> {
+  const { message } = version;
+  const key = { workspace: message.workspace, channel: message.channel, ts };
+  const known = await store.messages.get(key);
+  if (known === undefined) {
+    const isNew = Number(ts) > Date.now() / 1_000 - FIRST_SEEN_S;
+    if (isNew && addresseeOf(message, parseMessage(message.content), bot.userId) === 'bot') return undefined;
+    return { kind: 'ignored', why: 'a change that no person made' };
+  }
+  return (
+    (await mergeWhileWaiting(store, known, version)) ??
+    store.transaction(async (locked): Promise<InboxOutcome> => {
+      await locked.threads.lock(known);
+      const now = await locked.messages.get(key);
+      if (now === undefined) return { kind: 'known' };
+      return (await mergeWhileWaiting(locked, now, version)) ?? offerCorrection(locked, now, version);
+    })
+  );
+}
+
+/** Merges a version into its message; undefined if that does not wait for the agent any longer. */
+async function mergeWhileWaiting(
+  { messages }: Pick<Store, 'messages'>,
+  known: Message,
+  { message, editedTs: edited_ts }: Version,
+): Promise<InboxOutcome | undefined> {
+  // What is yet to be read back from Slack is read as it is then.
+  if (known.state !== 'waiting' || known.content === null) return undefined;
+  const old = { ...known, content: known.content };
+  const update = messageUpdate(old, { content: message.content, edited_ts }, isPartial(message));
+  const isSame = isDeepStrictEqual(update.content, old.content) && update.edited_ts === old.edited_ts;
+  if (isSame && update.is_partial === known.is_partial) return { kind: 'known' };
+  if (!(await messages.updateContent(known, update))) return undefined;
+  return isSame ? { kind: 'known' } : { kind: 'reworded' };
+}
+
+/** Keeps what a version adds to a message that was sent, for the button that sends the correction. */
+async function offerCorrection(
+  { earlyEdits }: Pick<Store, 'earlyEdits'>,
+  known: Message,
+  { message, editedTs: edited_ts, before }: Version,
+): Promise<InboxOutcome> {
+  if (known.state === 'unsent') return { kind: 'ignored', why: 'an edit of a message that was not sent' };
+  if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
+  if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
+  const kept = await earlyEdits.get(known);
+  const version = { content: message.content, edited_ts };
+  const sent = known.content ?? before;
+  let last = sent && { content: sent, edited_ts: known.edited_ts };
+  if (kept?.content != null) {
+    const edit = { content: kept.content, edited_ts: kept.edited_ts };
+    last = last === undefined ? edit : mergedVersions(last, edit);
+  }
+  // Of a message whose text is erased, only the time tells whether an edit is new.
+  const lastTs = last?.edited_ts ?? known.edited_ts;
+  const isOld = edited_ts === null || (lastTs !== null && !isEarlierTs(lastTs, edited_ts));
+  const merged = last === undefined ? version : mergedVersions(last, version);
+  if (last === undefined ? isOld : isSameAsWritten(last.content, merged.content)) return { kind: 'known' };
+  // The files went with the message.
+  const added = sent === undefined ? merged.content : withNewFiles(merged.content, sent);
+  const correction = { is_deletion: false, content: added, edited_ts: merged.edited_ts };
+  await earlyEdits.record(known, correction, message.person);
+  // The note on an edit just before sends this one.
+  const isOffered = kept?.content != null && kept.sent_as_ts === null && kept.edited_ts !== null;
+  const isNoteSeen = isOffered && Number(edited_ts) - Number(kept.edited_ts) < NOTE_SEEN_S;
+  return isNoteSeen ? { kind: 'reworded' } : { kind: 'too_late', change: 'edit' };
+}
+
+/** Whether a copy may lack files that the message has. */
+export function isPartial({ isMention, content }: Pick<IncomingMessage, 'isMention' | 'content'>): boolean {
+  return isMention === true && content.files === undefined;
 }
 
 /** Takes in a deletion: a message that waits is withdrawn. Throws if the store cannot be written. */

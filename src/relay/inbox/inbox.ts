@@ -1,14 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
+import { type MessageContent, type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
+import { mergedVersions, withoutFiles } from '../reading/message-versions.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
 import type { RelaySettings } from '../runtime/deps.ts';
 import type { InboxEvent, InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
-import { acceptDeletion, acceptEdit, NOT_ANSWERED, setAside } from './edits-and-deletions.ts';
+import {
+  acceptDeletion,
+  acceptEdit,
+  acceptVersion,
+  isPartial,
+  NOT_ANSWERED,
+  setAside,
+} from './edits-and-deletions.ts';
 import { acceptStopWord, isStopWord } from './stop-word.ts';
 
 /** How soon the other copy of a mention follows the first one (ms). */
@@ -36,8 +45,8 @@ export class Inbox {
   readonly #deps: InboxDeps;
   /** The newest message that is being taken in, by thread: who wrote last decides whom the next one is for. */
   readonly #newest = new Map<string, Promise<InboxOutcome>>();
-  /** The messages that were written down in the last seconds: Slack sends a mention twice. */
-  readonly #admitted = new LRUCache<string, true>({ max: 1_000, ttl: ADMITTED_MS });
+  /** The messages that were written down in the last seconds, as they came: Slack sends a mention twice. */
+  readonly #admitted = new LRUCache<string, IncomingMessage>({ max: 1_000, ttl: ADMITTED_MS });
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
@@ -53,6 +62,11 @@ export class Inbox {
       case 'edit':
         return (
           (await acceptEdit(this.#deps, event, bot)) ??
+          this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, event.editedTs))
+        );
+      case 'version':
+        return (
+          (await acceptVersion(this.#deps, event, bot)) ??
           this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, event.editedTs))
         );
       case 'deletion':
@@ -92,23 +106,25 @@ export class Inbox {
   /** Takes in a message, unless this process has just written down its other copy. */
   async #acceptOnce(message: IncomingMessage, bot: { userId: string }): Promise<InboxOutcome> {
     const name = `${message.workspace}/${message.channel}/${message.ts}`;
-    if (this.#admitted.has(name)) return { kind: 'known' };
+    const admitted = this.#admitted.get(name);
+    if (admitted !== undefined && addsNothing(admitted, message)) return { kind: 'known' };
     const outcome = await this.#acceptMessage(message, bot, null);
-    if (outcome.kind === 'admitted') this.#admitted.set(name, true);
+    if (outcome.kind === 'admitted') this.#admitted.set(name, message);
     return outcome;
   }
 
   async #acceptMessage(
-    message: IncomingMessage,
+    said: IncomingMessage,
     bot: { userId: string },
     editedTs: string | null,
   ): Promise<InboxOutcome> {
     const { store, enqueue } = this.#deps;
+    const message = await this.#withoutRootFiles(said);
     const { workspace, channel, thread_ts, ts } = message;
     const thread: ThreadKey = { workspace, channel, thread_ts };
     let earlyEdit: EarlyEdit | undefined;
     for (;;) {
-      const content = earlyEdit?.content ?? message.content;
+      const content = withEarlyEdit(message.content, earlyEdit);
       const parsed = parseMessage(content);
       const isMention = content.text === message.content.text && message.isMention === true;
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
@@ -123,7 +139,11 @@ export class Inbox {
         ? await acceptStopWord(this.#deps, { ...message, content }, isAddressed, earlyEdit)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;
-      const { decision, is_paused: isPaused } = await store.inbox.write({
+      const {
+        decision,
+        is_paused: isPaused,
+        known_ts: knownTs,
+      } = await store.inbox.write({
         ...thread,
         ts,
         user_id: message.person,
@@ -132,6 +152,8 @@ export class Inbox {
         edited_ts: earlyEdit?.edited_ts ?? editedTs,
         account_id: this.#deps.accountOf(workspace),
         is_addressed: isAddressed,
+        is_partial: content === message.content && isPartial(message),
+        client_msg_id: message.clientId ?? null,
         appliedEdit: earlyEdit,
       });
       switch (decision) {
@@ -140,8 +162,11 @@ export class Inbox {
           if (earlyEdit?.content === null && !earlyEdit.is_deletion)
             return store.transaction((trx) => setAside(trx, message));
           continue;
-        case 'orphan':
         case 'known':
+          return (
+            (await acceptVersion(this.#deps, { message, editedTs }, bot, knownTs ?? ts)) ?? { kind: decision }
+          );
+        case 'orphan':
         case 'withdrawn':
           return { kind: decision };
         case 'unsent':
@@ -153,4 +178,26 @@ export class Inbox {
       }
     }
   }
+
+  /** A reply without the files of its thread's root, which Slack may repeat in its events. */
+  async #withoutRootFiles(message: IncomingMessage): Promise<IncomingMessage> {
+    const { content, ts, thread_ts, sharesFiles } = message;
+    if (content.files === undefined || ts === thread_ts || sharesFiles === true) return message;
+    const repeated = await this.#deps.store.threads.rootFileIds(message);
+    return { ...message, content: withoutFiles(content, repeated) };
+  }
+}
+
+/** A message's content with an edit of it that came first. */
+function withEarlyEdit(content: MessageContent, edit: EarlyEdit | undefined): MessageContent {
+  if (edit?.content == null) return content;
+  const { edited_ts } = edit;
+  return mergedVersions({ content, edited_ts: null }, { content: edit.content, edited_ts }).content;
+}
+
+/** Whether the second copy of a message has nothing that the first one lacks. */
+function addsNothing(first: IncomingMessage, second: IncomingMessage): boolean {
+  if (isPartial(first) && !isPartial(second)) return false;
+  const known = { content: first.content, edited_ts: null };
+  return isDeepStrictEqual(mergedVersions(known, { ...known, content: second.content }), known);
 }

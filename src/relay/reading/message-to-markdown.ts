@@ -11,7 +11,7 @@ import {
   type TextStyle,
   textPiece,
 } from './parsed-blocks.ts';
-import { isInFileOnly, tablesAmong } from './pasted-tables.ts';
+import { isInFileOnly } from './pasted-tables.ts';
 
 /** Parsed blocks as Markdown. Text is not escaped: the agent reads it as people do. */
 function toMarkdown(blocks: readonly ParsedBlock[], names: DisplayNames): string {
@@ -226,17 +226,6 @@ export function plainText(
     return isInFileOnly(block) ? block : { kind: 'paragraph', content: [textPiece(lines(block))] };
   };
   return readableText(message, names, botUserId, blocksOf(message).map(unformatted));
-}
-
-/** Whether two versions of a message have the same text and tables. What Slack adds later, such as previews, does not count. */
-export function isSameAsWritten(one: ParsedMessage, other: ParsedMessage): boolean {
-  const tables = (message: ParsedMessage) =>
-    // Slack names blocks anew.
-    JSON.stringify(
-      tablesAmong(blocksOf(message)).map(({ rows }) => rows),
-      (key, value: unknown) => (key === 'block_id' ? undefined : value),
-    );
-  return one.text === other.text && tables(one) === tables(other);
 }
 
 /** Text as one line without control characters: a name, a title or a flag's value. */

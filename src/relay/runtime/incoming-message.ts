@@ -15,8 +15,12 @@ export interface IncomingMessage {
   content: MessageContent;
   /** Whether the channel is a group message, where Slack says. */
   isGroup?: boolean;
-  /** Slack says that it mentions the bot, which may have another id in the text. */
+  /** Slack says that it mentions the bot, which may have another id in the text. Such a copy may lack files. */
   isMention?: boolean;
+  /** Its client's id of it: the same for two messages that it sent for one. */
+  clientId?: string | undefined;
+  /** Slack says that it shares its files, and repeats none. */
+  sharesFiles?: boolean;
 }
 
 /** What a Slack event means for the inbox. */
@@ -24,6 +28,13 @@ export type InboxEvent =
   | { kind: 'message'; message: IncomingMessage }
   /** A person edited a message; `before` is its earlier content, if Slack says. */
   | { kind: 'edit'; message: IncomingMessage; editedTs: SlackTs; before?: MessageContent | undefined }
+  /** Slack shows more of a message than before, without an edit of it; `editedTs` is its last one. */
+  | {
+      kind: 'version';
+      message: IncomingMessage;
+      editedTs: SlackTs | null;
+      before?: MessageContent | undefined;
+    }
   | {
       kind: 'deletion';
       workspace: string;

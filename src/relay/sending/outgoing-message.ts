@@ -66,7 +66,7 @@ export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Messag
   return message;
 }
 
-/** Reads a waiting message. What is `known` of it is kept until it is edited, or what it links to reads otherwise. */
+/** Reads a waiting message. What is `known` of it is kept until it changes, or what it links to reads otherwise. */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
@@ -75,7 +75,7 @@ export async function readOutgoingMessage(
   known?: OutgoingMessage,
 ): Promise<OutgoingMessage> {
   const same =
-    known?.message.ts === message.ts && known.message.edited_ts === message.edited_ts ? known : undefined;
+    known?.message.ts === message.ts && known.message.version === message.version ? known : undefined;
   if (same !== undefined && performance.now() < same.freshUntil) return { ...same, message };
   const resent = await findResentMessage(work.deps.store, message);
   const links = resent === undefined ? await readLinkedMessages(work, message, stopSignal) : NO_LINKS;

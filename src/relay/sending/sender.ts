@@ -29,6 +29,7 @@ import {
 } from './delivery.ts';
 import type { FilePatience } from './failing-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
+import { completed } from './partial-messages.ts';
 import { turnsResent } from './resent-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread-task.ts';
@@ -162,6 +163,7 @@ export class Sender {
   /** The message as the agent gets it. */
   async #read(thread: Thread): Promise<OutgoingMessage> {
     this.#message ??= await messageOfTurn(this.#work.deps, this.#turn);
+    if (this.#message.is_partial) this.#message = await completed(this.#work, this.#message);
     const { stopSignal } = this.#options;
     this.#outgoing = await readOutgoingMessage(this.#work, thread, this.#message, stopSignal, this.#outgoing);
     return this.#outgoing;

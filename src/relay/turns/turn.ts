@@ -11,9 +11,10 @@ import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { HandOver, MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isSendInDoubt } from '../sending/delivery.ts';
-import { endTurnIfEmpty } from '../sending/empty-message.ts';
+import { endTurnIfEmpty, isEmptyMessage } from '../sending/empty-message.ts';
 import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
+import { completed } from '../sending/partial-messages.ts';
 import { Sender } from '../sending/sender.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
 import { postNewTaskNotice, postSharedChannelNotice } from './shared-channel-and-new-task-notices.ts';
@@ -94,7 +95,11 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
   const earlier = await findReplyToForwarded(context);
   if (earlier === null) return undefined;
-  const message = begun?.message ?? (await messageOfTurn(deps, context.turn));
+  const arrived = begun?.message ?? (await messageOfTurn(deps, context.turn));
+  // With the files that its app_mention lacks, it may be no empty message.
+  const isBare =
+    arrived.is_partial && isEmptyMessage(arrived.content ?? { text: '' }, context.workspace.bot.userId);
+  const message = isBare ? await completed(context, arrived) : arrived;
   await endTurnIfEmpty(context, context.turn, message);
   await context.openReply();
   const known: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id };

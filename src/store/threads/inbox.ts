@@ -3,7 +3,8 @@ import { inThread, ofMessage, Queries, toPostgresJson } from '../queries.ts';
 import type { EarlyEditRow, Message, MessageContent, MessageKey, SlackTs, ThreadKey } from '../schema.ts';
 
 /** A message that arrived. */
-export interface InboxMessage extends Pick<Message, keyof ThreadKey | 'ts' | 'user_id' | 'edited_ts'> {
+export interface InboxMessage
+  extends Pick<Message, keyof ThreadKey | 'ts' | 'user_id' | 'edited_ts' | 'is_partial' | 'client_msg_id'> {
   /** Of an unsent message, only the ids are kept. */
   content: MessageContent;
   /** What it becomes; null: its thread was not ours when the caller looked. */
@@ -22,6 +23,8 @@ export interface InboxDecision {
   decision: 'changed' | 'orphan' | 'unsent' | 'known' | 'withdrawn' | 'waits' | 'next';
   /** It waits in a paused thread. */
   is_paused: boolean;
+  /** The `ts` under which it is known: another one if a client sent the message twice. */
+  known_ts: SlackTs | null;
 }
 
 /** Writes arriving messages. */
@@ -29,10 +32,12 @@ export class InboxWriter extends Queries {
   /** Decides about a message and writes it with its thread (the SQL function `record_message` of the baseline). */
   async write(message: InboxMessage): Promise<InboxDecision> {
     const { workspace, channel, thread_ts, ts, user_id, account_id, edited_ts, appliedEdit } = message;
+    const { is_partial, client_msg_id } = message;
     const decision = await this.first(sql<InboxDecision>`
-      select decision, is_paused from record_message(
+      select decision, is_paused, known_ts from record_message(
         ${workspace}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${account_id}, ${toPostgresJson(message.content)},
-        ${edited_ts}, ${message.state}, ${message.is_addressed}, ${appliedEdit?.is_deletion}, ${appliedEdit?.edited_ts})`);
+        ${edited_ts}, ${message.state}, ${message.is_addressed}, ${appliedEdit?.is_deletion}, ${appliedEdit?.edited_ts},
+        ${is_partial}, ${client_msg_id})`);
     if (decision === undefined) throw new Error('record_message returned no decision.');
     return decision;
   }
@@ -60,8 +65,7 @@ export class EarlyEdits extends Queries {
       on conflict (workspace, channel, ts) do update set
         is_deletion = early_edits.is_deletion or excluded.is_deletion, user_id = excluded.user_id,
         content = case when not early_edits.is_deletion then excluded.content end, edited_ts = excluded.edited_ts,
-        -- An edit that is delivered again is the same edit.
-        sent_as_ts = case when excluded.edited_ts = early_edits.edited_ts then early_edits.sent_as_ts end
+        sent_as_ts = null
       -- An older edit is out of date.
       where (excluded.edited_ts < early_edits.edited_ts) is not true`);
   }

@@ -19,6 +19,11 @@ import { isHeldForBackfill } from '../slack/backfills.ts';
 export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &
   Partial<Pick<Message, 'resends_turn_id' | 'revises_turn_id'>>;
 
+/** What a later version of a message changes. */
+export interface MessageUpdate extends Pick<Message, 'edited_ts' | 'is_partial'> {
+  content: MessageContent;
+}
+
 /** A message in Slack that the agent had, and whose words it shows; null: the agent's reply. */
 export interface SaidMessage {
   ts: SlackTs;
@@ -190,10 +195,20 @@ export class Messages extends Queries {
       update messages set is_urgent = false where ${inThread(thread)} and is_urgent and ${isWaiting} returning *`);
   }
 
-  /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
-  async updateContent(key: MessageKey, content: MessageContent, editedTs: SlackTs): Promise<boolean> {
-    const change = sql`content = ${toPostgresJson(content)}, edited_ts = ${editedTs}`;
-    return this.#update(key, change, sql`${isWaiting} and (edited_ts is null or edited_ts < ${editedTs})`);
+  /** Updates a waiting message; false if it has changed since it was read, or no longer waits. */
+  async updateContent(read: Message, change: MessageUpdate): Promise<boolean> {
+    const { content, edited_ts, is_partial } = change;
+    const values = sql`content = ${toPostgresJson(content)}, edited_ts = ${edited_ts}, is_partial = ${is_partial},
+      version = version + 1`;
+    const ofRoot = sql`${inThread(read)} and thread_ts = ${read.ts}`;
+    return this.exists(sql`
+      with changed as (
+        update messages set ${values} where ${ofMessage(read)} and ${isWaiting} and version = ${read.version}
+        returning content
+      ), root as (
+        update threads set root_file_ids = file_ids_in(changed.content) from changed where ${ofRoot}
+      )
+      select from changed`);
   }
 
   /** The last message before this ts that waits in a direct channel and may be sent, in any thread. */

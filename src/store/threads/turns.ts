@@ -201,7 +201,7 @@ export class Turns extends Queries {
         for update),
       frozen as (
         update messages set state = 'sending'
-        where ${ofMessage(message)} and state = 'waiting' and edited_ts is not distinct from ${message.edited_ts}
+        where ${ofMessage(message)} and state = 'waiting' and version = ${message.version}
           and exists (select from locked) and not ${isHeldForBackfill(turn)}
           and ${earlierTs ?? null}::numeric is not distinct from (
             select min(ts) from messages

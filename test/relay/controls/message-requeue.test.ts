@@ -66,7 +66,11 @@ test('a message that was deleted while it was sent does not wait again', async (
 
 test('an empty message is closed only if it is unchanged since it was read', async () => {
   const [same, edited, deleted] = [await begun(), await begun(), await begun()];
-  await store.messages.updateContent(edited.key, edit.content, later);
+  await store.messages.updateContent(edited.message, {
+    content: edit.content,
+    edited_ts: later,
+    is_partial: false,
+  });
   await store.messages.withdraw(deleted.key);
   const close = ({ turn, message }: typeof same) => closeIfUnchanged({ store }, turn, message);
   expect([await close(same), await close(edited), await close(deleted)]).toEqual([

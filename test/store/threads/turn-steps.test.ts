@@ -72,7 +72,8 @@ test('freezing records the task that was started, unless the thread has one, and
 
 test('freezing writes nothing for a message that was edited or deleted, or that another one precedes', async () => {
   const edited = await begun();
-  await store.messages.updateContent(edited.message, { text: 'other words' }, `${seconds}.1`);
+  const words = { content: { text: 'other words' }, edited_ts: `${seconds}.1`, is_partial: false };
+  await store.messages.updateContent(edited.message, words);
   expect(await store.turns.freeze(edited.turn, edited.message, content)).toBeUndefined();
   expect(await stateOf(edited.turn)).toEqual(['waiting', [], null]);
 

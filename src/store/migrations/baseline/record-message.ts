@@ -1,18 +1,22 @@
 /** The function that writes arriving messages. */
 export const RECORD_MESSAGE_FUNCTION = `
+  -- The ids of the files of a message.
+  create function file_ids_in(content jsonb) returns text[] language sql immutable
+    return array(select file ->> 'id' from jsonb_path_query(content, '$.files[*]') as file where file ->> 'id' is not null);
+
   -- Writes an arriving message down, and its thread, in one statement. Slack is acknowledged after it. decision:
   --   changed: an edit or deletion that the caller has not applied came first, or the thread became ours since the
   --     caller decided on in_state; nothing is written
   --   orphan: an orphan reply, in a thread that is not ours or from before it was; only its ids are kept
   --   unsent: it is not for the agent; only its ids are kept
-  --   known: it was written before
+  --   known: it was written before; known_ts: as this message
   --   withdrawn: it is written as withdrawn
   --   waits: it waits behind another message or an open turn
   --   next: it is the first in its thread
   create function record_message(
     in_workspace text, in_channel text, in_thread_ts text, in_ts numeric, in_user_id text, in_account_id text,
     in_content jsonb, in_edited_ts numeric, in_state text, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric,
-    out decision text, out is_paused boolean
+    in_is_partial boolean, in_client_msg_id text, out decision text, out is_paused boolean, out known_ts numeric
   ) language plpgsql as $$
   declare
     root numeric(16,6) := in_thread_ts::numeric;
@@ -27,6 +31,17 @@ export const RECORD_MESSAGE_FUNCTION = `
     -- Whether a reply is an orphan must not depend on a mention that is being written at the same time.
     -- The same lock as Threads.lock(): workspace/channel/thread_ts as text.
     perform pg_advisory_xact_lock(hashtextextended(in_workspace || '/' || in_channel || '/' || in_thread_ts, 0));
+    -- A client that sends a message again gives it another ts, and so another thread.
+    if in_client_msg_id is not null then
+      perform pg_advisory_xact_lock(hashtextextended(in_workspace || '/' || in_channel || '#' || in_client_msg_id, 0));
+      select ts into known_ts from messages
+        where workspace = in_workspace and channel = in_channel and client_msg_id = in_client_msg_id and ts <> in_ts
+          and user_id = in_user_id and state not in ('withdrawn', 'unsent');
+      if found then
+        decision := 'known';
+        return;
+      end if;
+    end if;
     select * into edit from early_edits
       where workspace = in_workspace and channel = in_channel and ts = in_ts;
     if found and (applied_is_deletion is null or edit.is_deletion <> applied_is_deletion
@@ -49,16 +64,18 @@ export const RECORD_MESSAGE_FUNCTION = `
       decision := 'changed';
       return;
     end if;
-    insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts)
+    insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts, is_partial, client_msg_id)
       values (in_workspace, in_channel, in_ts, root, in_user_id,
         case when applied_is_deletion then 'withdrawn' else in_state end,
-        case when in_state = 'waiting' then in_content end, in_edited_ts)
+        case when in_state = 'waiting' then in_content end, in_edited_ts, in_is_partial, in_client_msg_id)
       -- By its text alone, the other copy of a mention may have been for people.
       on conflict (workspace, channel, ts)
-      do update set state = excluded.state, content = excluded.content, edited_ts = excluded.edited_ts
+      do update set state = excluded.state, content = excluded.content, edited_ts = excluded.edited_ts,
+        is_partial = excluded.is_partial
         where messages.state = 'unsent' and is_addressed;
     if not found then
       decision := 'known';
+      known_ts := in_ts;
       return;
     end if;
     if precedes then
@@ -69,6 +86,10 @@ export const RECORD_MESSAGE_FUNCTION = `
         values (in_workspace, in_channel, root, in_account_id, in_user_id, in_ts)
         on conflict (workspace, channel, thread_ts)
         do update set is_dormant = false, adopted_ts = excluded.adopted_ts, started_by = excluded.started_by;
+    end if;
+    if in_ts = root and in_content -> 'files' is not null then
+      update threads set root_file_ids = file_ids_in(in_content)
+        where workspace = in_workspace and channel = in_channel and thread_ts = root;
     end if;
     if edit.ts is not null then
       update early_edits set content = null, user_id = null

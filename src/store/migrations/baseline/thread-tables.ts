@@ -49,6 +49,7 @@ export const THREAD_TABLES = `
     listens_to_all boolean not null default false, -- People asked the agent to read every reply in a thread that people began.
     informed_ids text[] not null default '{}', -- Who was told that their replies are not sent.
     plans_first boolean not null default false, -- The task was begun with "Plan first".
+    root_file_ids text[] not null default '{}', -- The files of a root that is for us: Slack may repeat them with replies.
     last_used_at timestamptz not null default now(),
     created_at timestamptz not null default now(),
     primary key (workspace, channel, thread_ts)
@@ -74,6 +75,9 @@ export const THREAD_TABLES = `
     -- Null once the turn has ended and can no longer be retried, and until a waiting message is read back from Slack.
     content message_content,
     edited_ts numeric(16,6),
+    version integer not null default 0, -- Counts the changes of 'content'.
+    is_partial boolean not null default false, -- Only its app_mention came so far, which may lack files.
+    client_msg_id text, -- The same for two messages that a client sent for one.
     resends_turn_id uuid, -- The turn whose content and files this message sends again.
     revises_turn_id uuid, -- The turn whose question this message asks again with other content or choices.
     is_urgent boolean not null default false, -- Somebody asked to pass it on to the run at work.
@@ -81,6 +85,7 @@ export const THREAD_TABLES = `
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
   ) with (fillfactor = 80);
+  create index messages_client on messages (workspace, channel, client_msg_id) where client_msg_id is not null;
   create index messages_waiting on messages (workspace, channel, thread_ts, ts) where state in ('waiting', 'sending');
   create index messages_urgent on messages (workspace) where is_urgent and state = 'waiting';
   create index messages_replies on messages (workspace, channel, thread_ts, ts) where thread_ts <> ts;

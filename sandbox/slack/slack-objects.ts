@@ -8,7 +8,10 @@ function authorJson(team: Team, message: Message): Fields {
   // Messages of workflows name no user.
   if (message.subtype === 'bot_message')
     return { bot_id: message.botId, app_id: message.appId, username: name };
-  const profile = { id: message.botId, app_id: message.appId, user_id: message.user, name, team_id: team.id };
+  // An app that posts with a person's token has a user of its own, too.
+  const user_id =
+    team.people.get(message.user)?.botId === undefined ? `U${message.botId.slice(1)}` : message.user;
+  const profile = { id: message.botId, app_id: message.appId, user_id, name, team_id: team.id };
   return { user: message.user, bot_id: message.botId, app_id: message.appId, bot_profile: profile };
 }
 

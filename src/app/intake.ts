@@ -2,7 +2,7 @@ import { parseInstallationQuery } from '../listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts';
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
 import { createSocketLease } from '../listeners/socket-mode-pool.ts';
-import { accessPolicyFor, onlyWhereAnswered } from '../relay/access/access-policy.ts';
+import { accessPolicyFor, LOOKUP_TIMEOUT_MS, onlyWhereAnswered } from '../relay/access/access-policy.ts';
 import { backfillJobs } from '../relay/inbox/backfill.ts';
 import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
 import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';
@@ -63,6 +63,10 @@ export function createIntake(
     bot: async (at) => (await installations.find(at))?.bot,
     onUninstallEvent: oauth?.acceptUninstallEvent,
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
+    isHuman: async ({ workspace, person }) => {
+      const people = deps.workspace(workspace)?.people;
+      return (await people?.requirePerson(person, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)))?.isHuman === true;
+    },
     onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),

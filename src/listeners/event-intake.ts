@@ -5,7 +5,8 @@ import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
-import type { ChannelActor, StopOutcome } from '../relay/runtime/control-request.ts';
+import type { BotIdentity } from '../relay/reading/message-parser.ts';
+import type { ChannelActor, StopOutcome, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import {
   type EventKind,
   type EventOutcome,
@@ -20,10 +21,11 @@ import type { SlackTs, ThreadKey } from '../store/schema.ts';
 import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } from './envelope.ts';
 import { EventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import {
-  type BotIdentity,
+  asPersonsEvent,
   eventSchema,
   findOtherBotMention,
   isEcho,
+  isForBot,
   type ParsedEvent,
   parseStopTrigger,
   parseWorkflowStep,
@@ -53,6 +55,8 @@ export interface EventIntakeDeps
   onUninstallEvent?: ((event: UninstallEvent) => Promise<void>) | undefined;
   /** Other bots and workflows (B…) that may use the agent in a channel; called only if one mentions ours. */
   otherBots?: (location: { workspace: string; channel: string }) => Promise<readonly string[]>;
+  /** Whether Slack says that somebody is a human. Throws if it does not say in time. */
+  isHuman?: (somebody: WorkspaceActor) => Promise<boolean>;
   /** Called for each event of a workspace in which the bot is installed; an echo is a post of the bot's own. */
   onEvent(workspace: string, isEcho: boolean): void;
   /** Called with the outcome of each event that the inbox recorded. */
@@ -143,8 +147,9 @@ export class EventIntake {
       this.#logUnknownWorkspaceOnce(workspace);
       return { kind: 'other', take: async () => 'not_installed' };
     }
-    const event = eventSchema.safeParse(envelope.event).data;
-    this.#deps.onEvent(workspace, isEcho(event, bot));
+    const sent = eventSchema.safeParse(envelope.event).data;
+    this.#deps.onEvent(workspace, isEcho(sent, bot));
+    const event = sent && (await this.#asPersons(workspace, sent, bot));
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
     if (stopTrigger !== undefined) return { kind: 'stop', take: () => this.#deps.onStopTrigger(stopTrigger) };
     const workflowStep = isMessageEvent(envelope) ? undefined : parseWorkflowStep(envelope);
@@ -170,6 +175,19 @@ export class EventIntake {
     this.#deps.log.debug({ workspace, channel, ts, outcome: outcome.kind }, 'handled an event');
     this.#afterAck(() => this.#deps.onInboxOutcome(outcome, { workspace, channel, ts, person }));
     return outcome.kind;
+  }
+
+  /** What people post by an app counts as theirs. Throws if Slack does not say who wrote a message to the bot. */
+  async #asPersons(workspace: string, event: ParsedEvent, bot: BotIdentity): Promise<ParsedEvent> {
+    const isHuman = async (person: string) => (await this.#deps.isHuman?.({ workspace, person })) ?? false;
+    try {
+      return await asPersonsEvent(event, bot, isHuman);
+    } catch (error) {
+      this.#deps.log.warn({ workspace, err: error }, 'Slack does not say who posted a message by an app');
+      // Slack sends it again.
+      if (isForBot(event, bot)) throw error;
+      return event;
+    }
   }
 
   async #otherBots(

@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
-import { isPersonsMessage } from '../relay/reading/message-parser.ts';
+import { asPersons, type BotIdentity, isPersonsMessage } from '../relay/reading/message-parser.ts';
 import { isSameAsWritten } from '../relay/reading/message-versions.ts';
-import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
+import {
+  type InboxEvent,
+  type IncomingMessage,
+  isDirectChannel,
+  messageContent,
+} from '../relay/runtime/incoming-message.ts';
 import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
 import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
 import { type Envelope, isMessageEvent } from './envelope.ts';
@@ -31,12 +36,6 @@ export const eventSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Our own user in a workspace. */
-export interface BotIdentity {
-  readonly userId: string;
-  readonly botId: string;
-}
-
 /** What an event says, as far as it may concern the inbox. */
 export type ParsedEvent = z.output<typeof eventSchema>;
 
@@ -47,13 +46,34 @@ export function isEcho(event: ParsedEvent | undefined, bot: BotIdentity): boolea
   return user === bot.userId || id === bot.botId;
 }
 
+/** The event as one of people, where Slack says that they posted its message by an app. Throws what `isHuman` throws. */
+export async function asPersonsEvent(
+  event: ParsedEvent,
+  bot: BotIdentity,
+  isHuman: (id: string) => Promise<boolean>,
+): Promise<ParsedEvent> {
+  if (event.type === 'app_mention') return asPersons(event, bot, isHuman);
+  if (event.type !== 'message') return event;
+  const { message, previous_message: before, ts } = event;
+  if (message !== undefined) return { ...event, message: await asPersons(message, bot, isHuman) };
+  if (before !== undefined) return { ...event, previous_message: await asPersons(before, bot, isHuman) };
+  return ts === undefined ? event : { ...event, ...(await asPersons({ ...event, ts }, bot, isHuman)) };
+}
+
+/** Whether a message is surely for the bot: it mentions the bot, or is a direct one. */
+export function isForBot(event: ParsedEvent, bot: BotIdentity): boolean {
+  if (event.type === 'app_mention') return true;
+  if (event.type !== 'message') return false;
+  const { channel, text, blocks, message } = event;
+  return isDirectChannel(channel) || JSON.stringify([text, blocks, message]).includes(bot.userId);
+}
+
 /** The channel in which another bot or workflow mentions ours; undefined for anything else. */
 export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): string | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
-  const { bot_id: id, user, channel, text, blocks } = event;
+  const { bot_id: id, user, channel } = event;
   if (id === undefined || id === bot.botId || user === bot.userId) return undefined;
-  const isMention = event.type === 'app_mention' || JSON.stringify([text, blocks]).includes(bot.userId);
-  return isMention ? channel : undefined;
+  return isForBot(event, bot) ? channel : undefined;
 }
 
 /**

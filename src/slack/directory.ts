@@ -24,6 +24,8 @@ export interface Person {
   /** The name that people see; the id if Slack does not say. */
   name: string;
   kind: PersonKind;
+  /** Slack says that it is a human, of whatever kind; false if Slack does not say. */
+  isHuman: boolean;
   /** An admin or owner of this workspace; false if Slack does not say. */
   isAdmin: boolean;
 }
@@ -54,6 +56,8 @@ const userSchema = z.looseObject({
   real_name: text,
   deleted: denyingFlag,
   is_bot: denyingFlag,
+  is_workflow_bot: denyingFlag,
+  is_connector_bot: denyingFlag,
   is_restricted: denyingFlag,
   is_ultra_restricted: denyingFlag,
   is_admin: flag,
@@ -134,7 +138,9 @@ export class SlackDirectory {
       const { user } = await this.#client.call('users.info', { user: id }, { schema: userResponseSchema });
       const kind = this.#personKind(user);
       const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
-      return { id, name: displayNameOf(user), kind, isAdmin };
+      const isBot = user.is_bot !== false || user.is_workflow_bot === true || user.is_connector_bot === true;
+      const isHuman = !isBot && !['bot', 'deactivated', 'unknown'].includes(kind);
+      return { id, name: displayNameOf(user), kind, isHuman, isAdmin };
     });
   }
 
@@ -293,7 +299,7 @@ function displayNameOf(user: SlackUser): string {
 }
 
 function unknownPerson(id: string): Person {
-  return { id, name: id, kind: 'unknown', isAdmin: false };
+  return { id, name: id, kind: 'unknown', isHuman: false, isAdmin: false };
 }
 
 function unknownChannel(id: string): Channel {

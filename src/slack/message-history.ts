@@ -22,6 +22,8 @@ export const messageSchema = z.looseObject({
   bot_id: notPersonsMark,
   app_id: notPersonsMark,
   subtype: notPersonsMark,
+  username: notPersonsMark,
+  bot_profile: optional(z.looseObject({ user_id: optional(slackId) })),
   client_msg_id: optional(z.string().max(100)),
   text: z.string().catch(''),
   blocks: itemsSchema,

@@ -36,6 +36,8 @@ export interface MessageInput {
   previews?: readonly Pick<Message, 'channel' | 'ts'>[];
   /** What apps attach, in Slack's form. */
   attachments?: Fields[];
+  /** The app (`B…`) that posts it with the person's own token. */
+  byApp?: string;
   /** Replaces the rich_text block that Slack's client creates. */
   blocks?: Block[];
   clientMsgId?: string;
@@ -57,11 +59,12 @@ export class MessageActions<Deps extends WorkspaceDeps> extends AdminActions<Dep
     const fileIds =
       added === undefined ? input.existingFileIds : [...added, ...(input.existingFileIds ?? [])];
     const typed = this.composed(team, input.text);
+    const botId = input.byApp ?? person.botId;
     const withBlocks = input.subtype === undefined || input.subtype === 'me_message';
     const draft = {
       user: person.id,
-      botId: person.botId,
-      appId: person.botId === undefined ? undefined : `A${person.botId.slice(1)}`,
+      botId,
+      appId: botId && `A${botId.slice(1)}`,
       text: typed.text,
       blocks: input.blocks ?? (withBlocks && input.text !== '' ? typed.blocks : undefined),
       attachments: this.attachmentsOf(input),
@@ -72,7 +75,7 @@ export class MessageActions<Deps extends WorkspaceDeps> extends AdminActions<Dep
       odd: input.odd,
       clientMsgId:
         input.clientMsgId ??
-        (fileIds === undefined && person.botId === undefined ? this.deps.world.ids.uuid() : undefined),
+        (fileIds === undefined && botId === undefined ? this.deps.world.ids.uuid() : undefined),
     };
     return this.deps.messages.post(channel, draft);
   }

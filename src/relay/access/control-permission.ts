@@ -125,7 +125,7 @@ async function isOwnThreadOrTurn({ store }: RelayDeps, use: ControlUse): Promise
 }
 
 async function lookUpPerson(deps: RelayDeps, { workspace, person }: ControlUse): Promise<Person> {
-  const unknown = { id: person, name: person, kind: 'unknown', isAdmin: false } as const;
+  const unknown = { id: person, name: person, kind: 'unknown', isHuman: false, isAdmin: false } as const;
   const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
   try {
     return (await deps.workspace(workspace)?.people.person(person, signal)) ?? unknown;

@@ -6,7 +6,7 @@ import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { Gap } from '../../store/slack/backfills.ts';
 import { readMentions } from '../reading/listening.ts';
-import { isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
+import { asPersons, isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
@@ -140,7 +140,7 @@ async function endIncomplete(deps: RelayDeps, job: Job, lease: Lease): Promise<J
 
 /** A page of a thread or a channel; undefined if the rate limit allows none for now. */
 async function readPage(
-  { readBack }: WorkspaceClient,
+  { readBack, people, bot }: WorkspaceClient,
   { channel, thread_ts }: Job,
   { since_ts, cursor, waiting, is_single: isSingle }: Place,
   signal: AbortSignal,
@@ -150,7 +150,14 @@ async function readPage(
   const latest = isSingle === true ? since_ts : undefined;
   const request = { channel, threadTs, oldest, latest, cursor, signal, priority: () => LOWEST_PRIORITY };
   try {
-    return await readBack.tryPage(request, MAX_PERMIT_WAIT_MS);
+    const page = await readBack.tryPage(request, MAX_PERMIT_WAIT_MS);
+    const isHuman = async (id: string) => (await people.requirePerson(id, signal)).isHuman;
+    return (
+      page && {
+        ...page,
+        messages: await Promise.all(page.messages.map((one) => asPersons(one, bot, isHuman))),
+      }
+    );
   } catch (error) {
     if (error instanceof MessageGoneError) return EMPTY_PAGE;
     throw error;

@@ -4,7 +4,7 @@ import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
-import { parseMessage } from '../reading/message-parser.ts';
+import { asPersons, parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
@@ -22,8 +22,10 @@ export async function recoverOrphanReplies(work: ThreadWork, thread: Thread): Pr
   if (oldest === undefined || (await certainClosingAt(deps, thread)) !== undefined) return;
   const { channel, thread_ts: threadTs, started_by: person } = thread;
   const request = { channel, threadTs, oldest, latest, signal: lease.signal };
+  const isHuman = async (id: string) => (await workspace.people.requirePerson(id, lease.signal)).isHuman;
   const read = async () => {
-    for await (const message of workspace.readBack.messages(request)) {
+    for await (const sent of workspace.readBack.messages(request)) {
+      const message = await asPersons(sent, workspace.bot, isHuman);
       const { ts, user, bot_id } = message;
       if (!orphanTs.includes(ts) || user === undefined || bot_id !== undefined) continue;
       await addOrphanReply(deps, workspace, thread, { ts, person: user, content: messageContent(message) });

@@ -86,6 +86,34 @@ export function filesOf(content: { files?: unknown[] | undefined }): SlackFile[]
   return [...files.values()];
 }
 
+/** Our own user in a workspace. */
+export interface BotIdentity {
+  readonly userId: string;
+  readonly botId: string;
+}
+
+/** Whom Slack names as the writer of a message that an app posted, perhaps with a person's own token. */
+export function writerBehindApp(message: ThreadMessage, bot: BotIdentity): string | undefined {
+  const { user, bot_id: botId, app_id: appId, username, bot_profile: profile } = message;
+  if ((botId ?? appId) === undefined || user === bot.userId || botId === bot.botId) return undefined;
+  const isBots = username !== undefined || profile?.user_id === user || !isPersonsMessage(message);
+  return isBots ? undefined : user;
+}
+
+/**
+ * The message as that of the person whose token an app posted it with, if Slack says that its writer is one: a drafting or
+ * scheduling tool. Any other stays as it is. Throws what `isHuman` throws.
+ */
+export async function asPersons<M extends ThreadMessage>(
+  message: M,
+  bot: BotIdentity,
+  isHuman: (id: string) => Promise<boolean>,
+): Promise<M> {
+  const writer = writerBehindApp(message, bot);
+  if (writer === undefined || !(await isHuman(writer))) return message;
+  return { ...message, bot_id: undefined, app_id: undefined };
+}
+
 /** Subtypes of messages that people write. */
 const USER_MESSAGE_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 

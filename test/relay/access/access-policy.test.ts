@@ -24,7 +24,7 @@ function access(usual: AllowedUsers, set: Partial<Settings> = {}): RelayDeps {
 
 /** Slack says of everybody that they are of this kind. */
 const people = (kind: PersonKind) => ({
-  requirePerson: async (id: string) => ({ id, name: id, kind, isAdmin: false }),
+  requirePerson: async (id: string) => ({ id, name: id, kind, isHuman: true, isAdmin: false }),
 });
 
 const denial = (deps: RelayDeps, kind: PersonKind, person = asker.person) =>

@@ -25,7 +25,13 @@ function slackSays({ linked, asking, status, person, areAllInsiders }: Answers) 
     people: {
       currentChannel: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
       isElsewhere: async () => linked?.kind === 'elsewhere',
-      currentPerson: async (id: string) => ({ id, name: id, kind: person ?? 'member', isAdmin: false }),
+      currentPerson: async (id: string) => ({
+        id,
+        name: id,
+        kind: person ?? 'member',
+        isHuman: true,
+        isAdmin: false,
+      }),
       insiders: async () => new Set<string>(),
     },
     membership: {

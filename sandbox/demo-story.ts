@@ -93,7 +93,7 @@ async function playStory({ slack, agent, bot }: Demo, json: boolean): Promise<nu
   const times = { began, crashed: Date.now(), growing };
   await bot.start();
   printer.printEvent(
-    `A new process ${bot.state.pid} is up, and takes over once the dead one's lease has ended.`,
+    `A new process ${bot.state.pid} is up, and takes over: the dead one ran on the same host.`,
   );
   await until('the answer to go on', () => secondsWithoutBot(times) !== undefined);
   printer.printEvent('It goes on in the same message.');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CredentialGateOptions } from '../calls/credential-gate.ts';
 import type { Config } from '../config.ts';
@@ -5,6 +6,7 @@ import type { Telemetry } from '../operate/telemetry.ts';
 import { startEmbeddedServer } from '../postgres/embedded-server.ts';
 import type { RelayLimits } from '../relay/runtime/deps.ts';
 import { type Database, openDatabase } from '../store/database.ts';
+import { ProcessRegistry } from '../store/queue/process-registry.ts';
 import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
 import type { OnStep } from '../store/threads/turn-steps.ts';
@@ -56,12 +58,23 @@ export async function openStorage(
   };
   const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, onTurnStep, keyring);
   const store = storeOn(database.kysely);
-  const queue = new ThreadQueue({ database, log });
+  const holder = randomUUID();
+  const processes = new ProcessRegistry(database.leasePool);
+  const queue = new ThreadQueue({ database, log, holder });
   cleanup.defer(() => queue.stop());
   await queue.start();
   // We hold the embedded server's lock, so any process that held jobs or connections there has ended.
   if (embedded !== undefined)
-    await Promise.all([queue.reclaimAll(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
+    await Promise.all([queue.reclaim(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
+  await processes.enter(holder);
+  const leave = () => processes.remove([holder]);
+  cleanup.defer(() =>
+    leave().catch((err: unknown) => log.debug({ err }, 'the next start finds this one dead')),
+  );
+  const dead = await processes.findDead();
+  const threads = await queue.reclaim(dead);
+  if (threads > 0) log.info({ threads }, 'took over from dead processes of this host');
+  await processes.remove(dead);
   return {
     database,
     /** Undefined without SECRET_KEY. */

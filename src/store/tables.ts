@@ -153,6 +153,13 @@ export interface Tables {
     ts: SlackTs | null;
     intended_at: Defaulted<Timestamp>;
   };
+  processes: {
+    id: string;
+    host: string;
+    pid: number;
+    started: string;
+    started_at: Defaulted<Timestamp>;
+  };
   projects: {
     workspace: string;
     channel: string;

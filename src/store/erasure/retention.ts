@@ -105,6 +105,8 @@ const LEFTOVER_DELETIONS = {
   orphan_replies: deletion('orphan_replies', sql`received_at < now() - interval '10 minutes'`, 'received_at'),
   early_edits: deletion('early_edits', sql`received_at < now() - interval '2 days'`, 'received_at'),
   socket_leases: deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
+  // One of another host, or of a container that is gone, whose death nobody could prove.
+  processes: deletion('processes', sql`started_at < now() - interval '90 days'`, 'started_at'),
   used_oauth_states: deletion('used_oauth_states', sql`used_at < now() - interval '1 day'`, 'used_at'),
   // One unused for a day is the same as a new one. An index on its times would slow down every permit.
   rate_limits: deletion(

@@ -67,9 +67,12 @@ export class ThreadQueue {
   readonly #pending = new Map<string, { thread: ThreadKey; isNew: boolean }>();
   #flushing: Promise<void> | undefined;
   #isStopping = false;
+  /** The holder of the jobs that this process claims, as others know it. */
+  readonly #holder: string | undefined;
 
-  constructor({ database, log }: { database: Database; log: Logger }) {
+  constructor({ database, log, holder }: { database: Database; log: Logger; holder?: string }) {
     this.#log = log;
+    this.#holder = holder;
     this.#database = database;
     this.#boss = new PgBoss({
       db: executorOf(database.queuePool),
@@ -171,7 +174,21 @@ export class ThreadQueue {
   async claim(limit: number): Promise<ThreadJob[]> {
     if (limit < 1) return [];
     const jobs = await this.#boss.fetch<ThreadKey>(QUEUE_NAME, { batchSize: limit });
+    // Without its mark, a job of a dead process is free once it is not renewed.
+    this.#markHeld(jobs).catch((err: unknown) => this.#log.debug({ err }, 'could not mark jobs as held'));
     return jobs.map(({ id, retryCount, data: thread }) => ({ id, retryCount, thread }));
+  }
+
+  /** Writes who holds these jobs where pg-boss puts the outcome later. */
+  async #markHeld(jobs: readonly Pick<ThreadJob, 'id' | 'retryCount'>[]): Promise<void> {
+    if (this.#holder === undefined || jobs.length === 0) return;
+    const [ids, attempts] = [jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)];
+    await this.#database.queuePool.query(
+      `update ${PG_BOSS_SCHEMA}.job set output = jsonb_build_object('holder', $2::text)
+        where name = $1 and state = 'active'
+          and (id, retry_count) in (select * from unnest($3::uuid[], $4::int[]))`,
+      [QUEUE_NAME, this.#holder, ids, attempts],
+    );
   }
 
   /** Renews these jobs; returns those that are still ours. The others have a new holder. */
@@ -196,11 +213,12 @@ export class ThreadQueue {
     await this.#boss.fail(QUEUE_NAME, [...jobs], { reason: 'handed back' });
   }
 
-  /** Gives every held job back: for the owner of the embedded server before it claims, because their holders are dead. */
-  async reclaimAll(): Promise<number> {
+  /** Gives the jobs of dead holders back, by default of all: for the owner of the embedded server, before it claims. */
+  async reclaim(holders?: readonly string[]): Promise<number> {
     const { rows } = await this.#database.queuePool.query<{ id: string; retryCount: number }>(
-      `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
-      [QUEUE_NAME],
+      `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job
+        where name = $1 and state = 'active' and ($2::text[] is null or output ->> 'holder' = any($2))`,
+      [QUEUE_NAME, holders],
     );
     if (rows.length > 0) await this.#boss.fail(QUEUE_NAME, rows, { reason: 'its holder is dead' });
     return rows.length;

@@ -8,6 +8,8 @@ const frozenMs = Number(process.env.FROZEN_SECONDS ?? 11) * 1_000;
 const takeOverMs = 20_000;
 /** 3 s on an idle machine; the other tests that run beside this one take their share. */
 const restartMs = 8_000;
+/** Under 1 s on an idle machine, from when the new process is ready. */
+const hostTakeOverMs = 5_000;
 /** Milliseconds after its start at which a process is killed. */
 const startUpMoments = [40, 700];
 
@@ -65,6 +67,39 @@ describe.concurrent('a process', () => {
     await crew.start();
     const startMs = performance.now() - starting;
     expect((await takenUp) - startMs).toBeLessThan(restartMs);
+    for (const root of live) crew.reply(root, 'and now');
+    crew.finishReplies();
+    expect(await crew.damage()).toEqual({});
+  });
+
+  test('that is killed is followed at once by those that start on its host, and only it', async ({
+    onTestFinished,
+  }) => {
+    const crew = await openProcessScene(onTestFinished);
+    const [bot] = [await crew.start(), await crew.start()];
+    await crew.observer.start();
+    const live = ['these', 'those', 'others', 'more'].map((text) => crew.askWithoutEnd(text));
+    await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
+    await bot.kill();
+    const holders = () =>
+      crew.query("select id, output ->> 'holder' as holder from pgboss.job where state = 'active'");
+    const [before, processes] = [await holders(), await crew.query('select id::text from processes')];
+    expect(processes).toHaveLength(2);
+    await Promise.all([crew.start(), crew.start()]);
+    const lengths = live.map((root) => crew.length(root));
+    const began = performance.now();
+    await crew.until('all replies go on', () =>
+      live.every((root, index) => crew.length(root) > (lengths[index] ?? 0)),
+    );
+    expect(performance.now() - began).toBeLessThan(hostTakeOverMs);
+    // The other process that lived has kept what it held.
+    const [after, now] = [await holders(), await crew.query('select id::text from processes')];
+    const left = processes.filter(({ id }) => now.some((row) => row.id === id));
+    expect(left).toHaveLength(1);
+    const ofSurvivor = (rows: typeof before) => rows.filter(({ holder }) => holder === left[0]?.id);
+    expect(ofSurvivor(after).map(({ id }) => id)).toEqual(
+      expect.arrayContaining(ofSurvivor(before).map(({ id }) => id)),
+    );
     for (const root of live) crew.reply(root, 'and now');
     crew.finishReplies();
     expect(await crew.damage()).toEqual({});

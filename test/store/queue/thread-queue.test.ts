@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
@@ -179,10 +180,34 @@ describe('all at once', () => {
     await ours.enqueue(database.kysely, newThread());
     await ours.enqueue(database.kysely, newThread());
     const lost = await ours.claim(10);
-    expect(await others.reclaimAll()).toBe(2);
+    expect(await others.reclaim()).toBe(2);
     expect(await ours.renew(lost)).toEqual([]);
     const taken = await others.claim(10);
     expect(taken).toHaveLength(2);
     await others.complete(taken);
+  });
+
+  test('what a dead process holds is reclaimed once, and nothing that others hold or took over', async () => {
+    const [dead, alive] = [randomUUID(), randomUUID()];
+    const of = (holder: string) => new ThreadQueue({ database, log: silentLog, holder });
+    for (const _ of [1, 2, 3]) await ours.enqueue(database.kysely, newThread());
+    const lost = [await claimOne(of(dead)), await claimOne(of(dead))];
+    const kept = await claimOne(of(alive));
+    const marked = async () => {
+      const { rows } = await database.pool.query<{ count: string }>(
+        `select count(*) from pgboss.job where state = 'active' and output ->> 'holder' = any($1)`,
+        [[dead, alive]],
+      );
+      return Number(rows[0]?.count);
+    };
+    await vi.waitFor(async () => expect(await marked()).toBe(3), patience);
+    const starters = await Promise.all([ours.reclaim([dead]), others.reclaim([dead])]);
+    expect(Math.max(...starters)).toBe(2);
+    expect(await ours.renew([...lost, kept])).toEqual([kept]);
+    const taken = await of(alive).claim(10);
+    expect(taken.map(({ id }) => id).sort()).toEqual(lost.map(({ id }) => id).sort());
+    expect(await others.reclaim([dead])).toBe(0);
+    await ours.complete([...taken, kept]);
+    expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 });
   });
 });

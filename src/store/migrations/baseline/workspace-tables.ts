@@ -139,6 +139,15 @@ export const WORKSPACE_TABLES = `
     primary key (workspace, app_id, process_id)
   ) with (fillfactor = 50);
 
+  -- A process that may hold threads' jobs, and how others of its host see that it is dead; see ProcessIdentity.
+  create table processes (
+    id uuid not null primary key,
+    host text not null,
+    pid integer not null,
+    started text not null,
+    started_at timestamptz not null default now()
+  );
+
   -- What somebody did. Rows are only added; triggers add those of turns, stops and withdrawals.
   create table audit_events (
     workspace text not null,

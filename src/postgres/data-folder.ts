@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } f
 import path from 'node:path';
 import { EmbeddedServerError, valueForCodes } from './errors.ts';
 import type { ServerBinaries } from './server-binaries.ts';
-import { type OsUser, runProgram } from './server-process.ts';
+import { type OsUser, runProgram, userChangeRefused } from './server-process.ts';
 
 /** PostgreSQL refuses to run as root: macOS has a user for it, `_postgres`; other systems have `nobody`. */
 const SERVER_USER: OsUser =
@@ -47,6 +47,7 @@ export async function prepareDataFolder(
   } catch (cause) {
     if (cause instanceof EmbeddedServerError) throw cause;
     const message = failureText(cause);
+    if (message.startsWith('EPERM') && message.includes('chown')) throw userChangeRefused(cause);
     // initdb requires a user name, which users assigned by a container platform do not have.
     if (message.includes('could not look up effective user ID')) {
       throw new EmbeddedServerError(
@@ -130,6 +131,7 @@ async function checkReachable(folder: string, setting: string, osUser: OsUser | 
   try {
     await runProgram('/bin/sh', ['-c', OPEN_FOLDERS_SCRIPT, 'sh', ...folders], osUser);
   } catch (cause) {
+    if (cause instanceof EmbeddedServerError) throw cause;
     const closed = failureText(cause);
     throw new EmbeddedServerError(
       'folder_unusable',

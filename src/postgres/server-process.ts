@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 
 const execFileAsync = promisify(execFile);
 
@@ -14,9 +15,23 @@ export interface OsUser {
 
 const SERVER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Runs a program to its end. */
+/** Runs a program to its end. Throws an EmbeddedServerError where root may not become `osUser`. */
 export async function runProgram(file: string, args: string[], osUser: OsUser | undefined): Promise<void> {
-  await execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
+  try {
+    await execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
+  } catch (cause) {
+    throw errorCode(cause) === 'EPERM' ? userChangeRefused(cause) : cause;
+  }
+}
+
+/** Root without the rights that PostgreSQL's user needs it to have, as in a container that drops capabilities. */
+export function userChangeRefused(cause: unknown): EmbeddedServerError {
+  return new EmbeddedServerError(
+    'server_failed',
+    'Taskthread runs as root and may not change its user or that of files, and PostgreSQL refuses to run as root: start as another user ' +
+      '(docker run --user 1000:1000), allow the capabilities SETUID, SETGID and CHOWN, or set DATABASE_URL.',
+    { cause },
+  );
 }
 
 // Supervises the server, with a pipe (fd 3) from us. When the pipe closes, because we stop or are dead, the server gets

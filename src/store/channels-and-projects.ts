@@ -12,6 +12,19 @@ const USED_LATELY_DAYS = 30;
 /** The project of a row was chosen by people: nothing has claimed the right to create it. */
 const IS_CHOSEN = sql<boolean>`project_id is not null and claimed_by is null`;
 
+/** How many threads one step of a channel's move takes along: it takes a fraction of a second. */
+const THREADS_PER_STEP = 200;
+
+/** What is left of a channel's move; `blocked`: nothing that can be moved now. */
+export type MoveProgress = 'done' | 'more' | 'blocked';
+
+/** A table with rows of channels: whether they belong to threads, and the columns of its primary key. */
+interface ChannelTable {
+  name: string;
+  hasThreads: boolean;
+  keys: string[];
+}
+
 /** The outcome of claiming a channel's project. */
 export type ProjectClaim =
   | { kind: 'known'; projectId: string }
@@ -132,51 +145,83 @@ function claimedUpdate(key: ProjectKey, turn: string, change: RawBuilder<unknown
 /** What channels are told once, and their move to another id. */
 export class Channels extends Queries {
   /**
-   * Moves a channel's rows to its new id, in a transaction, in each workspace that the same installation reaches; where both
-   * ids have one, the old one stays. The audit trail stays as it was. Held jobs are lost at their next renewal, and continue
-   * after their heartbeat.
+   * Moves some of a channel's rows to its new id, in a transaction, in each workspace that the same installation reaches: what
+   * is set for it, and the threads used last. Where both ids have a row, the old one stays. The audit trail stays as it was.
+   * Held jobs are lost at their next renewal, and continue after their heartbeat. `blocked`: what is left are threads with a
+   * turn at work under both ids.
    */
-  async move(workspace: string, from: string, to: string): Promise<void> {
+  async move(workspace: string, from: string, to: string): Promise<MoveProgress> {
     // In one order: Slack may tell two of the workspaces at once.
     const reached = await this.rows(sql<{ workspace: string }>`${reachedWith(workspace)} order by 1`);
-    for (const one of reached) await this.#moveIn(one.workspace, from, to);
+    const progress = new Set<MoveProgress>();
+    for (const one of reached) progress.add(await this.#moveIn(one.workspace, from, to));
+    return (['more', 'blocked'] as const).find((each) => progress.has(each)) ?? 'done';
   }
 
-  async #moveIn(workspace: string, from: string, to: string): Promise<void> {
-    const { db } = this;
-    const { rows: tables } = await sql<{ name: string; keys: string[] }>`
-      select table_name as name, array(
+  async #moveIn(workspace: string, from: string, to: string): Promise<MoveProgress> {
+    const openTurnAt = (channel: string) => sql`exists (
+      select from turns where (workspace, channel, thread_ts) = (${workspace}, ${channel}, threads.thread_ts)
+        and finished_at is null and forwarded_by_turn_id is null)`;
+    const threads = await this.rows(sql<{ thread_ts: string; isBlocked: boolean }>`
+      select thread_ts, ${openTurnAt(from)} and ${openTurnAt(to)} as "isBlocked" from threads
+      where workspace = ${workspace} and channel = ${from} order by 2, last_used_at desc limit ${THREADS_PER_STEP}`);
+    const free = threads.filter(({ isBlocked }) => !isBlocked).map(({ thread_ts }) => thread_ts);
+    const isLast = free.length === threads.length && threads.length < THREADS_PER_STEP;
+    for (const table of await this.#channelTables()) {
+      const isPart = isLast || !table.hasThreads ? sql`true` : sql`older.thread_ts = any(${free}::numeric[])`;
+      await this.#moveRows(table, workspace, from, to, isPart);
+    }
+    await sql`
+      update settings set answers_in_channels = array_replace(answers_in_channels, ${from}, ${to})
+      where workspace = ${workspace} and ${from} = any(answers_in_channels)`.execute(this.db);
+    const prefix = (channel: string) => threadKeyText({ workspace, channel, thread_ts: '' });
+    const isPart = isLast ? sql`true` : sql`data ->> 'thread_ts' = any(${free}::text[])`;
+    await sql`
+      update pgboss.job set data = jsonb_set(data, '{channel}', to_jsonb(${to}::text)),
+        singleton_key = ${prefix(to)} || (data ->> 'thread_ts'),
+        retry_count = retry_count + case when state = 'active' then 1 else 0 end
+      where data ->> 'workspace' = ${workspace} and data ->> 'channel' = ${from} and ${isPart}
+        and state < 'completed'`.execute(this.db);
+    if (isLast) return 'done';
+    return free.length > 0 ? 'more' : 'blocked';
+  }
+
+  /** The tables with rows of channels, and their keys. */
+  async #channelTables(): Promise<ChannelTable[]> {
+    return this.rows(sql<ChannelTable>`
+      select table_name as name, exists (
+        select from information_schema.columns as other where other.table_schema = current_schema()
+          and other.table_name = columns.table_name and other.column_name = 'thread_ts') as "hasThreads",
+      array(
         select key.column_name::text from information_schema.table_constraints as rule
           join information_schema.key_column_usage as key using (constraint_schema, constraint_name)
         where rule.constraint_type = 'PRIMARY KEY' and constraint_schema = current_schema()
           and rule.table_name = columns.table_name) as keys
       from information_schema.columns as columns
       where table_schema = current_schema() and column_name = 'channel'
-        and table_name <> 'audit_events' order by 1`.execute(db);
-    for (const { name, keys } of tables) {
-      const table = sql.table(name);
-      if (keys.includes('channel')) {
-        const others = keys.filter((key) => key !== 'channel');
-        const isSame = others.map((key) => sql`${sql.ref(`newer.${key}`)} = ${sql.ref(`older.${key}`)}`);
-        await sql`
-          delete from ${table} as newer using ${table} as older
-          where newer.workspace = ${workspace} and newer.channel = ${to} and older.channel = ${from}
-            and ${sql.join(isSame, sql` and `)}`.execute(db);
-      }
+        and table_name <> 'audit_events' order by 1`);
+  }
+
+  /** Moves the rows of one table, named `older`, that meet `isPart`. */
+  async #moveRows(
+    { name, keys }: ChannelTable,
+    workspace: string,
+    from: string,
+    to: string,
+    isPart: RawBuilder<unknown>,
+  ): Promise<void> {
+    const table = sql.table(name);
+    if (keys.includes('channel')) {
+      const others = keys.filter((key) => key !== 'channel');
+      const isSame = others.map((key) => sql`${sql.ref(`newer.${key}`)} = ${sql.ref(`older.${key}`)}`);
       await sql`
-        update ${table} set channel = ${to}
-        where workspace = ${workspace} and channel = ${from}`.execute(db);
+        delete from ${table} as newer using ${table} as older
+        where newer.workspace = ${workspace} and newer.channel = ${to} and older.workspace = ${workspace} and older.channel = ${from}
+          and ${sql.join(isSame, sql` and `)} and ${isPart}`.execute(this.db);
     }
     await sql`
-      update settings set answers_in_channels = array_replace(answers_in_channels, ${from}, ${to})
-      where workspace = ${workspace} and ${from} = any(answers_in_channels)`.execute(db);
-    const prefix = (channel: string) => threadKeyText({ workspace, channel, thread_ts: '' });
-    await sql`
-      update pgboss.job set data = jsonb_set(data, '{channel}', to_jsonb(${to}::text)),
-        singleton_key = ${prefix(to)} || (data ->> 'thread_ts'),
-        retry_count = retry_count + case when state = 'active' then 1 else 0 end
-      where data ->> 'workspace' = ${workspace} and data ->> 'channel' = ${from}
-        and state < 'completed'`.execute(db);
+      update ${table} as older set channel = ${to}
+      where workspace = ${workspace} and channel = ${from} and ${isPart}`.execute(this.db);
   }
 
   /** True if this turn must post the notice, however often it asks; false for all other turns. */

@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { READ_ONLY_SQLSTATE, ReadOnlyError } from './errors.ts';
+import { READ_ONLY_SQLSTATE } from './errors.ts';
 import { initialSettings, requireUsable } from './session-settings.ts';
 
 declare module 'pg' {
   interface ClientBase {
-    /** What a connection begins with: user, database and settings. Public in \`pg\`, and missing in its types. */
+    /** What a connection begins with: user, database and settings. Public in `pg`, and missing in its types. */
     getStartupConf(): Record<string, string>;
   }
 }
@@ -127,14 +127,6 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
 }
 
 export type DatabaseClientClass = ReturnType<typeof databaseClientClass>;
-
-/** Throws if the server accepts no writes: it is a standby, or a primary that was made read-only. */
-export async function requireWritable(connection: {
-  query<Row extends pg.QueryResultRow>(text: string): Promise<pg.QueryResult<Row>>;
-}): Promise<void> {
-  const { rows } = await connection.query<{ transaction_read_only: string }>('show transaction_read_only');
-  if (rows[0]?.transaction_read_only === 'on') throw new ReadOnlyError();
-}
 
 /** Whether a failed statement shows that its connection is of no more use, though it still stands. */
 export function isConnectionUseless(error: unknown): boolean {

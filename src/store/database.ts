@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { within } from '../calls/retries-and-waits.ts';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { DatabaseAddresses, databaseClientClass, requireWritable } from './database-client.ts';
+import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
 import { BASELINE, migrate, migrations, readAppliedMigrations } from './migrations.ts';
 import type { Tables } from './schema.ts';
 import { ALL_ENCRYPTED } from './workspaces/encryption.ts';
@@ -115,8 +115,8 @@ function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
 }
 
 async function findTrouble(pool: ConnectionPool): Promise<string | undefined> {
-  const asked = requireWritable(pool).then(
-    () => undefined,
+  const asked = pool.query<{ transaction_read_only: string }>('show transaction_read_only').then(
+    ({ rows }) => (rows[0]?.transaction_read_only === 'on' ? 'the server is read-only' : undefined),
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   return within(TROUBLE_TIMEOUT_MS, asked, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`);

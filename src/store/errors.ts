@@ -26,15 +26,9 @@ export class StoreError extends Error {
 /** What a server that accepts no writes answers: https://www.postgresql.org/docs/18/errcodes-appendix.html */
 export const READ_ONLY_SQLSTATE = '25006';
 
-/** The server accepts no writes; `code` is as the server's own. */
-export class ReadOnlyError extends Error {
-  override readonly name = 'ReadOnlyError';
-  readonly code = READ_ONLY_SQLSTATE;
-
-  constructor() {
-    super('the server is read-only');
-  }
-}
+/** What to do where a server accepts no writes. */
+export const READ_ONLY_SENTENCE =
+  'The database is read-only: it is a standby, or default_transaction_read_only is on for it or our user.';
 
 /** SQLSTATEs and classes, from the same list. */
 const TRANSIENT_SQLSTATES = /^(08|40|57P0|58|53[03])/;
@@ -66,11 +60,7 @@ export function toStoreError(error: unknown): unknown {
       'denied',
       `The database denied access (${reason}): check the user, password, database and permissions in DATABASE_URL.`,
     );
-  if (code === READ_ONLY_SQLSTATE)
-    return storeError(
-      'unavailable',
-      `The database accepts no writes (${reason}): it is a standby, or default_transaction_read_only is on for it or our user.`,
-    );
+  if (code === READ_ONLY_SQLSTATE) return storeError('unavailable', READ_ONLY_SENTENCE);
   if (TIMEOUT_SQLSTATES.test(code))
     return storeError(
       'unavailable',
@@ -82,6 +72,7 @@ export function toStoreError(error: unknown): unknown {
 
 /** The StoreError for a connection that cannot be opened or has broken: whatever the reason, work waits for the database. */
 export function connectionError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   const code = errorCode(error) ?? '';
   const denied = (message: string) => new StoreError('denied', message, { cause: error });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ReadOnlyError, StoreError } from './errors.ts';
+import { READ_ONLY_SENTENCE, StoreError } from './errors.ts';
 
 /** What `pg` reads values by and statements rely on; a pooler passes these on with a connection. */
 const PASSED_ON = { DateStyle: 'ISO, MDY', TimeZone: 'UTC', standard_conforming_strings: 'on' };
@@ -44,7 +44,7 @@ interface SessionState {
 
 /**
  * Makes sure that a new connection can be used, and reads values as we do.
- * @throws ReadOnlyError, StoreError `denied`: what must be changed in the database
+ * @throws StoreError `unavailable` where it is read-only, `denied` with what must be changed in the database
  */
 export async function requireUsable(client: pg.Client, isPooled: boolean): Promise<void> {
   const { rows } = await client.query<SessionState>(
@@ -58,7 +58,7 @@ export async function requireUsable(client: pg.Client, isPooled: boolean): Promi
     [Object.keys(NEEDED), isPooled ? [] : NEWER_LIMITS],
   );
   const [state] = rows;
-  if (state === undefined || state.isReadOnly) throw new ReadOnlyError();
+  if (state === undefined || state.isReadOnly) throw new StoreError('unavailable', READ_ONLY_SENTENCE);
   const problem = findProblem(state);
   if (problem !== undefined) throw new StoreError('denied', problem);
 }

@@ -1,15 +1,17 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { describeProcess } from '../../src/postgres/running-server.ts';
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { compiledProgram } from '../support/compiled-programs.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -286,5 +288,51 @@ describe("the server's programs", () => {
     const { postgres } = await unpackBinaries(folder);
     await chmod(path.join(postgres, '..', '..'), 0o777);
     await expect(unpackBinaries(folder)).rejects.toMatchObject({ code: 'folder_unusable' });
+  });
+});
+
+test("PostgreSQL's variables in the environment do not reach it", async ({ onTestFinished }) => {
+  await useFolder();
+  for (const [name, value] of Object.entries({
+    PGHOST: 'elsewhere.invalid',
+    PGPORT: '1',
+    PGUSER: 'somebody',
+    PGPASSWORD: 'secret',
+    PGDATABASE: 'elsewhere',
+    PGSSLMODE: 'verify-full',
+    PGSSLNEGOTIATION: 'direct',
+    PGOPTIONS: '-c search_path=nowhere -c default_transaction_read_only=on',
+    PGCLIENT_ENCODING: 'LATIN1',
+    PGREPLICATION: 'database',
+    PGBINARY: '1',
+    PGCONNECT_TIMEOUT: '1',
+  }))
+    vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const embedded = await start();
+  const database = await openDatabase({ embedded, log: silentLog });
+  const { rows } = await database.pool.query('select word, current_schema() as schema from saved');
+  await database.close();
+  expect(rows).toEqual([{ word: 'ä', schema: 'public' }]);
+});
+
+describe.skipIf(process.getuid?.() !== 0)('as root', () => {
+  test.each([
+    ['its user', 'setuid,-setgid'],
+    ["its files' owner", 'chown'],
+  ])('that may not change %s, it is refused with what to do', async (_what, dropped) => {
+    const program = compiledProgram('test/support/embedded-owner-process.ts');
+    const caps = [`--bounding-set=-${dropped}`, `--inh-caps=-${dropped}`];
+    const child = spawn('setpriv', [...caps, process.execPath, program, folder], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    let said = '';
+    child.stderr?.on('data', (chunk) => {
+      said += String(chunk);
+    });
+    await once(child, 'close');
+    expect(said).toContain('runs as root and may not change');
+    expect(said).toContain('docker run --user');
   });
 });

@@ -1,5 +1,5 @@
 import * as strings from '../../render/strings/index.ts';
-import { StoreError } from '../../store/errors.ts';
+import type { MoveProgress } from '../../store/channels-and-projects.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -15,22 +15,24 @@ export interface ChannelMove {
 }
 
 /**
- * Moves all that is stored of a channel to its new id. While a thread has a turn at work under both ids that cannot be
- * done: a job does it then. Throws a StoreError.
+ * Moves all that is stored of a channel to its new id: a first part at once, which is all of most channels. A job does the
+ * rest in steps, also if a thread has a turn at work under both ids. Throws a StoreError if the move is not recorded.
  */
 export async function moveChannel(store: Store, { workspace, from, channel }: ChannelMove): Promise<void> {
-  try {
-    await moveAtOnce(store, { workspace, from, channel });
-  } catch (error) {
-    if (error instanceof StoreError) throw error;
-    await store.jobs.want(
-      { workspace, kind: JOB_KIND.channelMove, channel, thread_ts: CHANNEL_LEVEL, key: from },
-      1_000,
-    );
-  }
+  const job = { workspace, kind: JOB_KIND.channelMove, channel, thread_ts: CHANNEL_LEVEL, key: from };
+  await store.jobs.want(job, FIRST_STEP_MS);
+  // The job logs what keeps failing.
+  const progress = await moveStep(store, { workspace, from, channel }).catch(() => 'blocked' as const);
+  if (progress === 'done') await store.jobs.remove(job);
+  else await store.jobs.want(job, progress === 'more' ? 0 : BLOCKED_MS);
 }
 
-/** Jobs that move channels as soon as the turns under both ids have ended. */
+/** How long the first part may take before a job begins (ms): longer than Slack waits for an acknowledgement. */
+const FIRST_STEP_MS = 4_000;
+/** When threads with a turn at work under both ids are looked at again (ms). */
+const BLOCKED_MS = 1_000;
+
+/** Jobs that move channels step by step, as soon as no thread has turns at work under both ids. */
 export function channelMoveJobs(deps: Pick<RelayDeps, 'store' | 'workspace'>): JobKind {
   return {
     kind: JOB_KIND.channelMove,
@@ -39,8 +41,9 @@ export function channelMoveJobs(deps: Pick<RelayDeps, 'store' | 'workspace'>): J
     // The longest turn, and more.
     giveUpAfterMs: 3 * 24 * 60 * 60_000,
     perform: async ({ workspace, channel, key: from }) => {
-      await moveAtOnce(deps.store, { workspace, from, channel });
-      return 'done';
+      const progress = await moveStep(deps.store, { workspace, from, channel });
+      if (progress === 'more') return { inMs: 0 };
+      return progress === 'done' ? 'done' : 'later';
     },
     onGivenUp: async (job, lease) => {
       await postJobNotice(deps, job, lease, { key: `moved/${job.key}`, text: strings.channelNotMoved });
@@ -48,6 +51,6 @@ export function channelMoveJobs(deps: Pick<RelayDeps, 'store' | 'workspace'>): J
   };
 }
 
-async function moveAtOnce(store: Store, { workspace, from, channel }: ChannelMove): Promise<void> {
-  await store.transaction(({ channels }) => channels.move(workspace, from, channel));
+async function moveStep(store: Store, { workspace, from, channel }: ChannelMove): Promise<MoveProgress> {
+  return store.transaction(({ channels }) => channels.move(workspace, from, channel));
 }

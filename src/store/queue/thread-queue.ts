@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
 import { StoreError } from '../errors.ts';
-import { type Tables, type ThreadKey, threadKeyText } from '../schema.ts';
+import { QUEUE, type Tables, type ThreadKey, threadKeyText } from '../schema.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
 export interface ThreadJob {
@@ -26,8 +26,7 @@ const COMMIT_DELAY_MS = 50;
 /** The pause before the database is tried again (ms). */
 const RETRY_DELAY_MS = 500;
 
-const QUEUE_NAME = 'turn';
-const PG_BOSS_SCHEMA = 'pgboss';
+const { name: QUEUE_NAME, schema: PG_BOSS_SCHEMA } = QUEUE;
 
 /** How often pg-boss deletes completed jobs and counts the others (s); it takes two dozen statements. */
 const SUPERVISE_INTERVAL_SECONDS = 60;

@@ -179,6 +179,56 @@ describe('settings', () => {
     expect(errorOf({ ...whole, [name]: value })).toContain(`${name} is invalid`);
   });
 
+  test.each([
+    ['PUBLIC_URL', 'bot.example.org:443', 'https://bot.example.org'],
+    ['PUBLIC_URL', 'ftp://bot.example.org', 'https://bot.example.org'],
+    ['PUBLIC_URL', 'https:bot.example.org', 'https://bot.example.org'],
+    ['PUBLIC_URL', 'https://me:secret@bot.example.org', 'https://bot.example.org'],
+    ['PUBLIC_URL', 'https://bot.example.org?x=1', 'https://bot.example.org'],
+    ['SLACK_API_URL', 'localhost:3000/api/', 'https://slack.com/api/'],
+    ['SLACK_API_URL', 'slack.com/api/', 'https://slack.com/api/'],
+    ['AGENT_BASE_URL', 'agent.example:443/v1', 'https://agent.example.org/v1'],
+    ['AGENT_BASE_URL', 'https://agent.example/v1#top', 'https://agent.example.org/v1'],
+    ['HTTPS_PROXY', 'ftp://proxy.example:21', 'http://proxy.example.org:3128'],
+    ['HTTPS_PROXY', 'socks5://proxy.example:1080', 'http://proxy.example.org:3128'],
+    ['DATABASE_URL', 'localhost:5432/taskthread', 'postgres://'],
+    ['DATABASE_URL', 'postgres://u:p/w@host/name', 'percent-encoded'],
+    ['DATABASE_DIRECT_URL', 'postgres://u:%ff%@host/name', 'percent-encoded'],
+    ['DATABASE_DIRECT_URL', 'postgres://u:p/w@one:5432,two:5432/name', 'percent-encoded'],
+    ['PRIVATE_HOSTS', 'https://agent.internal', 'agent.example.org'],
+    ['ACCOUNT_HOSTS', 'one.internal,two.internal:8443', 'agent.example.org'],
+    ['HOST', 'http://0.0.0.0', '127.0.0.1'],
+    ['HOST', '0.0.0.0:3000', '127.0.0.1'],
+    ['HOST', '[::]', '127.0.0.1'],
+  ])('%s=%s is refused with how to write it', (name, value, how) => {
+    const [problem = ''] = errorOf({ ...whole, [name]: value })
+      .split('\n')
+      .slice(1);
+    expect(problem).toContain(`${name} is invalid (`);
+    expect(problem).toContain(how);
+    expect(problem).not.toContain('secret');
+  });
+
+  test.each([
+    ['PUBLIC_URL', 'https://bot.example.org:8443/'],
+    ['SLACK_API_URL', 'http://[::1]:3000/api/'],
+    ['AGENT_BASE_URL', 'https://agent.example/a/v1'],
+    ['HTTPS_PROXY', 'me:secret@proxy.example:3128'],
+    ['DATABASE_URL', 'postgres://u:p%2Fw@one:5432,two:5433/name?sslmode=verify-full'],
+    ['DATABASE_URL', 'postgresql://u@localhost/name?host=%2Fvar%2Frun'],
+    ['DATABASE_URL', 'postgres:///name'],
+    ['PRIVATE_HOSTS', 'agent.internal, 10.0.0.5, fd00::5'],
+    ['HOST', '::'],
+    ['HOST', 'fe80::1'],
+    ['HOST', 'localhost'],
+  ])('%s=%s is accepted', (name, value) => {
+    expect(() => readConfig({ ...whole, [name]: value })).not.toThrow();
+  });
+
+  test('the app listens on all addresses, also of IPv6, unless HOST says otherwise', () => {
+    expect(readConfig(whole).HOST).toBe('::');
+  });
+
   test('no error shows a secret', () => {
     expect(errorOf({ ...whole, SLACK_BOT_TOKEN: 'a-secret-of-mine' })).not.toContain('a-secret-of-mine');
   });

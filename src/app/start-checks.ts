@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { type Config, refusedSetting } from '../config.ts';
+import { listenOn } from '../operate/http-server.ts';
 import { SlackAuthError } from '../slack/errors.ts';
 import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
 
@@ -30,7 +31,7 @@ export async function identifyBot(
 
 /** Fails at once where PORT cannot be opened, before a start waits for anything else. Throws a ConfigError. */
 export async function requireFreePort(config: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
-  const server = createServer().listen(config.PORT, config.HOST);
+  const server = listenOn(createServer(), config.PORT, config.HOST);
   await once(server, 'listening').catch((error: unknown) => {
     throw describePortError(error, config);
   });
@@ -45,6 +46,8 @@ export function describePortError(error: unknown, { PORT, HOST }: Pick<Config, '
     case 'EACCES':
       return refusedSetting('PORT', `this user may not open ${PORT}`);
     case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'EINVAL':
     case 'ENOTFOUND':
       return refusedSetting('HOST', `${HOST} is not an address of this machine`);
     default:

@@ -24,7 +24,12 @@ function setting<Schema extends z.ZodType>(schema: Schema, note: SettingNote): S
 const words = (text: string) => text.split(/[,\s]+/).filter((word) => word !== '');
 const stringList = z.string().default('').transform(words);
 
-const hostList = stringList.transform((hosts) => hosts.map((host) => host.toLowerCase()));
+/** A name or an address as it stands in a URL, without what else does. */
+const HOST_ONLY = /^(?![^:]*:\d*$)[^\s/[\]@]+$/;
+
+const hostList = stringList
+  .transform((hosts) => hosts.map((host) => host.toLowerCase()))
+  .pipe(z.array(z.string().regex(HOST_ONLY, 'must be hosts alone, such as agent.example.org or 10.0.0.5')));
 
 /** File extensions and MIME types separated by commas. */
 const fileTypeList = stringList.pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
@@ -65,13 +70,26 @@ const channelList = z
   .pipe(z.array(channelId))
   .optional();
 
-const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
+/** One or several hosts, separated by commas, like that of libpq. */
+const databaseUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+  .refine((text) => {
+    const url = URL.parse(text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#,]*),[^/?#]*/, '$1'));
+    return url !== null && [url.username, url.password].every((part) => !/%(?![\da-f]{2})/i.test(part));
+  }, 'must be like postgres://user:password@host:5432/name, with special characters of the password percent-encoded');
+
+const WEB_ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i;
+
+/** An address of the web without credentials, query or fragment. */
+const webAddress = (example: string) =>
+  z.string().refine((text) => WEB_ADDRESS.test(text) && URL.canParse(text), `must be like ${example}`);
 
 /** An HTTP proxy; without a scheme, as curl and others take it. */
 const proxyUrl = z
   .string()
   .transform((url) => (url.includes('://') ? url : `http://${url}`))
-  .pipe(z.url({ protocol: /^https?$/ }));
+  .pipe(z.url({ protocol: /^https?$/, error: 'must be like http://proxy.example.org:3128' }));
 
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 
@@ -110,7 +128,7 @@ export const settingsSchema = z.object({
     where: 'api.slack.com/apps, below the list of apps, "Your App Configuration Tokens"',
     secret: true,
   }),
-  SLACK_API_URL: setting(z.url().default('https://slack.com/api/'), {
+  SLACK_API_URL: setting(webAddress('https://slack.com/api/').default('https://slack.com/api/'), {
     what: "Address of Slack's Web API. Change it only for development and tests.",
   }),
   SLACK_DISTRIBUTED: setting(z.stringbool().default(false), {
@@ -122,7 +140,7 @@ export const settingsSchema = z.object({
   GAP_MINUTES: setting(z.coerce.number().positive().default(5), {
     what: 'After this long without events, the app reads back the threads that were active in the last 24 hours, and the channels of the last 30 days.',
   }),
-  AGENT_BASE_URL: setting(z.url().optional(), {
+  AGENT_BASE_URL: setting(webAddress('https://agent.example.org/v1').optional(), {
     what: 'Address of the Agent Task Service, including its version (…/v1). May be left out together with AGENT_API_KEY if each workspace sets its own account (needs SECRET_KEY).',
     where: 'the account page of the service, or your contact there',
     required: true,
@@ -174,10 +192,15 @@ export const settingsSchema = z.object({
   METRICS_PORT: setting(nonNegativeInteger.max(65_535).default(9464), {
     what: 'Port for /metrics, which should stay private. If it is taken, the app warns and starts without metrics. The value of PORT serves them there.',
   }),
-  PUBLIC_URL: setting(z.url().optional(), {
+  PUBLIC_URL: setting(webAddress('https://bot.example.org').optional(), {
     what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. The doctor checks it, and requires it if events arrive by HTTP.',
   }),
-  HOST: setting(z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
+  HOST: setting(
+    z.string().regex(HOST_ONLY, 'must be an address alone, such as 127.0.0.1 or ::').default('::'),
+    {
+      what: "Address to listen on. :: means all of this machine's, also without IPv6; 0.0.0.0 those of IPv4.",
+    },
+  ),
   LOG_LEVEL: setting(logLevel, { what: 'Lowest level to log: fatal to trace, or silent.' }),
   LOG_NUMBERS: setting(z.stringbool().default(false), {
     what: "Whether log lines have pino's numbers for level and time (30, milliseconds since 1970) instead of a name and an ISO time.",

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type net from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { ResultLinkDestination } from '../relay/replies/lasting-links.ts';
 import { respondToLink } from './result-link-pages.ts';
@@ -53,7 +54,7 @@ export class HealthServer {
 
   /** Starts listening and returns the port. Throws if the port is taken. */
   async start(port: number, host: string): Promise<number> {
-    await once(this.#server.listen(port, host), 'listening');
+    await once(listenOn(this.#server, port, host), 'listening');
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
   }
@@ -65,6 +66,11 @@ export class HealthServer {
     await closed;
     clearTimeout(force);
   }
+}
+
+/** Begins to listen. For `::`, Node listens on 0.0.0.0 where the machine has no IPv6. */
+export function listenOn(server: net.Server, port: number, host: string): net.Server {
+  return host === '::' ? server.listen(port) : server.listen(port, host);
 }
 
 function routesOf({ findTrouble, draining, report, metrics, results, fallback }: HealthServerDeps): Express {

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { identifyBot, requireFreePort } from '../../src/app/start-checks.ts';
 import { readConfig } from '../../src/config.ts';
+import { HealthServer } from '../../src/operate/http-server.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 
 test('a start without Slack says that it still tries, and then what to check', async () => {
@@ -33,4 +34,25 @@ test('a start without Slack says that it still tries, and then what to check', a
 test('a HOST that is no address of this machine is refused', async () => {
   const refused = requireFreePort({ HOST: '192.0.2.1', PORT: 0 });
   await expect(refused).rejects.toThrow('HOST is invalid (192.0.2.1 is not an address of this machine');
+});
+
+test.each([
+  ['::', ['127.0.0.1', '[::1]']],
+  ['0.0.0.0', ['127.0.0.1']],
+  ['::1', ['[::1]']],
+])('with HOST=%s the app is reached at %s', async (host, reached) => {
+  const server = new HealthServer({
+    findTrouble: async () => undefined,
+    draining: () => false,
+    report: () => ({}),
+  });
+  const port = await server.start(0, host);
+  onTestFinished(() => server.stop());
+  for (const each of ['127.0.0.1', '[::1]']) {
+    const answer = await fetch(`http://${each}:${port}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    expect(`${each} ${answer}`).toBe(`${each} ${reached.includes(each)}`);
+  }
 });

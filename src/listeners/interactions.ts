@@ -15,10 +15,10 @@ import type {
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { sendEphemeral } from '../relay/runtime/private-notices.ts';
+import { noticeModal } from '../render/blocks/modal.ts';
 import { MENU_ACTION, type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
-import { StoreError } from '../store/errors.ts';
 import { parseEnvelope, parseForm, parsePress } from './envelope.ts';
 
 /** What every listener works with. */
@@ -112,20 +112,14 @@ async function replaceOriginal(
   );
 }
 
-/** Handles forms; each is acknowledged with what Slack shows then. Without the database, it asks to try again. */
+/** Handles forms; each is acknowledged with what Slack shows then. One that is not stays open: see `keepFormOpen`. */
 export function registerForms({ app, log }: ListenerContext, handlers: FormHandlers): void {
   for (const [callbackId, handle] of Object.entries(handlers)) {
     const formLog = log.child({ form: callbackId });
     app.view(callbackId, async ({ ack, body }) => {
       const form = parseForm(body);
-      if (form === undefined) formLog.warn('ignored a form that cannot be read');
-      const answer =
-        form &&
-        (await handle(form).catch((error: unknown) => {
-          if (!(error instanceof StoreError)) throw error;
-          formLog.warn({ err: error }, 'could not save a form');
-          return { errors: { [form.firstInput]: strings.command.unavailable } };
-        }));
+      if (form === undefined) throw new Error(`The form ${callbackId} cannot be read.`);
+      const answer = await handle(form);
       await ack(toResponse(answer));
       if (answer !== undefined && 'view' in answer && answer.afterwards !== undefined)
         inBackground(answer.afterwards(), formLog, 'could not finish the work after a form', 'warn');
@@ -133,8 +127,33 @@ export function registerForms({ app, log }: ListenerContext, handlers: FormHandl
   }
 }
 
-function toResponse(answer: FormAnswer): ViewResponseAction | undefined {
-  if (answer === undefined) return undefined;
+/** Closes a form: this very object stands for Slack's empty answer, which Bolt gives by itself where something failed. */
+export const CLOSE_FORM: ViewResponseAction = { response_action: 'clear' };
+
+const openFormSchema = z.looseObject({
+  type: z.literal('view_submission'),
+  view: z.looseObject({
+    title: z.looseObject({ text: z.string() }),
+    blocks: z.array(z.looseObject({ type: z.string(), block_id: optional(z.string()) })),
+  }),
+});
+
+/**
+ * What keeps a submitted form open, with what was typed and a sentence; undefined for any other request. Slack closes a
+ * form as accepted if the answer is empty.
+ */
+export function keepFormOpen(body: unknown): ViewResponseAction | undefined {
+  const { data } = openFormSchema.safeParse(body);
+  if (data === undefined) return undefined;
+  const { title, blocks } = data.view;
+  const input = blocks.find(({ type }) => type === 'input')?.block_id;
+  if (input !== undefined)
+    return { response_action: 'errors', errors: { [input]: strings.command.unavailable } };
+  return { response_action: 'push', view: noticeModal(title.text, strings.command.unavailable) };
+}
+
+function toResponse(answer: FormAnswer): ViewResponseAction {
+  if (answer === undefined) return CLOSE_FORM;
   if ('view' in answer) return { response_action: 'update', view: answer.view };
   return { response_action: 'errors', errors: { ...answer.errors } };
 }

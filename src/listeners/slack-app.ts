@@ -7,6 +7,7 @@ import { StoreError } from '../store/errors.ts';
 import { parseRequester } from './envelope.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
+import { CLOSE_FORM, keepFormOpen } from './interactions.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
 import { type SocketLease, SocketModePool } from './socket-mode-pool.ts';
 
@@ -24,7 +25,10 @@ export interface SlackAppDeps {
   log: Logger;
 }
 
-/** Records events before it acknowledges them; Bolt would acknowledge first. After a throw, Slack sends them again. */
+/**
+ * Records events before it acknowledges them; Bolt would acknowledge first. After a throw, Slack sends them again. A form
+ * stays open unless its listener closes it: Bolt also acknowledges what it could not authorize.
+ */
 class PersistBeforeAckApp extends App {
   eventIntake: EventIntake | undefined;
   log: Logger | undefined;
@@ -40,7 +44,7 @@ class PersistBeforeAckApp extends App {
     const ack: ReceiverEvent['ack'] = async (response) => {
       if (acknowledged) return;
       acknowledged = true;
-      await event.ack(response);
+      await event.ack(response === CLOSE_FORM ? undefined : (response ?? keepFormOpen(event.body)));
     };
     if (handled !== undefined) await ack();
     if (handled === 'message') return;
@@ -50,7 +54,7 @@ class PersistBeforeAckApp extends App {
       // Bolt throws on shapes that it does not expect. The event is recorded, and another delivery would fail the same.
       this.log?.warn({ err: error }, 'Bolt could not read a request from Slack');
     }
-    // No listener handles presses on links, and on buttons of older versions.
+    // No listener handles presses on links, and on buttons of older versions; one may have failed.
     await ack();
   }
 }

@@ -64,6 +64,20 @@ test('a question goes back to its writer where Slack did not say in time that th
   expect(starting.posts(channel, 'without a place')).toEqual([]);
 });
 
+test('a form whose question cannot be kept stays open with what was typed', async () => {
+  const { person, channel } = starting.personInChannel();
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  const { db } = scene.sandbox.bot.store;
+  await sql`alter table task_starts rename to task_starts_away`.execute(db);
+  const refused = await starting.send(person, { question: 'typed with care' });
+  await sql`alter table task_starts_away rename to task_starts`.execute(db);
+  expect(JSON.stringify(refused.body)).toContain(strings.command.unavailable);
+  expect(slack.modal(person)).toBeDefined();
+  await starting.send(person, { question: 'typed with care' });
+  await scene.finished(channel, await starting.post(channel, 'typed with care'));
+});
+
 test('an expired trigger opens nothing, and the person is told', async () => {
   const { channel, person } = starting.personInChannel();
   const dm = slack.openDm(person);

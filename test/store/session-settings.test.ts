@@ -42,8 +42,8 @@ const ODD = {
   statement_timeout: "'2ms'",
   lock_timeout: "'1ms'",
   idle_in_transaction_session_timeout: "'1ms'",
-  idle_session_timeout: "'150ms'",
-  transaction_timeout: "'500ms'",
+  idle_session_timeout: "'4s'",
+  transaction_timeout: "'6s'",
   client_encoding: "'LATIN1'",
 };
 

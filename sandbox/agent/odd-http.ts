@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import { createBrotliCompress, createDeflate, createGzip, createZstdCompress } from 'node:zlib';
+import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 
-export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
+export type Coding = 'gzip' | 'deflate' | 'br';
 
 /** What may be odd, but valid, about a response. */
 export interface OddHttp {
@@ -20,7 +20,6 @@ const ENCODERS = {
   gzip: createGzip,
   deflate: createDeflate,
   br: createBrotliCompress,
-  zstd: createZstdCompress,
 };
 
 /** A stream that compresses. */

@@ -36,7 +36,7 @@ export const behaviourSchema = z.object({
   /** ETags with or without quotes (disk storage only; S3 uses quotes). */
   etag: z.literal(['quoted', 'bare', 'weak']).default('quoted'),
   /** The coding in which a bucket keeps results: listed with their compressed size (disk storage only). */
-  storedCoding: z.literal(['gzip', 'deflate', 'br', 'zstd']).nullable().default(null),
+  storedCoding: z.literal(['gzip', 'deflate', 'br']).nullable().default(null),
   /** Larger files (bytes) are refused with 413; `null` for no limit. */
   maxFileBytes: z.number().nullable().default(null),
   /** Refused MIME types and file extensions (`.exe`). */

@@ -257,16 +257,17 @@ export class AgentClient {
     return await this.#http.call('GET', FILE_PATH, schemas.fileSchema, { ids: { file_id }, ...options });
   }
 
-  /** Opens the contents of a file, whose size the caller may know. The caller reads `body` to its end or destroys it. */
+  /** Opens a file's contents. The caller reads `body` to its end or destroys it. */
   async openFileContent(
     file_id: string,
-    { sizeBytes, signal }: AgentCallOptions & { readonly sizeBytes?: number } = {},
+    options: AgentCallOptions = {},
   ): Promise<{ readonly body: Readable }> {
-    const details = { ids: { file_id }, sizeBytes, signal };
+    const details = { ids: { file_id }, ...options };
     return await this.links.openContent(
       () => this.#http.openStream(`${FILE_PATH}/content`, details),
-      async () => sizeBytes ?? (await this.getFile(file_id, { signal })).sizeBytes,
-      { base: this.#http.baseUrl, sizeBytes, signal },
+      async () => (await this.getFile(file_id, options)).sizeBytes,
+      this.#http.baseUrl,
+      options.signal,
     );
   }
 

@@ -11,8 +11,6 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Readable | undefined;
-  /** The size of the file that is asked for, if it is known. */
-  readonly sizeBytes?: number | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds without a byte in either direction that end the request; 0 for no limit. */
   readonly idleMs: number;
@@ -65,7 +63,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
         const value = headers[name.toLowerCase()];
         return Array.isArray(value) ? value[0] : value;
       },
-      ...decodeBody(body, headers, sending.sizeBytes),
+      ...decodeBody(body, headers),
     };
   } catch (cause) {
     throw new BrokenRequestError(cause, started);

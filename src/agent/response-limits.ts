@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { closingQuote } from '../calls/json.ts';
 import { AgentError } from './errors.ts';
 import { readText } from './http-request.ts';
 import { MEBIBYTE } from './service-options.ts';
@@ -130,6 +129,16 @@ export function isJsonWithinLimits(text: string, maxValues: number): boolean {
     if (values > maxValues || depth > MAX_DEPTH) return false;
   }
   return true;
+}
+
+/** The index of the quote that ends the string starting at `from`, or -1. */
+function closingQuote(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text[before] === '\\') before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return -1;
 }
 
 /** A response in progress. */

@@ -30,8 +30,6 @@ export interface CallDetails {
   readonly timeoutMs?: number;
   /** The media type that is asked for; JSON if left out. */
   readonly accept?: string;
-  /** The size of the file that is asked for, if it is known. */
-  readonly sizeBytes?: number | undefined;
   readonly guard?: LeaseGuard | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A 2xx that cannot be read is thrown as an AgentUnreadCreationError. */
@@ -194,7 +192,6 @@ export class ServiceHttp {
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: anySignal([outerSignal, timeout.signal]),
         idleMs: call.idleMs,
-        sizeBytes: call.sizeBytes,
         beforeFirstByte: assertLeaseHeld,
       });
       status = response.status;

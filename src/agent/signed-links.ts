@@ -58,7 +58,7 @@ export interface LinkUpload {
 /** The first attempt of an upload is given up after so many milliseconds of silence: its connection may be dead. */
 const FIRST_IDLE_MS = 8_000;
 
-type LinkRequest = Pick<HttpRequest, 'method' | 'headers' | 'sizeBytes'> & {
+type LinkRequest = Pick<HttpRequest, 'method' | 'headers'> & {
   /** Creates a new body for each attempt. */
   readonly body?: () => Readable;
   readonly signal: AbortSignal | undefined;
@@ -66,14 +66,6 @@ type LinkRequest = Pick<HttpRequest, 'method' | 'headers' | 'sizeBytes'> & {
 
 /** Statuses with which a storage may answer once although the same is right a moment later, with another link. */
 const RENEWED_STATUSES: readonly unknown[] = [404, 409];
-
-export interface ContentRequest {
-  /** Resolves a relative link. */
-  readonly base?: URL | undefined;
-  /** The size of the file, if it is known. */
-  readonly sizeBytes?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Uses the service's signed links: without its key, and never into a private network. */
 export class SignedLinks {
@@ -106,9 +98,9 @@ export class SignedLinks {
     }
   }
 
-  /** Opens a download. */
-  async get(link: string, { base, ...options }: ContentRequest = {}): Promise<HttpResponse> {
-    const request = { method: 'GET', headers: {}, signal: undefined, ...options } as const;
+  /** Opens a download. `base` resolves a relative link. */
+  async get(link: string, signal?: AbortSignal, base?: URL): Promise<HttpResponse> {
+    const request = { method: 'GET', headers: {}, signal } as const;
     return await this.#request(this.#contextOf('download link'), link, request, base);
   }
 
@@ -143,19 +135,20 @@ export class SignedLinks {
   /**
    * Opens a file's contents: bytes, a redirect to them, or JSON with a link. `ask` asks the service for them, again if a
    * link has expired. Contents that look like a link have the file's size, a link does not. The caller reads or destroys
-   * the `body`.
+   * the `body`. `base` resolves a relative redirect.
    */
   async openContent(
     ask: () => Promise<HttpResponse>,
     sizeBytes: () => Promise<number | null>,
-    request: ContentRequest,
+    base: URL,
+    signal?: AbortSignal,
   ): Promise<{ readonly body: Readable }> {
     return await this.renewingOnce(async () => {
       const response = await ask();
       const location = response.header('location');
       if (response.status >= 300 && location !== undefined) {
         response.body.destroy();
-        return await this.get(location, request);
+        return await this.get(location, signal, base);
       }
       const mayBeLink = MAY_BE_LINK.test(response.header('content-type') ?? '');
       if (!mayBeLink || Number(response.header('content-length')) > MAX_LINK_RESPONSE_BYTES) return response;
@@ -165,7 +158,7 @@ export class SignedLinks {
       const link = firstTextAt(parseJson(head.toString('utf8')), fileContentUrlFields);
       if (link === null || head.length === (await sizeBytes())) return { body };
       body.destroy();
-      return await this.get(link, request);
+      return await this.get(link, signal);
     });
   }
 

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
-import { MultipartUpload } from './multipart-upload.ts';
-import type { AgentUploadRequest, ResumableUpload, StartedUpload, UploadedPart } from './request-bodies.ts';
+import { type MultipartState, MultipartUpload } from './multipart-upload.ts';
+import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
 import { openSource, PartReader } from './upload-parts.ts';
 
@@ -14,7 +14,7 @@ import { openSource, PartReader } from './upload-parts.ts';
  */
 export async function uploadFile(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
   try {
-    return (await resume(client, request)) ?? (await start(client, request));
+    return (await resume(client, request)) ?? (await startOnceMore(client, request));
   } catch (error) {
     if (request.signal?.aborted === true && !(error instanceof AgentError)) throw uploadAborted(error);
     throw error instanceof RequestBodyError ? error.cause : error;
@@ -27,37 +27,33 @@ const STALE_CODES = new Set(['not_found', 'busy', 'rejected']);
 const CONTENT_TOO_LARGE = 413;
 
 function isStale(error: unknown): boolean {
-  if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
-  return STALE_CODES.has(error.code) && error.status !== CONTENT_TOO_LARGE;
+  return error instanceof AgentError && STALE_CODES.has(error.code) && error.status !== CONTENT_TOO_LARGE;
 }
 
-/** Starts an upload, and another one if it is lost before all bytes are at the storage, as with a link that has expired. */
-async function start(
-  client: AgentClient,
-  request: AgentUploadRequest,
-  isSecond = false,
-): Promise<FileRecord> {
-  const started = await client.startUpload(request, { signal: request.signal });
-  const { url: _url, ...upload } = started;
-  let parts: UploadedPart[];
+/** Starts an upload, and another one if it is lost before the storage has all bytes, as with a link that has expired. */
+async function startOnceMore(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
+  let isSending = false;
+  const onStart = async (started: ResumableUpload) => {
+    isSending = true;
+    await request.onStart?.(started);
+  };
+  const onFinalize = async () => {
+    isSending = false;
+    await request.onFinalize?.();
+  };
   try {
-    parts = await sendBytes(client, request, started);
+    return await start(client, { ...request, onStart, onFinalize });
   } catch (error) {
-    if (isSecond || !isStale(error)) throw error;
-    return await start(client, request, true);
+    if (!isSending || !isStale(error)) throw error;
+    return await start(client, request);
   }
-  return await finalize(client, request, { ...upload, parts });
 }
 
-/** Sends all bytes, and returns the parts that they were sent in. */
-async function sendBytes(
-  client: AgentClient,
-  request: AgentUploadRequest,
-  { url, ...started }: StartedUpload,
-): Promise<UploadedPart[]> {
-  const upload = { ...started, parts: [] };
+async function start(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
+  const started = await client.startUpload(request, { signal: request.signal });
+  const { url, ...upload } = { ...started, parts: [] };
   const { uploadId } = upload;
-  if (uploadId !== null) return await new MultipartUpload(client, request, { ...upload, uploadId }).run();
+  if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
   await request.onStart?.(upload);
   await client.links.put({
     name: 'upload link',
@@ -68,7 +64,7 @@ async function sendBytes(
     sizeBytes: request.sizeBytes,
     signal: request.signal,
   });
-  return [];
+  return await finalize(client, request, upload);
 }
 
 /** Resumes an upload; undefined if there is none, or if it must be restarted. */
@@ -77,15 +73,21 @@ async function resume(client: AgentClient, request: AgentUploadRequest): Promise
   if (upload === undefined) return undefined;
   const { uploadId } = upload;
   try {
-    if (uploadId !== null) {
-      const parts = await new MultipartUpload(client, request, { ...upload, uploadId }).run();
-      return await finalize(client, request, { ...upload, parts });
-    }
+    if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
     return upload.finalizing === true ? await finalize(client, request, upload) : undefined;
   } catch (error) {
     if (isStale(error)) return undefined;
     throw error;
   }
+}
+
+async function finishMultipart(
+  client: AgentClient,
+  request: AgentUploadRequest,
+  upload: MultipartState,
+): Promise<FileRecord> {
+  const parts = await new MultipartUpload(client, request, upload).run();
+  return await finalize(client, request, { ...upload, parts });
 }
 
 /** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */

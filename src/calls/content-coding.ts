@@ -1,20 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, type Readable, type Transform, type TransformCallback } from 'node:stream';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-} from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 /** Asks for a body as it is. Some servers compress it all the same. */
 export const UNCOMPRESSED = { 'accept-encoding': 'identity' } as const;
 
+const COMPRESSED_FILE = /\bgzip\b|\.(?:t?gz|bgz|br)\b/i;
 /** Most codings of one body. */
 const MAX_CODINGS = 5;
-/** The memory that a body may ask for, as a power of 2 bytes: what browsers accept (RFC 9659). */
-const ZSTD_WINDOW_LOG = 23;
 
 type Decoder = Transform & { readonly bytesWritten: number };
 
@@ -23,7 +16,6 @@ const DECODERS: Readonly<Record<string, () => Decoder>> = {
   'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
-  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
 };
 
 /** A response's body as it was before the server compressed it. */
@@ -36,14 +28,16 @@ export interface DecodedBody {
 
 /**
  * Decompresses a body as its header `content-encoding` says, no faster than it is read: a reader that stops at its limit
- * is safe. Names of no compression, as storages keep them (`aws-chunked`), are left out. If the bytes as they come have
- * the `sizeBytes` of the file that was asked for, they are the file: storages mark a `.gz` as compressed, too.
+ * is safe. Names of no compression, as storages keep them (`aws-chunked`), are left out. A file that is compressed itself
+ * stays so, as its type, its name or its `sizeBytes` tell: storages mark a `.gz` like that, too.
  */
 export function decodeBody(body: Readable, headers: IncomingHttpHeaders, sizeBytes?: number): DecodedBody {
   const codings = [headers['content-encoding'] ?? []].flat().join(',').toLowerCase().split(',');
   const decoders = codings.flatMap((coding) => DECODERS[coding.trim()] ?? []).slice(0, MAX_CODINGS);
   const isFile = sizeBytes !== undefined && Number(headers['content-length']) === sizeBytes;
-  if (isFile || decoders.length === 0) return { body, wasCompressed: false };
+  const description = `${headers['content-type']} ${headers['content-disposition']}`;
+  if (isFile || COMPRESSED_FILE.test(description) || decoders.length === 0)
+    return { body, wasCompressed: false };
   let decoded = body;
   // If one breaks or is destroyed, all are.
   for (const decoder of decoders.reverse()) decoded = pipeline(decoded, acceptingNothing(decoder()), ignored);

@@ -3,51 +3,26 @@ import { z } from 'zod';
 const recordSchema = z.record(z.string(), z.unknown());
 
 const BYTE_ORDER_MARK = /^\uFEFF/;
-/** Numbers that Python writes and JSON lacks. */
-const BARE_NUMBER = /-?\b(?:NaN|Infinity)\b/g;
+/** A text, or a number that Python writes and JSON lacks. Never tried twice at one place, however a text ends. */
+const TEXT_OR_BARE_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\b(?:NaN|Infinity)\b/gs;
 
 /** Parses JSON that comes from outside, with a byte order mark or Python's bare numbers, too; undefined for anything else. */
 export function parseJson(text: unknown): unknown {
   const json = String(text).replace(BYTE_ORDER_MARK, '');
-  const value = parsed(json);
-  return value !== undefined || json.search(BARE_NUMBER) < 0 ? value : parsed(withoutBareNumbers(json));
-}
-
-function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
+    return /NaN|Infinity/.test(json) ? parseBareNumbers(json) : undefined;
+  }
+}
+
+/** `NaN`, `Infinity` and `-Infinity` become null, as `JSON.stringify` writes them. */
+function parseBareNumbers(json: string): unknown {
+  try {
+    return JSON.parse(json.replace(TEXT_OR_BARE_NUMBER, (found) => (found.startsWith('"') ? found : 'null')));
+  } catch {
     return undefined;
   }
-}
-
-/** The text with null in place of `NaN`, `Infinity` and `-Infinity`, as `JSON.stringify` writes them. */
-function withoutBareNumbers(json: string): string {
-  let written = '';
-  let copied = 0;
-  let afterTexts = 0;
-  for (const { index, 0: number } of json.matchAll(BARE_NUMBER)) {
-    for (let quote = json.indexOf('"', afterTexts); quote >= 0 && quote < index; ) {
-      const end = closingQuote(json, quote);
-      if (end < 0) return '';
-      afterTexts = end + 1;
-      quote = json.indexOf('"', afterTexts);
-    }
-    if (afterTexts > index) continue;
-    written += `${json.slice(copied, index)}null`;
-    copied = index + number.length;
-  }
-  return written + json.slice(copied);
-}
-
-/** The index of the quote that ends the string starting at `from`, or -1. */
-export function closingQuote(text: string, from: number): number {
-  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let before = end - 1;
-    while (text[before] === '\\') before -= 1;
-    if ((end - before) % 2 === 1) return end;
-  }
-  return -1;
 }
 
 /** The value at a dotted path such as `error.message`, or undefined. */

@@ -17,6 +17,15 @@ test.each([
   expect(parseJson(text)).toEqual(value);
 });
 
+test.each([
+  ['escapes', '"a":"', '\\"'],
+  ['texts', '"a', '",NaN,"'],
+])('a torn text with many %s is given up at once', (_, start, piece) => {
+  const began = performance.now();
+  expect(parseJson(`{"n":NaN,${start}${piece.repeat(100_000)}`)).toBeUndefined();
+  expect(performance.now() - began).toBeLessThan(15_000);
+});
+
 test('many bare numbers among many texts are read in time linear to their number', () => {
   const text = JSON.stringify(Array.from({ length: 50_000 }, () => 'a "quoted" text')).replaceAll(
     ',',

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FileRefusedError, type SlackFile } from '../../src/slack/downloadable-files.ts';
 import { FileDownloads, type OpenFile } from '../../src/slack/file-downloads.ts';
@@ -70,6 +71,17 @@ async function reasonOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('a download', () => {
+  test('that comes compressed returns what was shared, also of a file that is compressed itself', async () => {
+    serve({ 'content-encoding': 'gzip' }, gzipSync(CONTENT));
+    const open = await downloads.open(file());
+    expect(open).toMatchObject({ sizeBytes: CONTENT.length });
+    expect(await readAll(open)).toEqual(CONTENT);
+    const archive = gzipSync(CONTENT);
+    serve({ 'content-encoding': 'gzip' }, archive);
+    const shared = file({ name: 'data.csv.gz', mimetype: 'application/gzip', size: archive.length });
+    expect(await readAll(await downloads.open(shared))).toEqual(archive);
+  });
+
   test('returns the bytes and the size, and sends the token', async () => {
     serve({});
     const open = await downloads.open(file());

@@ -68,7 +68,7 @@ export function taskFileDelivery(deps: RelayDeps) {
       if (sizeBytes === 0) return strings.tasks.fileEmpty;
       if (sizeBytes > fileBytes) return strings.fileTooLarge(sizeBytes, fileBytes);
       const bytes = async function* () {
-        const { body } = await agent.openFileContent(fileId, { sizeBytes, signal: closing.signal });
+        const { body } = await agent.openFileContent(fileId, { signal: closing.signal });
         yield* withExactSize(body, sizeBytes, filename);
       };
       const channel = await workspace.posting.openDm(request.person);

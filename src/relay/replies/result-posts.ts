@@ -261,7 +261,7 @@ async function* resultBytes(
   const { body, wasCompressed } = await agent.links.renewingOnce(async (isExpired) => {
     const link = isExpired ? await freshLink(agent, taskId, id, signal) : downloadUrl;
     if (!link) throw new Error(`The result ${id} has no link.`);
-    return await agent.links.get(link, { signal });
+    return await agent.links.get(link, signal);
   });
   if (!wasCompressed) return yield* withExactSize(body, sizeBytes, name);
   let left = deps.settings.results.maxInlineBytes;

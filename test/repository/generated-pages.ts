@@ -76,7 +76,7 @@ function assumptionsPage(): string {
     '',
     'Taskthread also assumes the following:',
     '',
-    '- A reply names the message that it answers.',
+    '- A reply names the message that it answers. After one that failed, the service may begin another, which counts.',
     '- A reply may be complete while its task still works. Taskthread waits `BACKGROUND_WAIT_SECONDS` for the task, and then',
     '  watches it for `WATCH_MINUTES`.',
     '- A run without new content may be waiting for a person. The thread says so after `WAITING_SECONDS`, or',

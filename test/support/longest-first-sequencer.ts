@@ -16,6 +16,7 @@ const ORDER = [
   'behaviour/tasks/task-details',
   'sandbox/fuzz/fuzz',
   'behaviour/turns/outages',
+  'behaviour/turns/odd-http',
   'behaviour/controls/late-stop',
   'behaviour/inbox/backfill',
   'behaviour/turns/call-faults',

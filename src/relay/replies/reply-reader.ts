@@ -44,21 +44,19 @@ interface LastRead {
   taskRestsSince: number | undefined;
 }
 
-const UNREAD: LastRead = {
-  at: Number.NEGATIVE_INFINITY,
-  fingerprint: '',
-  silentPauseMs: 0,
-  taskDueAt: 0,
-  taskRestsSince: undefined,
-};
-
 /** Reads one reply until it has settled. */
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
   /** The service's id of the reply: another one than at first, if the service gave a wrong one, or began anew. */
   replyId: string;
-  #last = UNREAD;
+  #last: LastRead = {
+    at: Number.NEGATIVE_INFINITY,
+    fingerprint: '',
+    silentPauseMs: 0,
+    taskDueAt: 0,
+    taskRestsSince: undefined,
+  };
   /** Since when (`performance.now()`) another reply is looked for, because this one has failed. */
   #failedSince: number | undefined;
   #currentRead: Promise<ReadReply> | undefined;
@@ -140,7 +138,7 @@ export class ReplyReader {
     const { replyId = this.replyId, hasLater } = await lookForReply(this.#message);
     if (replyId !== this.replyId) {
       this.replyId = replyId;
-      this.#last = UNREAD;
+      this.#last.silentPauseMs = 0;
       this.#failedSince = undefined;
       return;
     }
@@ -266,9 +264,9 @@ async function lookForReply(message: AnsweredMessage, areRepliesNamed?: boolean)
   const atRest = isAtRest(message, status);
   const look = { replyId: undefined, isCertain: false, isAtRest: atRest, hasLater, areRepliesNamed };
   const others = unnamed.length === 0 ? [] : await message.otherReplies();
-  const isOwn = ({ id }: FoundReply) =>
-    !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
-  const replyId = firstGood(unnamed.filter(isOwn))?.id;
+  const isOwn = (id: string) => !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
+  const own = unnamed.filter(({ id }) => isOwn(id));
+  const replyId = (own.find(({ hasFailed }) => !hasFailed) ?? own.at(-1))?.id;
   if (replyId === undefined) return look;
   // No message of the task may yet name ours, as the reply before does not name its own.
   const areNamed = areRepliesNamed ?? (await isNamed(message, others[0]));
@@ -291,31 +289,22 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
   return status === 'completed' || status === 'cancelled' || status === 'failed' || status === 'idle';
 }
 
-interface FoundReply {
-  id: string;
-  hasFailed: boolean;
-}
-
-/** The assistant message that names ours, and those before the next message that name none. */
+/** The assistant message that names ours, and those before the next message that name none. A good one counts, else the last. */
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
-  const named: FoundReply[] = [];
-  const unnamed: FoundReply[] = [];
+  let named: string | undefined;
+  const unnamed: { id: string; hasFailed: boolean }[] = [];
   let hasLater = false;
   for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
     if (message.role === 'user') hasLater = true;
     if (message.role !== 'assistant') continue;
-    const answered = message.input?.userMessageId ?? null;
-    const reply = { id: message.id, hasFailed: hasReplyFailed(message) };
-    if (answered === userMessageId) named.push(reply);
-    if (answered === userMessageId && !reply.hasFailed) break;
-    if (answered === null && !hasLater) unnamed.push(reply);
+    const { id, input } = message;
+    const answered = input?.userMessageId ?? null;
+    const hasFailed = hasReplyFailed(message);
+    if (answered === userMessageId) named = id;
+    if (answered === userMessageId && !hasFailed) break;
+    if (answered === null && !hasLater) unnamed.push({ id, hasFailed });
   }
-  return { named: firstGood(named)?.id, unnamed, hasLater };
-}
-
-/** The first that has not failed; the last if all have. */
-function firstGood(replies: readonly FoundReply[]): FoundReply | undefined {
-  return replies.find(({ hasFailed }) => !hasFailed) ?? replies.at(-1);
+  return { named, unnamed, hasLater };
 }
 
 async function isNamed({ agent, taskId, lease }: AnsweredMessage, replyId?: string): Promise<boolean> {

@@ -13,6 +13,8 @@ export interface DeliveryBehaviour {
   mentionCopies: 'both' | 'mentionOnly';
   /** `app_mention` with all that the message has, or with its text alone. */
   mentionShows: 'all' | 'text';
+  /** Of several workspaces with the app in one channel, the one whose installation an event names: its own, or another. */
+  authorizes: 'host' | 'connected';
   /** Events of replies repeat the files of their thread's root. */
   repeatsRootFiles: boolean;
   /** Probability (0 to 1) that an acknowledged event is sent again. */

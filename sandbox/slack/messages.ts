@@ -1,5 +1,5 @@
 import type { Events } from './events.ts';
-import type { Block, Channel, Ephemeral, Fields, Message } from './model.ts';
+import type { Block, Channel, Ephemeral, Fields, Message, Team } from './model.ts';
 import { messageJson, tombstoneJson } from './slack-objects.ts';
 import type { World } from './world.ts';
 
@@ -39,8 +39,8 @@ export class Messages {
   post(channel: Channel, draft: Draft): Message {
     const message = this.#store(channel, draft);
     this.#world.changed('posted', channel, message);
-    const team = this.#world.team(channel.teamId);
-    if (!channel.members.has(team.bot.userId)) return message;
+    const team = this.#recipient(channel);
+    if (team === undefined) return message;
     const from = team.people.get(draft.user)?.homeTeamId ?? team.id;
     this.#events.emitMessage(
       team,
@@ -101,8 +101,8 @@ export class Messages {
     if (left.length === 0) message.reactions.delete(name);
     else message.reactions.set(name, left);
     this.#world.changed('reaction', channel, message);
-    const team = this.#world.team(channel.teamId);
-    if (channel.members.has(team.bot.userId)) {
+    const team = this.#recipient(channel);
+    if (team !== undefined) {
       const item = { type: 'message', channel: channel.id, ts: message.ts };
       const type = on ? 'reaction_added' : 'reaction_removed';
       const event = {
@@ -159,6 +159,18 @@ export class Messages {
     );
   }
 
+  /** The workspaces with the app in a channel, and its bot. */
+  #teams(channel: Channel): Team[] {
+    const teams = [channel.teamId, ...channel.connectedTeams].map((id) => this.#world.team(id));
+    return teams.filter(({ bot }) => channel.members.has(bot.userId));
+  }
+
+  /** The installation that the events of a channel name; none if no bot is a member. */
+  #recipient(channel: Channel): Team | undefined {
+    const teams = this.#teams(channel);
+    return this.#events.behaviour.authorizes === 'host' ? teams[0] : teams.at(-1);
+  }
+
   #event(channel: Channel, message: Message): Fields {
     const root = channel.messages.get(message.threadTs ?? '');
     const repeated = this.#events.behaviour.repeatsRootFiles ? (root?.fileIds ?? []) : [];
@@ -172,10 +184,10 @@ export class Messages {
   }
 
   #mention(channel: Channel, message: Message): Fields | undefined {
-    const { bot } = this.#world.team(channel.teamId);
-    const ids = [bot.userId, this.#events.behaviour.botAlias];
+    const bots = this.#teams(channel).map(({ bot }) => bot.userId);
+    const ids = [...bots, this.#events.behaviour.botAlias];
     const mentioned = ids.some((id) => message.text.includes(`<@${id}>`));
-    if (!mentioned || channel.kind === 'im' || message.user === bot.userId) return undefined;
+    if (!mentioned || channel.kind === 'im' || bots.includes(message.user)) return undefined;
     const isBare = this.#events.behaviour.mentionShows === 'text';
     const shown = isBare ? { ...message, blocks: undefined, attachments: undefined, fileIds: [] } : message;
     const { subtype: _, channel_type: __, ...copy } = this.#event(channel, shown);
@@ -184,8 +196,8 @@ export class Messages {
 
   /** `edited`: the message that a person edited, for the `app_mention` that Slack sends again. */
   #changed(channel: Channel, subtype: string, detail: Fields, edited?: Message): void {
-    const team = this.#world.team(channel.teamId);
-    if (!channel.members.has(team.bot.userId)) return;
+    const team = this.#recipient(channel);
+    if (team === undefined) return;
     const ts = this.#world.ids.ts();
     const event = { type: 'message', subtype, channel: channel.id, ts, hidden: true, ...detail };
     const change = { ...event, event_ts: ts, channel_type: channel.kind };

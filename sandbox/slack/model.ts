@@ -74,6 +74,8 @@ export interface Channel {
   archived: boolean;
   /** A Slack Connect channel. */
   shared: boolean;
+  /** The other workspaces of a Slack Connect channel in which the app is installed. */
+  connectedTeams: string[];
   /** By ts, oldest first. */
   messages: Map<string, Message>;
   /** The ts of each thread's replies, by the root's ts. */

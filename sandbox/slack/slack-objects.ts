@@ -9,8 +9,8 @@ function authorJson(team: Team, message: Message): Fields {
   if (message.subtype === 'bot_message')
     return { bot_id: message.botId, app_id: message.appId, username: name };
   // An app that posts with a person's token has a user of its own, too.
-  const user_id =
-    team.people.get(message.user)?.botId === undefined ? `U${message.botId.slice(1)}` : message.user;
+  const isPersons = (team.people.get(message.user)?.kind ?? 'bot') !== 'bot';
+  const user_id = isPersons ? `U${message.botId.slice(1)}` : message.user;
   const profile = { id: message.botId, app_id: message.appId, user_id, name, team_id: team.id };
   return { user: message.user, bot_id: message.botId, app_id: message.appId, bot_profile: profile };
 }

@@ -89,6 +89,7 @@ export function createWorkspaceDeps(
       mentionCopies: 'both',
       mentionShows: 'all',
       repeatsRootFiles: false,
+      authorizes: 'host',
       duplicateChance: 0,
       botAlias: '',
       organisationOnly: false,

@@ -130,6 +130,7 @@ export class World {
       members: new Set(members),
       archived: false,
       shared: false,
+      connectedTeams: [],
       messages: new Map(),
       threads: new Map(),
       clientMsgIds: new Map(),

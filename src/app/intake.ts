@@ -7,6 +7,7 @@ import { backfillJobs } from '../relay/inbox/backfill.ts';
 import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
 import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';
 import { Inbox, type InboxDeps } from '../relay/inbox/inbox.ts';
+import { SharedChannels } from '../relay/installations/shared-channels.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { projectNameJobs } from '../relay/sending/channel-project.ts';
@@ -58,8 +59,10 @@ export function createIntake(
   for (const kind of [backfill, channelMoveJobs(deps), onlyWhereAnswered(deps, projectNameJobs(deps))])
     jobs.add(kind);
   if (oauth !== undefined) jobs.add(oauth.uninstallationJobs);
+  const sharedChannels = new SharedChannels(installations, storage.ackStore);
   const eventIntake = new EventIntake({
     inbox: new Inbox({ ...inboxDeps, store: storage.ackStore }),
+    workspaceFor: (event) => sharedChannels.workspaceFor(event),
     bot: async (at) => (await installations.find(at))?.bot,
     onUninstallEvent: oauth?.acceptUninstallEvent,
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,

@@ -14,6 +14,7 @@ export const envelopeSchema = z.looseObject({
   context_team_id: optional(z.string()),
   context_enterprise_id: optional(z.string()),
   event_id: optional(z.string()),
+  is_ext_shared_channel: optional(z.boolean()),
   authorizations: optional(
     listOf(
       z.looseObject({
@@ -36,6 +37,8 @@ export interface Envelope {
   workspace: string;
   /** The organisation (`E…`) if the installation is an organisation's. */
   organisation: string | undefined;
+  /** False if Slack says that its channel is not shared with another organisation. */
+  isShared: boolean;
   /** The same in each delivery. */
   eventId: string;
   eventType: string;
@@ -52,6 +55,7 @@ export function parseEnvelope(body: unknown): Envelope | undefined {
   const envelope = envelopeSchema.safeParse(body);
   if (!envelope.success) return undefined;
   const { authorizations, context_team_id, team_id, event, event_id: eventId = randomUUID() } = envelope.data;
+  const isShared = envelope.data.is_ext_shared_channel !== false;
   const ours = [authorizations?.[0]?.team_id, context_team_id].filter((id) => id !== undefined);
   const { isOrganisationWide, organisation } = findInstallation(envelope.data, ours);
   // Without the organisation's id, Slack cannot be asked whether the event's own team is one of its workspaces.
@@ -62,7 +66,7 @@ export function parseEnvelope(body: unknown): Envelope | undefined {
   const workspace = named.find((id) => !isOrganisationId(id)) ?? named[0];
   return workspace === undefined
     ? undefined
-    : { workspace, organisation, eventId, eventType: event.type, event };
+    : { workspace, organisation, isShared, eventId, eventType: event.type, event };
 }
 
 /** Whose installation an event is for. The event's own organisation may be the other side of a shared channel. */

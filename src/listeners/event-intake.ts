@@ -4,8 +4,10 @@ import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
+import type { SharedEvent } from '../relay/installations/shared-channels.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
-import type { BotIdentity } from '../relay/reading/message-parser.ts';
+import { mentionedIds } from '../relay/reading/listening.ts';
+import { type BotIdentity, parseMessage } from '../relay/reading/message-parser.ts';
 import type { ChannelActor, StopOutcome, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import {
   type EventKind,
@@ -49,6 +51,8 @@ interface HandledEvent {
 export interface EventIntakeDeps
   extends Required<Pick<EventBufferOptions, 'badThingMs' | 'hasWrittenAfter' | 'log'>> {
   inbox: Inbox;
+  /** The workspace that an event is for, where several installations share its channel. Throws if nobody knows. */
+  workspaceFor?: (event: SharedEvent) => Promise<string>;
   /** Undefined if the bot is not installed there. */
   bot(query: InstallationQuery): Promise<BotIdentity | undefined>;
   /** Handles the end or change of an installation; left out if the token comes from the settings. */
@@ -140,16 +144,19 @@ export class EventIntake {
     }
   }
 
-  async #receiverOf(envelope: Envelope): Promise<Receiver> {
+  async #receiverOf(sent: Envelope): Promise<Receiver> {
+    const named = await this.#deps.bot(sent);
+    // What Slack names none of our installations for is for none of them.
+    const envelope = named === undefined ? sent : await this.#forItsInstallation(sent);
+    const bot = envelope === sent ? named : await this.#deps.bot(envelope);
     const { workspace } = envelope;
-    const bot = await this.#deps.bot(envelope);
     if (bot === undefined) {
       this.#logUnknownWorkspaceOnce(workspace);
       return { kind: 'other', take: async () => 'not_installed' };
     }
-    const sent = eventSchema.safeParse(envelope.event).data;
-    this.#deps.onEvent(workspace, isEcho(sent, bot));
-    const event = sent && (await this.#asPersons(workspace, sent, bot));
+    const asSent = eventSchema.safeParse(envelope.event).data;
+    this.#deps.onEvent(workspace, isEcho(asSent, bot));
+    const event = asSent && (await this.#asPersons(workspace, asSent, bot));
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
     if (stopTrigger !== undefined) return { kind: 'stop', take: () => this.#deps.onStopTrigger(stopTrigger) };
     const workflowStep = isMessageEvent(envelope) ? undefined : parseWorkflowStep(envelope);
@@ -175,6 +182,21 @@ export class EventIntake {
     this.#deps.log.debug({ workspace, channel, ts, outcome: outcome.kind }, 'handled an event');
     this.#afterAck(() => this.#deps.onInboxOutcome(outcome, { workspace, channel, ts, person }));
     return outcome.kind;
+  }
+
+  /** Slack names one of the installations that share a channel; the event may be for another one. */
+  async #forItsInstallation(envelope: Envelope): Promise<Envelope> {
+    const { message, reactedTo, ...place } = placeOf(envelope);
+    if (place.channel === '' || this.#deps.workspaceFor === undefined) return envelope;
+    const { user: writer } = placeSchema.safeParse(message).data ?? {};
+    const mentioned = () => (isMessageEvent(envelope) ? mentionedIds(parseMessage(message)) : reactedTo);
+    const workspace = await this.#deps.workspaceFor({
+      ...place,
+      isShared: envelope.isShared,
+      writer,
+      mentioned,
+    });
+    return workspace === envelope.workspace ? envelope : { ...envelope, workspace, organisation: undefined };
   }
 
   /** What people post by an app counts as theirs. Throws if Slack does not say who wrote a message to the bot. */
@@ -218,16 +240,22 @@ export class EventIntake {
 }
 
 const text = optional(z.string());
-const placeSchema = z.looseObject({ ts: text, thread_ts: text });
+const placeSchema = z.looseObject({ ts: text, thread_ts: text, user: text });
 const placedSchema = placeSchema.extend({
   channel: text,
   user: text,
   event_ts: text,
+  item: optional(z.looseObject({ channel: text })),
+  item_user: text,
   message: optional(placeSchema),
   previous_message: optional(placeSchema),
 });
 
 interface EventPlace extends ThreadKey {
+  /** The message that it is about, or the event itself. */
+  message: object;
+  /** Whose message a reaction is about. */
+  reactedTo: string[];
   messageTs: SlackTs;
   /** When the event happened. */
   ts: SlackTs;
@@ -238,11 +266,22 @@ interface EventPlace extends ThreadKey {
 /** The thread and message that an event is about: an edit and a deletion are about their message's. */
 function placeOf({ workspace, eventType, event }: Envelope): EventPlace {
   const placed = placedSchema.safeParse(event).data ?? {};
-  const { channel = '', user: person, thread_ts: threadTs, event_ts } = placed;
+  const { user: person, thread_ts: threadTs, event_ts, item, item_user: reacted } = placed;
+  const { channel = item?.channel ?? '' } = placed;
+  const reactedTo = reacted === undefined ? [] : [reacted];
   const { message = placed.previous_message ?? placed } = placed;
   const messageTs = message.ts ?? '';
   const thread_ts = message.thread_ts ?? messageTs;
   const isForBot = eventType === 'app_mention' || (eventType === 'message' && isDirectChannel(channel));
   const writer = isForBot && person !== undefined ? { workspace, channel, person, threadTs } : undefined;
-  return { workspace, channel, thread_ts, messageTs, ts: event_ts ?? placed.ts ?? '', writer };
+  return {
+    workspace,
+    channel,
+    thread_ts,
+    messageTs,
+    message,
+    reactedTo,
+    ts: event_ts ?? placed.ts ?? '',
+    writer,
+  };
 }

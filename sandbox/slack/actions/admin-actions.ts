@@ -71,6 +71,16 @@ export class AdminActions<Deps extends WorkspaceDeps> {
     return channel;
   }
 
+  /** Shares a channel with another workspace that has the app (Slack Connect): its bot is a member, too. */
+  connect(channelRef: ChannelRef, teamId: string): void {
+    const channel = this.channel(channelRef);
+    const other = this.deps.world.team(teamId);
+    channel.shared = true;
+    channel.connectedTeams.push(teamId);
+    channel.members.add(other.bot.userId);
+    other.channels.set(channel.id, channel);
+  }
+
   /** The direct messages between a person and the bot. */
   openDm(person: PersonRef): Channel {
     const found = this.person(person);

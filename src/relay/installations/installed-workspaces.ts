@@ -90,6 +90,11 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     return [...this.#entries.keys()];
   }
 
+  ofBot(userId: string): readonly string[] {
+    const found = [...this.#entries].filter(([, { row }]) => row.bot_user_id === userId);
+    return found.map(([id]) => id);
+  }
+
   workspace(id: string): WorkspaceClient | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
@@ -269,6 +274,8 @@ export interface InstallationQuery {
 /** The workspaces where the app is installed. */
 export interface WorkspaceRegistry {
   ids(): readonly string[];
+  /** The workspaces that have this user as their bot: several of one organisation, or one. */
+  ofBot(userId: string): readonly string[];
   /** Undefined if the app is not installed, as far as this process knows. */
   workspace(id: string): WorkspaceClient | undefined;
   /** The same, but also asks the store and, for an organisation, Slack. Throws StoreError, or a SlackError. */

@@ -126,6 +126,7 @@ function singleWorkspace(id: string, client: WorkspaceClient, gate: CredentialGa
   const workspace = (asked: string) => (asked === id ? client : undefined);
   return {
     ids: () => [id],
+    ofBot: (userId) => (userId === client.bot.userId ? [id] : []),
     workspace,
     find: async (query) => workspace(query.workspace),
     tokenRefusedSince: () => gate.refusedSince,

@@ -36,12 +36,22 @@ export interface Mentions {
   readonly isEmptyAfterMention: boolean;
 }
 
-/** Whom a message mentions. Mentions in tables and forwarded messages do not count. */
-export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
-  const inlines = inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
+/** Those whom a message mentions, in their order. Mentions in code, tables and forwarded messages do not count. */
+export function mentionedIds(message: ParsedMessage): string[] {
   // An app's summary may hold its only mention. A person's text repeats the rich text, but for its code.
   const summary = hasRichText(message.blocks) ? [] : inlinesOf(parseMrkdwn(message.text));
-  const mentionsBot = [...inlines, ...summary].some((piece) => isMentionOf(piece, botUserId));
+  const pieces = [...ownInlinesOf(message), ...summary];
+  return pieces.flatMap((piece) => (piece.kind === 'person' && !piece.style.code ? [piece.id] : []));
+}
+
+function ownInlinesOf(message: ParsedMessage): ParsedInline[] {
+  return inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
+}
+
+/** Whom a message mentions. */
+export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
+  const inlines = ownInlinesOf(message);
+  const mentionsBot = mentionedIds(message).includes(botUserId);
   const first = inlines.find((piece) => !isBlank(piece));
   return {
     mentionsBot,

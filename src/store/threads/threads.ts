@@ -79,6 +79,14 @@ export class Threads extends Queries {
     return this.exists(isOurs);
   }
 
+  /** The workspaces whose thread this is: of a shared channel, several may have the app. */
+  async workspacesOf(channel: string, threadTs: SlackTs): Promise<string[]> {
+    const rows = await this.rows(sql<Pick<Thread, 'workspace'>>`
+      select workspace from threads where channel = ${channel} and thread_ts = ${threadTs} and not is_dormant
+      order by adopted_ts`);
+    return rows.map(({ workspace }) => workspace);
+  }
+
   /** The files of the thread's root, if that is for us. */
   async rootFileIds(key: ThreadKey): Promise<readonly string[]> {
     const row = await this.first(

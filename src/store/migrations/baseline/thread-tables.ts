@@ -55,6 +55,7 @@ export const THREAD_TABLES = `
     primary key (workspace, channel, thread_ts)
   ) with (fillfactor = 80);
   create unique index threads_task on threads (workspace, task_id, account_id) where task_id is not null;
+  create index threads_place on threads (channel, thread_ts);
   create index threads_task_intended on threads (workspace, project_id) where task_intended_at is not null;
   create index threads_paused on threads (workspace, channel, thread_ts) where paused_by_turn_id is not null;
   create index threads_last_used on threads (workspace, last_used_at);

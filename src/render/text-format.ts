@@ -64,7 +64,7 @@ export function capitalise(text: string): string {
 }
 
 /** What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"), also after a tab or a line end. */
-const FORMULA_START = /^[\t\r\n]*[=+\-@＝＋－＠]/;
+const FORMULA_START = /^[\t\r\n]*(?:[=＝]|[+\-@＋－＠]+\s*[\p{L}\p{N}$("'.{])/u;
 const NUMBER = /^[+-]?[.,]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?%?$/i;
 /**
  * What a formula that begins with a sign computes from: cells, texts, other programs, or numbers. Without them it is a

@@ -35,7 +35,21 @@ const measured = [
   '-20 °C',
   '-1 to 5',
 ];
-const signs = ['-', '+', '--', '-/-', '+/-', '+/+', '+/−', '-Inf', '-log10(padj)', '-log2FC', '-OH', '-ΔΔCt'];
+const signs = [
+  '-',
+  '+',
+  '--',
+  '-/-',
+  '+/-',
+  '+/+',
+  '+/+, Trp53<tm1Tyj>/J',
+  '+/−',
+  '-Inf',
+  '-log10(padj)',
+  '-log2FC',
+  '-OH',
+  '-ΔΔCt',
+];
 const words = [
   'a=b',
   'p@one.org',

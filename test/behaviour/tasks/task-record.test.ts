@@ -207,7 +207,7 @@ describe('the record of a task', () => {
     const isAnswered = async () => await turn.where('finished_at', 'is not', null).executeTakeFirst();
     await scene.until('it is answered', isAnswered);
     const { page } = await saved(channel, said);
-    expect(page).toContain('<p>Typed in a form?</p>');
+    expect(page).toContain('<p class="asked">Typed in a form?</p>');
     expect(page).not.toContain(recordNotes.leftOut(1));
     await db
       .updateTable('task_starts')
@@ -218,7 +218,7 @@ describe('the record of a task', () => {
     await retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
     const later = await saved(channel, said);
     expect(later.page).toContain('A button was pressed.');
-    expect(later.page).not.toContain('<p>Typed in a form?</p>');
+    expect(later.page).not.toContain('<p class="asked">Typed in a form?</p>');
     expect(later.page).not.toContain(recordNotes.leftOut(1));
   });
 

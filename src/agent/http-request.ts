@@ -5,6 +5,9 @@ import { decodeBody, UNCOMPRESSED } from '../calls/content-coding.ts';
 import { doubledMs, repeatCall } from '../calls/retries-and-waits.ts';
 import { AgentError } from './errors.ts';
 
+/** The first attempt of a call that may be repeated ends after so many milliseconds of silence within it: its connection may be dead. */
+export const FIRST_IDLE_MS = 8_000;
+
 export interface HttpRequest {
   readonly dispatcher: Dispatcher;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -14,6 +17,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Milliseconds without a byte in either direction that end the request; 0 for no limit. */
   readonly idleMs: number;
+  /** The same between two chunks of the response; `idleMs` if left out. */
+  readonly bodyIdleMs?: number | undefined;
   /** Called on the open connection just before the first byte is sent; throwing stops the request. */
   readonly beforeFirstByte?: (() => void) | undefined;
 }
@@ -53,7 +58,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
       body: sending.body ?? null,
       signal: sending.signal,
       headersTimeout: sending.idleMs,
-      bodyTimeout: sending.idleMs,
+      bodyTimeout: sending.bodyIdleMs ?? sending.idleMs,
     });
     // Destroying a body early emits an error, which must not go unhandled; a reader still gets its own.
     body.on('error', () => {});

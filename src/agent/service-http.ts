@@ -12,7 +12,13 @@ import {
   unreadableResponseError,
 } from './error-mapping.ts';
 import { AgentError, AgentForbiddenError, AgentUnreadCreationError } from './errors.ts';
-import { BrokenRequestError, type HttpResponse, retryCall, sendRequest } from './http-request.ts';
+import {
+  BrokenRequestError,
+  FIRST_IDLE_MS,
+  type HttpResponse,
+  retryCall,
+  sendRequest,
+} from './http-request.ts';
 import { KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
@@ -62,6 +68,8 @@ interface Attempt<T> extends CallDetails {
   readonly outerSignal: AbortSignal;
   readonly read: ReadResponse<T>;
   readonly idleMs: number;
+  /** Called when the response begins. */
+  readonly heard?: (() => void) | undefined;
 }
 
 /** Calls the service with its key. Follows no redirect. */
@@ -158,7 +166,8 @@ export class ServiceHttp {
     const once = async (attempt: number): Promise<T> => {
       if (method === 'GET') await this.#waitToRead(context, outerSignal);
       const call = { ...details, context, method, url, attempt, read, idleMs };
-      const send = (signal: AbortSignal) => this.#attempt({ ...call, outerSignal: signal });
+      const send = (ends: AbortSignal, heard?: () => void) =>
+        this.#attempt({ ...call, outerSignal: ends, heard });
       const made = method === 'GET' ? withSecondCall(send, outerSignal) : send(outerSignal);
       return await made.catch(async (error: unknown) => {
         const isDoubtful =
@@ -192,9 +201,11 @@ export class ServiceHttp {
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: anySignal([outerSignal, timeout.signal]),
         idleMs: call.idleMs,
+        bodyIdleMs: call.idleMs || (call.method === 'GET' && attempt === 1 ? FIRST_IDLE_MS : 0),
         beforeFirstByte: assertLeaseHeld,
       });
       status = response.status;
+      call.heard?.();
       const value = await call.read(response, context);
       gate?.accepted();
       this.lastSuccessAt = performance.now();

@@ -5,6 +5,7 @@ import type { Transport } from './client-options.ts';
 import { type CallContext, errorForBrokenRequest, errorForResponse } from './error-mapping.ts';
 import { AgentError, AgentExpiredLinkError, AgentRejectedError } from './errors.ts';
 import {
+  FIRST_IDLE_MS,
   type HttpRequest,
   type HttpResponse,
   type RetryPolicy,
@@ -54,9 +55,6 @@ export interface LinkUpload {
   readonly sizeBytes: number;
   readonly signal: AbortSignal | undefined;
 }
-
-/** The first attempt of an upload is given up after so many milliseconds of silence: its connection may be dead. */
-const FIRST_IDLE_MS = 8_000;
 
 type LinkRequest = Pick<HttpRequest, 'method' | 'headers'> & {
   /** Creates a new body for each attempt. */

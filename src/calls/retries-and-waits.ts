@@ -52,17 +52,19 @@ export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal |
 export const DEAD_CONNECTION_MS = 5_000;
 
 /**
- * Makes a call that only reads, and makes it once more beside the first if that is silent for so long (ms). The first
- * result counts; the signal of the other call is aborted. Rejects with the error of the first call if both fail.
+ * Makes a call that only reads, and makes it once more beside the first if that is silent for so long (ms): it has neither
+ * ended nor `heard` anything. The first result counts; the signal of the other call is aborted. Rejects with the error of
+ * the first call if both fail.
  */
 export async function withSecondCall<T>(
-  call: (signal: AbortSignal) => Promise<T>,
+  call: (signal: AbortSignal, heard: () => void) => Promise<T>,
   signal: AbortSignal | undefined,
   silentMs = DEAD_CONNECTION_MS,
 ): Promise<T> {
   const [one, other] = [new AbortController(), new AbortController()];
+  const { promise: isHeard, resolve: heard } = Promise.withResolvers<boolean>();
   const make = async (own: AbortController, rival: AbortController) => {
-    const result = await call(anySignal([signal, own.signal]));
+    const result = await call(anySignal([signal, own.signal]), () => heard(true));
     rival.abort(NO_LONGER_NEEDED);
     return result;
   };
@@ -71,7 +73,7 @@ export async function withSecondCall<T>(
     () => true,
     () => true,
   );
-  if (await within(silentMs, isSettled, false)) return await first;
+  if (await within(silentMs, Promise.race([isSettled, isHeard]), false)) return await first;
   return await Promise.any([first, make(other, one)]).catch(() => first);
 }
 

@@ -106,8 +106,8 @@ async function emptyListIn(
   message: RenderedMessage,
 ): Promise<RenderedMessage> {
   const slack = deps.workspace(workspace);
-  if (slack === undefined || (await slack.people.botPlaceIn(channel, PLACE_TIMEOUT_MS)) === 'inside')
-    return message;
+  const place = await slack?.people.botPlaceIn(channel, PLACE_TIMEOUT_MS).catch(() => undefined);
+  if (slack === undefined || place === undefined || place === 'inside') return message;
   return { text: await inviteMe(slack), blocks: [] };
 }
 

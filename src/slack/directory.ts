@@ -210,17 +210,18 @@ export class SlackDirectory {
     });
   }
 
-  /** Whether the bot is in a channel, or it is archived. Not cached. `inside` also if Slack cannot say within `maxWaitMs`. */
-  async botPlaceIn(id: string, maxWaitMs: number): Promise<'inside' | 'outside' | 'archived'> {
-    const options = { schema: channelResponseSchema, maxWaitMs };
+  /** Whether the bot is in a channel, or it is archived. Not cached. Undefined if Slack may not be asked within `maxWaitMs`. Throws a SlackError if Slack is unavailable. */
+  async botPlaceIn(id: string, maxWaitMs?: number): Promise<'inside' | 'outside' | 'archived' | undefined> {
+    const options = { schema: channelResponseSchema, ...(maxWaitMs !== undefined && { maxWaitMs }) };
     try {
       const response = await this.#client.call('conversations.info', { channel: id }, options);
-      if (response === undefined) return 'inside';
+      if (response === undefined) return undefined;
       const { is_archived, is_member, is_im, is_mpim } = response.channel;
       if (is_archived) return 'archived';
       return is_member || is_im || is_mpim ? 'inside' : 'outside';
     } catch (error) {
-      return error instanceof ChannelGoneError || error instanceof SlackRefusedError ? 'outside' : 'inside';
+      if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return 'outside';
+      throw error;
     }
   }
 

@@ -14,6 +14,18 @@ test.concurrent('a link that says nothing is asked once more beside, and its ans
   await client.close();
 });
 
+test.concurrent('an answer that breaks off in silence is asked for again', async () => {
+  await using service = await localServer((_request, response) => {
+    const text = JSON.stringify({ id: 't1', title: 'one', status: 'idle', project_id: 'p1' });
+    if (service.requests.length > 1) response.setHeader('content-type', 'application/json').end(text);
+    else response.write(text.slice(0, 10));
+  });
+  const client = clientOf(service.origin);
+  expect((await client.getTask('t1')).id).toBe('t1');
+  expect(service.requests).toHaveLength(2);
+  await client.close();
+});
+
 test.concurrent('an upload of which nothing is heard is sent anew before a minute is over', async () => {
   await using storage = await localServer((request, response) => {
     request.resume();

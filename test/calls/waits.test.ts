@@ -84,3 +84,15 @@ test('a call that fails at once is not made again, and one that is aborted ends 
   await expect(aborted).rejects.toThrow('aborted');
   expect(calls.slice(1).map(({ signal }) => signal.aborted)).toEqual([true, true]);
 });
+
+test('a call that has heard something is not made again, however long it takes', async () => {
+  let calls = 0;
+  const call = async (_signal: AbortSignal, heard: () => void) => {
+    calls += 1;
+    heard();
+    await sleep(100);
+    return 'long';
+  };
+  expect(await withSecondCall(call, undefined, 20)).toBe('long');
+  expect(calls).toBe(1);
+});

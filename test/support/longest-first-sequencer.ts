@@ -19,6 +19,7 @@ const ORDER = [
   'behaviour/turns/odd-http',
   'behaviour/controls/late-stop',
   'behaviour/inbox/backfill',
+  'behaviour/operate/dead-connections',
   'behaviour/turns/call-faults',
   'relay/turns/dispatcher',
   'sandbox/chaos/broken-bots',

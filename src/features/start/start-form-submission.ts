@@ -151,7 +151,8 @@ async function placeRefusal(
   channel: string,
   leftMs: number,
 ): Promise<string | undefined> {
-  const place = await within(leftMs, workspace.people.botPlaceIn(channel, leftMs), 'inside' as const);
+  const known = workspace.people.botPlaceIn(channel, leftMs).catch(() => undefined);
+  const place = await within(leftMs, known, undefined);
   if (place === 'archived') return strings.startForm.archived;
   return place === 'outside' ? inviteMe(workspace) : undefined;
 }

@@ -7,6 +7,7 @@ import { openAppScene } from '../../support/app-scene.ts';
 
 const mib = 1024 * 1024;
 const scene = await openAppScene({
+  tls: true,
   s3: true,
   agent: { behaviour: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
   settings: {

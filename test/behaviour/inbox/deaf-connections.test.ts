@@ -10,6 +10,7 @@ test('if Slack accepts posts but delivers no events, the app says so, reconnects
   const release = Promise.withResolvers<void>();
   const scene = await openAppScene(
     {
+      tls: true,
       agent: {
         script: async (turn) => {
           turn.write('One.');

@@ -37,11 +37,16 @@ async function until(watch: (happened: () => void) => () => void): Promise<numbe
   return await promise.finally(end);
 }
 
-describe.each([1, 6])('in the middle of %i answers', (threads) => {
-  test.each(['slack', 'agent'] as const)(
-    'calls are back soon after the connections to the %s have died',
-    async (dead) => {
-      const { scene, proxies } = await openSceneBehindProxies(onTestFinished);
+describe('calls are back soon', () => {
+  test.for([
+    ['slack', 1],
+    ['slack', 6],
+    ['agent', 1],
+    ['agent', 6],
+  ] as const)(
+    'after the connections to the %s have died in the middle of %i answers',
+    async ([dead, threads], { onTestFinished: whenDone }) => {
+      const { scene, proxies } = await openSceneBehindProxies(whenDone);
       const asked = Array.from({ length: threads }, () => {
         const channel = scene.channel();
         return { channel, root: scene.ask(channel, '/slow 12') };

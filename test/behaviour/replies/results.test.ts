@@ -57,7 +57,7 @@ const maker: AgentScript = async (turn) => {
 };
 
 const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.6', BACKGROUND_WAIT_SECONDS: '0' };
-const scene = await openAppScene({ agent: { script: maker }, settings });
+const scene = await openAppScene({ tls: true, agent: { script: maker }, settings });
 
 async function asked(
   stage: AppScene,

@@ -100,6 +100,7 @@ async function measure(seconds: number) {
     const records = await recordThreads(sandbox, hour);
     const judgement = judge({ said, sentByPresses: hour.sentByPresses, names: NAMES }, records);
     print(judgement);
+    for (const what of hour.waitedInVain) console.error(`waited in vain: ${what}`);
     const ignoredPresses = hour.presses.filter(({ isAnswered }) => !isAnswered);
     for (const { person, button } of ignoredPresses) console.error(`not answered: ${button} by ${person}`);
     return {
@@ -118,6 +119,7 @@ async function measure(seconds: number) {
       missedInput: judgement.missedInput.length,
       ignoredMessages: judgement.ignored.length,
       ignoredPresses: ignoredPresses.length,
+      waitsInVain: hour.waitedInVain.length,
       agentQuestionAnsweredP95Seconds: round(percentile(judgement.answerSeconds, 0.95)),
       reactionsRemoveRefused: slack.calls.filter(({ method, ok }) => method === 'reactions.remove' && !ok)
         .length,
@@ -142,6 +144,7 @@ export async function run(args: string[]): Promise<void> {
     seen.missedInput,
     seen.ignoredMessages,
     seen.ignoredPresses,
+    seen.waitsInVain,
     seen.reactionsRemoveRefused,
   ];
   const isGood =

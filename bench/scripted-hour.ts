@@ -23,6 +23,7 @@ export class ScriptedHour implements Stage {
   readonly ended: Stage['ended'];
   readonly said: SaidMessage[] = [];
   readonly presses: Stage['presses'] = [];
+  readonly waitedInVain: string[] = [];
   readonly sentByPresses: Stage['sentByPresses'] = [];
   readonly #people;
   readonly #minuteMs: number;
@@ -78,11 +79,13 @@ export class ScriptedHour implements Stage {
     return this.isHurried ? all.slice(0, 1) : all;
   }
 
-  /** Waits until something is so; false if it did not become so in time. */
-  async until(look: () => boolean | Promise<boolean>): Promise<boolean> {
+  async until(what: string, look: () => boolean | Promise<boolean>): Promise<boolean> {
     const end = performance.now() + TIMEOUT_MS;
     while (!(await look())) {
-      if (performance.now() >= end) return false;
+      if (performance.now() >= end) {
+        this.waitedInVain.push(what);
+        return false;
+      }
       await sleep(LOOK_INTERVAL_MS);
     }
     return true;
@@ -187,11 +190,14 @@ export class ScriptedHour implements Stage {
     const asked = thread.say('alan', held, 'question', { mentions: true });
     await thread.shows(HeldAgent.AT_WORK);
     const { message } = thread.say('alan', 'never mind', 'talk');
-    await this.until(() => (message.reactions.size ?? 0) > 0);
+    await this.until('a mark on a waiting message', () => (message.reactions.size ?? 0) > 0);
     this.sandbox.slack.remove(channel.id, message.ts);
     const key = { workspace: message.teamId, channel: channel.id, ts: message.ts };
     const { messages } = this.sandbox.bot.store;
-    await this.until(async () => (await messages.get(key))?.state === 'withdrawn');
+    await this.until(
+      'a deletion reaches a waiting message',
+      async () => (await messages.get(key))?.state === 'withdrawn',
+    );
     this.heldAgent.letGo(held);
     await thread.answered(asked);
   }

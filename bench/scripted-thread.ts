@@ -53,8 +53,8 @@ export interface Stage {
   person(name: Name): Person;
   /** Waits until this minute of the hour. */
   at(minute: number): Promise<void>;
-  /** Waits until something is so; false if it did not become so in time. */
-  until(look: () => boolean | Promise<boolean>): Promise<boolean>;
+  /** Waits until something is so; false, and one more wait in vain, if it did not become so in time. */
+  until(what: string, look: () => boolean | Promise<boolean>): Promise<boolean>;
 }
 
 type Shared = Parameters<InProcessSandbox['slack']['say']>[0];
@@ -127,22 +127,26 @@ export class Thread {
   async call(name: Name, saying: Saying): Promise<void> {
     const said = this.say(name, '', 'call', saying);
     const { ts } = said.message;
-    said.isNoticed = await this.#stage.until(() => this.#posts().some((post) => post.ts > ts));
+    said.isNoticed = await this.#stage.until(`${name} is answered with a post`, () =>
+      this.#posts().some((post) => post.ts > ts),
+    );
   }
 
   /** Waits for the end of the turn of a message. */
   async answered(said: SaidMessage): Promise<void> {
-    said.isNoticed = await this.#stage.until(() => this.#stage.ended.has(said.message.ts));
+    said.isNoticed = await this.#stage.until(`the turn of “${said.text}” ends`, () =>
+      this.#stage.ended.has(said.message.ts),
+    );
   }
 
   /** Waits until the bot has shown these words in the thread. */
   async shows(words: string): Promise<void> {
-    await this.#stage.until(() => this.#shown().includes(words));
+    await this.#stage.until(`the thread shows “${words}”`, () => this.#shown().includes(words));
   }
 
   /** Waits until the bot has said something to a person that only they see. */
   async tells(name: Name): Promise<void> {
-    await this.#stage.until(() => this.#notesFor(name).length > 0);
+    await this.#stage.until(`${name} is told something`, () => this.#notesFor(name).length > 0);
   }
 
   /** What the button sends to the agent, besides what people said. */
@@ -159,7 +163,8 @@ export class Thread {
     const presses = names.map((person) => ({ person, button, isAnswered: false }));
     this.#stage.presses.push(...presses);
     const pressed = presses.map((press) => ({ press, post: () => this.#withButton(press.person, button) }));
-    if (!(await this.#stage.until(() => pressed.every(({ post }) => post() !== undefined)))) return;
+    const hasButton = () => pressed.every(({ post }) => post() !== undefined);
+    if (!(await this.#stage.until(`there is a button ${button}`, hasButton))) return;
     await Promise.all(
       pressed.map(async ({ press, post }) => {
         const { person } = press;
@@ -174,6 +179,7 @@ export class Thread {
           ...(button === 'feedback' && value !== undefined && { value }),
         });
         press.isAnswered = await this.#stage.until(
+          `${person} sees what ${button} does`,
           () =>
             this.#seenOnlyBy(person) !== before ||
             (shows !== undefined && this.#shown().includes(shows(person))),

@@ -9,7 +9,7 @@ import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './script
 
 const LOOK_INTERVAL_MS = 50;
 /** Far more than anything takes, for machines that are busy; what never happens shows in the figures. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 /** In less time (s) the hour has more messages than Slack's limits admit. */
 export const UNHURRIED_SECONDS = 120;
 /** What a reminder says. */

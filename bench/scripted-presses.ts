@@ -139,9 +139,8 @@ async function chosenAgain(stage: Stage, channel: Channel): Promise<void> {
   await thread.ask('barbara', question, 'question', { mentions: true, flags: '--model ultra ' });
   await thread.press(['barbara', 'alan'], 'choose_again');
   const person = stage.person('barbara');
-  await stage.until('the form has the question', () =>
-    JSON.stringify(slack.modal(person)?.blocks ?? []).includes(question),
-  );
+  const hasQuestion = () => JSON.stringify(slack.modal(person)?.blocks ?? []).includes(question);
+  if (!(await stage.until('the form has the question', hasQuestion))) return;
   await slack.submitView(person, { question, model: 'max' });
   await stage.until('the question is asked again', () =>
     agent.tasks.some(({ title, messages }) => title.startsWith(question) && messages.length > 1),

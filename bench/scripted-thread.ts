@@ -15,7 +15,7 @@ export type PointedInput =
 /** What a person said, and for whom. */
 export interface SaidMessage {
   message: Message;
-  /** Without the mention and flags. */
+  /** As the agent would read it, without the bot's mention and flags. */
   text: string;
   /** A question to the agent, an answer to its question, a mention or file that asks nothing yet, or talk among people. */
   kind: 'question' | 'answer' | 'call' | 'talk';
@@ -106,9 +106,15 @@ export class Thread {
     const isBetweenPeople = this.#isBetweenPeople;
     const comesWithMore = Object.keys(shared).length > 0;
     const shares = { hasFile: file !== '', comesWithMore, pointsAt };
-    const said = { message, text, kind, isBetweenPeople, ...shares, isNoticed: false };
+    const said = { message, text: this.#asRead(text), kind, isBetweenPeople, ...shares, isNoticed: false };
     this.#stage.said.push(said);
     return said;
+  }
+
+  /** The text with the names of those whom it mentions. */
+  #asRead(text: string): string {
+    const mentioned = NAMES.map((name): [string, Name] => [`<@${this.#stage.person(name).id}>`, name]);
+    return mentioned.reduce((read, [mention, name]) => read.replaceAll(mention, `@${name}`), text);
   }
 
   /** Says it and waits for the end of its turn. */

@@ -1,3 +1,4 @@
+import { anySignal } from '../../calls/retries-and-waits.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { Message } from '../../store/schema.ts';
 import { messageUpdate } from '../reading/message-versions.ts';
@@ -34,7 +35,7 @@ async function readBack(
   { channel, thread_ts: threadTs, ts, user_id }: Message,
   known: Parameters<typeof messageUpdate>[0],
 ) {
-  const signal = AbortSignal.any([lease.signal, AbortSignal.timeout(READ_MS)]);
+  const signal = anySignal([lease.signal, AbortSignal.timeout(READ_MS)]);
   try {
     const read = await workspace.readBack.message({ channel, threadTs, ts, signal });
     if (read?.user === user_id)

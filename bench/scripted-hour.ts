@@ -8,8 +8,8 @@ import { playPresses } from './scripted-presses.ts';
 import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './scripted-thread.ts';
 
 const LOOK_INTERVAL_MS = 50;
-/** Far more than anything takes, for machines that are busy; what never happens shows in the figures. */
-const TIMEOUT_MS = 300_000;
+/** A wait is in vain once nobody has posted anything for so long: however slow the machine is, the hour has then stopped. */
+const QUIET_MS = 90_000;
 /** In less time (s) the hour has more messages than Slack's limits admit. */
 export const UNHURRIED_SECONDS = 120;
 /** What a reminder says. */
@@ -28,6 +28,7 @@ export class ScriptedHour implements Stage {
   readonly #people;
   readonly #minuteMs: number;
   readonly #began = performance.now();
+  #lastPostAt = 0;
 
   /** `heldAgent` is the sandbox's agent, and `ended` grows as its turns end. */
   constructor(
@@ -39,6 +40,9 @@ export class ScriptedHour implements Stage {
     this.heldAgent = heldAgent;
     this.ended = ended;
     this.#minuteMs = (seconds * 1_000) / 60;
+    sandbox.slack.onChange(({ kind }) => {
+      if (kind === 'posted') this.#lastPostAt = performance.now();
+    });
     this.#people = new Map(NAMES.map((name) => [name, sandbox.slack.createPerson({ name })]));
   }
 
@@ -80,9 +84,9 @@ export class ScriptedHour implements Stage {
   }
 
   async until(what: string, look: () => boolean | Promise<boolean>): Promise<boolean> {
-    const end = performance.now() + TIMEOUT_MS;
+    const began = performance.now();
     while (!(await look())) {
-      if (performance.now() >= end) {
+      if (performance.now() - Math.max(began, this.#lastPostAt) >= QUIET_MS) {
         this.waitedInVain.push(what);
         return false;
       }

@@ -87,10 +87,10 @@ function malformedBody(identities: EventIdentities, channel: string, ts: string,
   ]);
 }
 
-const REQUEST_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 const NO_CONNECTION_PAUSE_MS = 1_000;
 
-/** Sends a case as Slack does; `unsigned`: the receiver had to refuse it. @throws without a response within 20 s */
+/** Sends a case as Slack does; `unsigned`: the receiver had to refuse it. @throws without a response within a minute */
 export async function sendByHttp(
   port: number,
   signingSecret: string,

@@ -278,11 +278,12 @@ test('people and channels are recognised', async () => {
     id: person.id,
     name: 'ada',
     kind: 'member',
+    isHuman: true,
     isAdmin: false,
   });
   expect((await people.person(guest.id)).kind).toBe('guest');
   expect((await people.person(stranger.id)).kind).toBe('stranger');
-  expect((await people.person(bot.id)).kind).toBe('bot');
+  expect(await people.person(bot.id)).toMatchObject({ kind: 'bot', isHuman: false });
   expect((await people.person('U0NOBODY')).kind).toBe('unknown');
   expect(await people.channel(channel.id)).toMatchObject({ name: 'lab', kind: 'public' });
 });

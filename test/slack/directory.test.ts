@@ -35,7 +35,13 @@ function answer(change: Record<string, unknown>): void {
 describe('a person', () => {
   test('has the name that people see', async () => {
     answer({});
-    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'Ada', kind: 'member', isHuman: true, isAdmin: false });
+    expect(await people.person('U1')).toEqual({
+      id: 'U1',
+      name: 'Ada',
+      kind: 'member',
+      isHuman: true,
+      isAdmin: false,
+    });
     people.invalidate('U1');
     answer({ profile: { display_name: '', real_name: 'Ada Lovelace' } });
     expect(await people.personName('U1')).toBe('Ada Lovelace');
@@ -69,7 +75,13 @@ describe('a person', () => {
 
   test('whom Slack does not know is unknown, and is not requested again at once', async () => {
     scene.slack.on('users.info', { body: { ok: false, error: 'user_not_found' } });
-    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'U1', kind: 'unknown', isHuman: false, isAdmin: false });
+    expect(await people.person('U1')).toEqual({
+      id: 'U1',
+      name: 'U1',
+      kind: 'unknown',
+      isHuman: false,
+      isAdmin: false,
+    });
     await people.person('U1');
     expect(scene.slack.calls).toHaveLength(1);
   });

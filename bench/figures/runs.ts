@@ -120,6 +120,9 @@ export const RUNS: readonly Run[] = [
       { field: 'botMessagesPerQuestion', what: 'messages of the bot for a question', bar: { atMost: 2.5 } },
       none('talkSentToAgent', 'talk sent to the agent'),
       none('questionsMissed', 'questions missed'),
+      none('sentAgain', 'messages sent twice'),
+      none('unreadPrompts', 'prompts that the bench cannot read'),
+      none('waitsInVain', 'scenes that waited in vain'),
       none('missedInput', 'tables, forwarded messages, links and files neither sent nor named as left out'),
       none('ignoredMessages', 'messages for the bot that get no answer'),
       none('ignoredPresses', 'presses of buttons that get no answer'),
@@ -306,7 +309,7 @@ export const RUNS: readonly Run[] = [
     name: 'soak',
     what: 'Five minutes of messages with files and faults',
     command: ['bench', '--', 'soak'],
-    seconds: 860,
+    seconds: 480,
     seedOption: '--seed',
     dependsOn: [...BOT, 'bench/soak.ts', 'sandbox/chaos'],
     figures: [
@@ -333,6 +336,12 @@ export const RUNS: readonly Run[] = [
     'Ten kills, and a database that fails in seven ways for 12 s each',
     ['--kills', '10', '--database', '12'],
     220,
+  ),
+  chaos(
+    'network',
+    'Paths to Slack, the service and the storage that go silent, are reset, are slow or lose answers, for 12 s each, over TLS',
+    ['--network', '12', '--tls'],
+    300,
   ),
   {
     name: 'chaos-poison',

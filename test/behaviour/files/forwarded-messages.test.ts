@@ -162,7 +162,7 @@ describe.concurrent("Slack's preview of a link", () => {
     const root = scene.ask(scene.channel(), 'read https://example.org/paper', { attachments: [preview] });
     await scene.finished({ id: root.channel }, root);
     expect(scene.sentToAgent('read').texts).toEqual([
-      "read https://example.org/paper\n\n[Slack's preview of https://example.org/paper: A paper – On **plates**. More]",
+      "read https://example.org/paper\n\n[Slack's preview of https://example.org/paper: A paper – On plates. More]",
     ]);
   });
 

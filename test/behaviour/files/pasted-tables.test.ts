@@ -105,7 +105,7 @@ describe.concurrent('a pasted table', () => {
       '“table-1.csv” was left out: it has more than 50,000 cells.',
     );
     const { texts, fileIds } = scene.sentToAgent('is this too large?');
-    expect(texts[0]).toContain('[The table has 1 more rows]');
+    expect(texts[0]).toContain('[The table has 1 more row]');
     expect(fileIds).toEqual([[]]);
   });
 

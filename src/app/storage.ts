@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CredentialGateOptions } from '../calls/credential-gate.ts';
+import { within } from '../calls/retries-and-waits.ts';
 import type { Config } from '../config.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
 import { startEmbeddedServer } from '../postgres/embedded-server.ts';
@@ -11,6 +12,9 @@ import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
 import type { OnStep } from '../store/threads/turn-steps.ts';
 import { Keyring } from '../store/workspaces/encryption.ts';
+
+/** The longest that a stop waits to be forgotten as a process (ms). */
+const LEAVE_TIMEOUT_MS = 1_000;
 
 /** What tests and measurements change about the app. */
 export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {
@@ -67,10 +71,8 @@ export async function openStorage(
   if (embedded !== undefined)
     await Promise.all([queue.reclaim(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
   await processes.enter(holder);
-  const leave = () => processes.remove([holder]);
-  cleanup.defer(() =>
-    leave().catch((err: unknown) => log.debug({ err }, 'the next start finds this one dead')),
-  );
+  // Where the database does not answer, the next start finds this process dead.
+  cleanup.defer(() => within(LEAVE_TIMEOUT_MS, processes.remove([holder]), undefined).catch(() => undefined));
   const dead = await processes.findDead();
   const threads = await queue.reclaim(dead);
   if (threads > 0) log.info({ threads }, 'took over from dead processes of this host');

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { parseJson } from '../../calls/json.ts';
 import type { MessageContent, SlackTs } from '../../store/schema.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { wordsOf } from './block-parser.ts';
@@ -84,18 +86,20 @@ export function withoutFiles({ files, ...content }: MessageContent, ids: readonl
 
 /** Whether two versions of a message say and share the same. What Slack adds by itself, such as previews, does not count. */
 export function isSameAsWritten(one: MessageContent, other: MessageContent): boolean {
-  return asWritten(one) === asWritten(other);
+  return isDeepStrictEqual(asWritten(one), asWritten(other));
 }
 
-function asWritten(content: MessageContent): string {
+/** What was written; the database and Slack order the keys of a table's cells differently. */
+function asWritten(content: MessageContent): unknown {
   const message = parseMessage(content);
   const attachments = message.attachments.filter((attachment) => !isLinkPreview(attachment));
   const blocks = blocksOf({ ...message, attachments } satisfies ParsedMessage);
   const tables = tablesAmong(blocks).map(({ rows }) => rows);
   const files = filesOf(content).map(({ id }) => id);
-  // Slack names blocks anew.
-  return JSON.stringify(
+  const written = JSON.stringify(
     [message.text, wordsOf(withoutTables(blocks)), tables, files],
+    // Slack names blocks anew.
     (key, value: unknown) => (key === 'block_id' ? undefined : value),
   );
+  return parseJson(written);
 }

@@ -64,7 +64,10 @@ test('a service that answers wrongly in every way does no harm to workspaces of 
   expect(answers).toBeGreaterThanOrEqual(15);
 });
 
-test('a service that differs from its document a little costs nobody an answer', async () => {
+// What is wrong beside others is played again by itself, which takes a busy machine minutes.
+test('a service that differs from its document a little costs nobody an answer', {
+  timeout: 600_000,
+}, async () => {
   const MESSAGE = '/experimental/tasks/{task_id}/messages';
   const names = [
     'POST /projects.403',

@@ -74,15 +74,17 @@ const perTurn = (field: string, what: string, atMost: number, unit?: string): Fi
 
 /** A run that kills processes or breaks what the bot needs, and then looks for damage. */
 function chaos(name: string, what: string, args: readonly string[], seconds: number): Run {
-  return {
-    name: `chaos-${name}`,
-    what,
-    command: ['chaos', '--', ...args],
-    seconds,
-    seedOption: '--seed',
-    dependsOn: CHAOS,
-    figures: CHAOS_DAMAGE,
-  };
+  return { ...randomRun('chaos', name, what, args), seconds, dependsOn: CHAOS, figures: CHAOS_DAMAGE };
+}
+
+/** A run that feeds the bot what nobody should, and then looks for harm. */
+function fuzz(name: string, what: string, args: readonly string[], seconds: number): Run {
+  return { ...randomRun('fuzz', name, what, args), seconds, dependsOn: FUZZ, figures: HARM };
+}
+
+function randomRun(script: string, name: string, what: string, args: readonly string[]) {
+  const command = [script, '--', ...args];
+  return { name: `${script}-${name}`, what, command, seedOption: '--seed' } as const;
 }
 
 /** Each figure that a page quotes: the run that measures it, its bar, and what can move it. */
@@ -362,32 +364,16 @@ export const RUNS: readonly Run[] = [
     ],
   },
   {
-    name: 'fuzz-events',
-    what: '20,000 odd events, and ten questions among them',
-    command: ['fuzz', '--', '--events', '20000'],
-    seconds: 300,
-    seedOption: '--seed',
-    dependsOn: FUZZ,
+    ...fuzz('events', '20,000 odd events, and ten questions among them', ['--events', '20000'], 300),
     figures: [...HARM, { field: 'answered', what: 'questions answered', bar: { is: 10 } }],
   },
-  {
-    name: 'fuzz-service',
-    what: '1,000 wrong or hostile answers of the service',
-    command: ['fuzz', '--', '--service', '--answers', '1000'],
-    seconds: 120,
-    seedOption: '--seed',
-    dependsOn: FUZZ,
-    figures: HARM,
-  },
-  {
-    name: 'fuzz-drift',
-    what: 'Each field and status of the service other than documented, one at a time',
-    command: ['fuzz', '--', '--drift'],
-    seconds: 360,
-    seedOption: '--seed',
-    dependsOn: FUZZ,
-    figures: HARM,
-  },
+  fuzz('service', '1,000 wrong or hostile answers of the service', ['--service', '--answers', '1000'], 120),
+  fuzz(
+    'drift',
+    'Each field and status of the service other than documented, one at a time',
+    ['--drift'],
+    360,
+  ),
 ];
 
 /** What moves each figure besides what its run names. */

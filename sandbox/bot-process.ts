@@ -73,7 +73,8 @@ export class BotProcess {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       if (stream === null) continue;
       createInterface({ input: stream }).on('line', (line) => {
-        this.#log.write(`${line}\n`);
+        // Lines may still come after the process's exit has ended the log.
+        if (this.#log.writable) this.#log.write(`${line}\n`);
         this.#readLogLine(line);
       });
     }

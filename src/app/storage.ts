@@ -65,14 +65,14 @@ export async function openStorage(
   const holder = randomUUID();
   const processes = new ProcessRegistry(database.leasePool);
   const queue = new ThreadQueue({ database, log, holder });
-  cleanup.defer(() => queue.stop());
+  // Where the database does not answer, the next start finds this process dead.
+  const leave = () => within(LEAVE_TIMEOUT_MS, processes.remove([holder]), undefined).catch(() => undefined);
+  cleanup.defer(async () => void (await Promise.all([queue.stop(), leave()])));
   await queue.start();
   // We hold the embedded server's lock, so any process that held jobs or connections there has ended.
   if (embedded !== undefined)
     await Promise.all([queue.reclaim(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
   await processes.enter(holder);
-  // Where the database does not answer, the next start finds this process dead.
-  cleanup.defer(() => within(LEAVE_TIMEOUT_MS, processes.remove([holder]), undefined).catch(() => undefined));
   const dead = await processes.findDead();
   const threads = await queue.reclaim(dead);
   if (threads > 0) log.info({ threads }, 'took over from dead processes of this host');

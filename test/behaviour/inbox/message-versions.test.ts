@@ -75,6 +75,7 @@ test('a message that its client sends twice is one', async () => {
   const channel = scene.channel();
   const clientMsgId = '5e8c0b7a-4a3c-4a55-9b1e-0f4b6a1f2c3d';
   const root = scene.ask(channel, 'said once', { clientMsgId });
+  await slack.settled();
   const again = scene.ask(channel, 'said once', { clientMsgId });
   const others = scene.ask(channel, 'said once', { clientMsgId, person: scene.grace });
   await scene.finished(channel, root);

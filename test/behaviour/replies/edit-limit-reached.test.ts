@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AgentTurn } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
@@ -57,7 +58,14 @@ const scene = await openAppScene({
   },
 });
 const { slack } = scene;
-const rateLimits = new SharedRateLimits(scene.sandbox.bot.store.db);
+const { db } = scene.sandbox.bot.store;
+const rateLimits = new SharedRateLimits(db);
+
+/** Lets no edit be allowed for another while, however slow the machine is. */
+async function holdOn(): Promise<void> {
+  const blocked_until = sql<Date>`clock_timestamp() + ${HOLD_MS} * interval '1 ms'`;
+  await db.updateTable('rate_limits').set({ blocked_until }).where('limit_key', '=', 'chat.update').execute();
+}
 
 describe('an answer that ends while Slack allows no edits', () => {
   const threads = new Map<string, { channel: Channel; root: Message }>();
@@ -82,6 +90,7 @@ describe('an answer that ends while Slack allows no edits', () => {
     const edits = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
     await scene.until('the process knows that there are no edits', async () => {
       const then = edits();
+      await holdOn();
       await pause(1_000);
       return edits() === then;
     });
@@ -90,7 +99,11 @@ describe('an answer that ends while Slack allows no edits', () => {
     const ends = { lines: 'line 29', fence: 'line 29', nothing: 'Paragraph 3', long: 'Paragraph 799' };
     for (const [name, { channel, root }] of threads) {
       const end = new Map(Object.entries(ends)).get(name) ?? 'Paragraph 7';
-      await scene.until(`the end of ${name} shows`, () => scene.shown(channel, root).includes(end));
+      await scene.until(`the end of ${name} shows`, async () => {
+        if (scene.shown(channel, root).includes(end)) return true;
+        await holdOn();
+        return false;
+      });
     }
     expect(edits()).toBe(before);
   });

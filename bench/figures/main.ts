@@ -8,7 +8,8 @@ import { figureValue, type Measured, printedValues, readResults, verdict, writeR
 import { runOnce } from './run-process.ts';
 import { RUNS, touchedRuns } from './runs.ts';
 
-const USAGE = `Usage: npm run figures [-- [NAME ...] [--since COMMIT] [--list] [--write]]
+const USAGE = 'npm run figures [-- [NAME ...] [--since COMMIT] [--list] [--write]]';
+const HELP = `Usage: ${USAGE}
 
 Measures every figure that the pages quote, or those of the named runs, one after another, for two hours in all. Prints each with
 its bar, and last one line of JSON. The results are kept in bench/figures/results.json. Exit code 1: some figure falls short.
@@ -24,7 +25,7 @@ const BUSY_LOAD = 0.5;
 
 const execute = promisify(execFile);
 
-await runCommand(USAGE, async () => {
+await runCommand(HELP, async () => {
   // What a run has started ends with this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(130));

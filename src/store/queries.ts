@@ -40,8 +40,13 @@ export async function countChanges(db: Kysely<Tables>, statement: RawBuilder<unk
   return Number((await statement.execute(db)).numAffectedRows ?? 0);
 }
 
+/** How JSON writes NUL characters and lone surrogates. */
+const MAY_BE_REJECTED = /\\u(?:0000|d[89a-f])/;
+
 /** A value as JSON that PostgreSQL accepts: without NUL characters and lone surrogates, which it rejects. */
 export function toPostgresJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!MAY_BE_REJECTED.test(json)) return json;
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part === 'string') return withoutInvalidCharacters(part);
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;

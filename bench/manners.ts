@@ -17,17 +17,36 @@ import { percentile, round } from './statistics.ts';
 const MAX_MESSAGES_PER_QUESTION = 2.5;
 const MAX_ANSWER_SECONDS = 12;
 
+/** What a bot with manners never does. */
+export const HARM = [
+  'remindersLeft',
+  'talkSentToAgent',
+  'questionsMissed',
+  'sentAgain',
+  'unreadPrompts',
+  'missedInput',
+  'ignoredMessages',
+  'ignoredPresses',
+  'waitsInVain',
+  'reactionsRemoveRefused',
+] as const;
+
 /** For an hour that is played in seconds: without Slack's limits, and with more patience for a busy machine. */
 const HURRIED: Partial<InProcessSandboxOptions> = {
-  limits: { slackPace: 20 },
+  limits: { slackPace: 20, settledTaskMs: 5_000 },
   slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 60_000, retryScale: 0.02 },
 };
 
 /** What the sandbox tells the hour, and the hour tells its agent. */
 type HourPlayers = Pick<Stage, 'heldAgent'> & { ended: Set<string> };
 
-function startSandbox(seconds: number, { heldAgent, ended }: HourPlayers): Promise<InProcessSandbox> {
+function startSandbox(
+  seconds: number,
+  { heldAgent, ended }: HourPlayers,
+  databaseUrl: string | undefined,
+): Promise<InProcessSandbox> {
   return startInProcessSandbox({
+    databaseUrl,
     onTurnStep: ({ message_ts }, step) => void (step === 'finished' && ended.add(message_ts)),
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     agent: { pace: seconds / 3_600, script: heldAgent.script() },
@@ -83,9 +102,10 @@ function print({ missed, talk, repeated, unread, missedInput, ignored }: Judgeme
     console.error(`not with “${text}”: ${JSON.stringify(input).slice(0, 200)}`);
 }
 
-async function measure(seconds: number) {
+/** Plays an hour among people in so many seconds, on a database of its own or the given one, and counts what harm was done. */
+export async function playHour(seconds: number, databaseUrl?: string) {
   const players = { heldAgent: new HeldAgent(), ended: new Set<string>() };
-  const sandbox = await startSandbox(seconds, players);
+  const sandbox = await startSandbox(seconds, players, databaseUrl);
   try {
     const { slack } = sandbox;
     const counts = countMessages(sandbox);
@@ -133,22 +153,10 @@ async function measure(seconds: number) {
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '120' } } });
   const seconds = Number(values.seconds);
-  const seen = await measure(seconds);
+  const seen = await playHour(seconds);
   console.log(JSON.stringify({ bench: 'manners', ...seen }));
-  const harm = [
-    seen.remindersLeft,
-    seen.talkSentToAgent,
-    seen.questionsMissed,
-    seen.sentAgain,
-    seen.unreadPrompts,
-    seen.missedInput,
-    seen.ignoredMessages,
-    seen.ignoredPresses,
-    seen.waitsInVain,
-    seen.reactionsRemoveRefused,
-  ];
   const isGood =
-    harm.every((count) => count === 0) &&
+    HARM.every((kind) => seen[kind] === 0) &&
     seen.reminders > 0 &&
     seen.botMessagesPerQuestion <= MAX_MESSAGES_PER_QUESTION &&
     (seconds < UNHURRIED_SECONDS || seen.agentQuestionAnsweredP95Seconds <= MAX_ANSWER_SECONDS);

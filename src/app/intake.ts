@@ -13,6 +13,7 @@ import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { projectNameJobs } from '../relay/sending/channel-project.ts';
 import * as strings from '../render/strings/index.ts';
 import { REQUIRED_SCOPES } from '../slack/app-manifest.ts';
+import { SlackUnavailableError } from '../slack/errors.ts';
 import type { Features } from './features.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
@@ -67,8 +68,14 @@ export function createIntake(
     onUninstallEvent: oauth?.acceptUninstallEvent,
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
     isHuman: async ({ workspace, person }) => {
-      const people = deps.workspace(workspace)?.people;
-      return (await people?.requirePerson(person, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)))?.isHuman === true;
+      const { people } = deps.workspace(workspace) ?? {};
+      const late = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+      const found = await people?.requirePerson(person, late).catch((cause: unknown) => {
+        if (!late.aborted) throw cause;
+        const call = { method: 'users.info', slackCode: 'timeout', outcome: 'none', cause } as const;
+        throw new SlackUnavailableError(call, 'Slack sends the event again.');
+      });
+      return found?.isHuman === true;
     },
     onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,

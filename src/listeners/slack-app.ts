@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { askedBy } from '../calls/askers.ts';
+import { SlackError } from '../slack/errors.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 import { StoreError } from '../store/errors.ts';
 import { parseRequester } from './envelope.ts';
@@ -133,7 +134,8 @@ function httpReceiver(signingSecret: string, { log }: SlackAppDeps): HTTPReceive
     bodyLimit: MAX_BODY_BYTES,
     processEventErrorHandler: async (failed) => {
       const { error, response } = failed;
-      if (!(error instanceof StoreError) || response.headersSent)
+      const isOutage = error instanceof StoreError || error instanceof SlackError;
+      if (!isOutage || response.headersSent)
         return HTTPModuleFunctions.defaultProcessEventErrorHandler(failed);
       log.debug({ err: error }, 'could not record an event in time');
       response.writeHead(503).end();

@@ -175,6 +175,8 @@ export interface SlackFile {
   readyAt: number;
   /** Channel id and ts of each message that contains it. */
   shares: { channel: string; ts: string; threadTs?: string | undefined }[];
+  /** Whether its owner deleted it. */
+  isDeleted?: boolean;
   /** Whether a person added it to a modal's file input. */
   givenToApp?: boolean;
 }

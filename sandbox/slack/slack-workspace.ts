@@ -58,6 +58,8 @@ export class SlackWorkspace extends InteractionActions<WorkspaceParts> {
   readonly deliveryStats = this.deps.deliveries.stats;
   /** Order, gap and duplicates of a message's events; may be changed at any time. */
   readonly delivery = this.deps.events.behaviour;
+  /** Properties of this Slack; may be changed at any time. */
+  readonly settings = this.deps.settings;
   readonly appToken = this.deps.appToken;
   readonly signingSecret = this.deps.signingSecret;
   readonly clientId = this.deps.oauth.clientId;

@@ -40,6 +40,8 @@ export interface Settings {
   rotation: number | undefined;
   /** Between completeUploadExternal and the message with the file, in ms. */
   shareDelayMs: number;
+  /** Names of files that completeUploadExternal accepts, and that no message ever shows. */
+  unshownFiles: RegExp | undefined;
   /** The most JSON characters of message metadata; Slack publishes no number. */
   metadataLimit: number;
   /** Lifetime of a trigger_id, in ms. */

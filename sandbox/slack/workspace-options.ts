@@ -54,6 +54,7 @@ const USUAL: Omit<Settings, 'scopes' | 'events'> = {
   agent: false,
   rotation: undefined,
   shareDelayMs: 150,
+  unshownFiles: undefined,
   metadataLimit: 16_000,
   triggerMs: 3_000,
   streamBytes: 10_600,

@@ -8,6 +8,7 @@ import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { slackFileSchema } from './downloadable-files.ts';
 import {
   assertLeaseHeld,
+  isPermanentRefusal,
   MessageGoneError,
   SlackError,
   SlackLeaseError,
@@ -26,7 +27,7 @@ export interface StagedFile {
   sizeBytes: number;
   /** Must open nothing before the first chunk is read: if Slack refuses the upload, it is never read. */
   content: AsyncIterable<Uint8Array>;
-  /** Records the file's id before its bytes are sent, where `shareStatus` is to resolve an unknown outcome later. */
+  /** Records the file's id before its bytes are sent, where `shareOutcome` is to resolve an unknown outcome later. */
   onFileId?(fileId: string): Promise<void>;
   guard?: LeaseGuard | undefined;
 }
@@ -54,9 +55,20 @@ const fileInfoSchema = z.looseObject({
 /** The silence (ms) that ends an upload, and how many of its bytes allow a millisecond more: Slack stores the file first. */
 const IDLE_TIMEOUT_MS = 8_000;
 const BYTES_PER_IDLE_MS = 1_000;
-/** The pauses (ms) before each look for a shared file: Slack scans it first. */
-const SHOWN_CHECK_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
+/** The pauses (ms) before each look for a shared file, half a minute in all: Slack scans it first. */
+const SHOWN_CHECK_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
 const UPLOAD_METHOD = 'upload of a file';
+
+/** Slack accepted these files and showed them to nobody. They are deleted, so that none of them appears later. */
+export class FileNotShownError extends SlackRefusedError {
+  readonly fileIds: readonly string[];
+
+  constructor(fileIds: readonly string[]) {
+    const call = { method: 'files.completeUploadExternal', slackCode: 'not_shown', outcome: 'none' } as const;
+    super(call, 'Slack accepted the file and never showed it; show its contents in another way.');
+    this.fileIds = fileIds;
+  }
+}
 
 /** Shares files in threads in Slack's three steps, without holding them in memory. */
 export class FileUploads {
@@ -81,7 +93,7 @@ export class FileUploads {
     return { fileId };
   }
 
-  /** All three steps for one file. Throws a SlackError; after outcome `unknown`, call `shareStatus` before you retry. */
+  /** All three steps for one file. Throws a SlackError; after outcome `unknown`, call `shareOutcome` before you retry. */
   async upload(file: StagedFile & SharePlace & Pick<ShareRequest, 'comment'>): Promise<{ fileId: string }> {
     const { channel, threadTs, guard, name: title, comment } = file;
     const { fileId } = await this.stage(file);
@@ -90,33 +102,60 @@ export class FileUploads {
   }
 
   /**
-   * Shows staged files, and waits some seconds until they appear. Throws a SlackError; after outcome `unknown`, call
-   * `shareStatus` before you share again. Throws MessageGoneError if the thread was deleted: Slack then shows the files
-   * in the channel, and the stray message is deleted.
+   * Shows staged files, and waits until they appear. Throws a SlackError; after outcome `unknown`, call `shareOutcome`
+   * before you share again. Throws FileNotShownError for those that do not appear in half a minute, and MessageGoneError if
+   * the thread was deleted: Slack then shows the files in the channel, and the stray message is deleted.
    */
   async share({ channel, threadTs, files, comment, guard }: ShareRequest): Promise<void> {
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
     const text = comment === undefined ? {} : { initial_comment: comment };
     const args = { files, channel_id: channel, ...thread, ...text };
     await this.#client.send('files.completeUploadExternal', args, { guard });
-    const [first] = files;
-    if (threadTs === undefined || first === undefined) return;
-    for (const pauseMs of SHOWN_CHECK_PAUSES_MS) {
-      await sleep(pauseMs, undefined, { signal: guard?.signal }).catch(() => undefined);
-      try {
-        if ((await this.shareStatus(first.id, { channel, threadTs }, guard)) === 'shared') return;
-      } catch (error) {
-        if (error instanceof MessageGoneError || !(error instanceof SlackError)) throw error;
-        if (error instanceof SlackLeaseError) return;
-      }
-    }
+    const ids = files.map(({ id }) => id);
+    const hidden = await this.#withdrawUnseen(ids, { channel, threadTs }, guard);
+    if (hidden.length > 0) throw new FileNotShownError(hidden);
   }
 
   /**
-   * The state of a file after a share with an unknown outcome. `completed`: Slack is still scanning the file, or people
-   * have deleted it since. Throws MessageGoneError like `share`.
+   * What became of a share with an unknown outcome, once Slack has had its time to show the file. `absent`: share it again;
+   * what Slack had accepted is deleted. Throws a SlackError, and MessageGoneError like `share`.
    */
-  async shareStatus(
+  async shareOutcome(fileId: string, place: SharePlace, guard?: LeaseGuard): Promise<'absent' | 'shared'> {
+    const where = await this.#whereIs(fileId, place, guard);
+    if (where !== 'completed') return where;
+    const hidden = await this.#withdrawUnseen([fileId], place, guard);
+    return hidden.length === 0 ? 'shared' : 'absent';
+  }
+
+  /** Waits until accepted files appear; deletes and returns those that Slack says it does not show. */
+  async #withdrawUnseen(ids: readonly string[], place: SharePlace, guard?: LeaseGuard): Promise<string[]> {
+    const awaited = new Set(ids);
+    const missed = new Set<string>();
+    for (const pauseMs of SHOWN_CHECK_PAUSES_MS) {
+      const ms = pauseMs / this.#client.rateLimiter.pace;
+      await sleep(ms, undefined, { signal: guard?.signal }).catch(() => undefined);
+      for (const id of awaited) {
+        try {
+          if ((await this.#whereIs(id, place, guard)) === 'shared') awaited.delete(id);
+          else missed.add(id);
+        } catch (error) {
+          if (isPermanentRefusal(error)) return [];
+          if (!isPassing(error)) throw error;
+        }
+      }
+      if (awaited.size === 0) return [];
+    }
+    const hidden = [...awaited].filter((id) => missed.has(id));
+    for (const file of hidden) {
+      await this.#client.send('files.delete', { file }, { guard }).catch((error: unknown) => {
+        if (!isPermanentRefusal(error) && !isPassing(error)) throw error;
+      });
+    }
+    return hidden;
+  }
+
+  /** Where a file is. `completed`: Slack has accepted it and shows it to nobody, perhaps not yet. Throws like `shareOutcome`. */
+  async #whereIs(
     fileId: string,
     { channel, threadTs }: SharePlace,
     guard?: LeaseGuard,
@@ -125,12 +164,15 @@ export class FileUploads {
     try {
       const { file } = await this.#client.call('files.info', { file: fileId }, info);
       const shares = Object.values(file.shares ?? {}).flatMap((places) => places?.[channel] ?? []);
+      const places = [file.channels, file.groups, file.ims].flatMap((ids) => ids ?? []);
+      if (threadTs === undefined)
+        return shares.length > 0 || places.includes(channel) ? 'shared' : 'completed';
       if (shares.length === 0) return 'completed';
-      if (threadTs === undefined || shares.some((share) => share.thread_ts === threadTs)) return 'shared';
+      if (shares.some((share) => share.thread_ts === threadTs)) return 'shared';
       for (const { ts } of shares) await this.#client.send('chat.delete', { channel, ts });
     } catch (error) {
-      if (error instanceof SlackRefusedError && error.slackCode === 'file_not_found') return 'absent';
-      if (error instanceof SlackRefusedError && error.slackCode === 'file_deleted') return 'completed';
+      const code = error instanceof SlackRefusedError ? error.slackCode : '';
+      if (code === 'file_not_found' || code === 'file_deleted') return 'absent';
       throw error;
     }
     const call = { method: 'files.info', slackCode: 'thread_not_found', outcome: 'none' } as const;
@@ -171,6 +213,12 @@ export class FileUploads {
     }
     if (status !== 200) throw uploadFailed(`http_${status}`);
   }
+}
+
+/** Whether another look may succeed. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof MessageGoneError || error instanceof SlackLeaseError) return false;
+  return error instanceof SlackError;
 }
 
 function uploadFailed(slackCode: string, cause?: unknown): SlackError {

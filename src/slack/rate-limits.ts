@@ -59,6 +59,7 @@ export const RATE_LIMITS = {
   'views.update': TIER_4,
   'views.publish': TIER_4,
   'files.info': TIER_4,
+  'files.delete': TIER_3,
   'files.getUploadURLExternal': TIER_4,
   'files.completeUploadExternal': TIER_4,
   'functions.completeSuccess': TIER_3,

@@ -43,6 +43,7 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
   'oauth.v2.access': [],
   'files.completeUploadExternal': ['files:write'],
+  'files.delete': ['files:write'],
   'files.getUploadURLExternal': ['files:write'],
   'files.info': ['files:read'],
   'reactions.add': ['reactions:write'],

@@ -260,10 +260,10 @@ describe('files', () => {
     });
     expect(ids).toEqual([fileId]);
     const place = { channel: channel.id, threadTs: root.ts };
-    expect(await uploads.shareStatus(fileId, place)).toBe('absent');
+    expect(await uploads.shareOutcome(fileId, place)).toBe('absent');
     const files = [{ id: fileId, title: 'A chart' }];
     await uploads.share({ ...place, files });
-    expect(await uploads.shareStatus(fileId, place)).toBe('shared');
+    expect(await uploads.shareOutcome(fileId, place)).toBe('shared');
     await expect.poll(() => slack.thread(channel.id, root.ts).at(-1)?.fileIds).toEqual([fileId]);
     expect(await slack.fileBytes(fileId)).toEqual(bytes);
   });

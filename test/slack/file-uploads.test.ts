@@ -123,16 +123,72 @@ describe('an upload', () => {
   });
 });
 
-describe('the share status', () => {
+describe('what became of a share', () => {
   const shares = { private: { C1: [{ ts: '2.0' }] } };
 
   test.each([
     ['is in the channel', { ok: true, file: { id: 'F9', shares } }, 'shared'],
-    ['Slack still looks through', { ok: true, file: { id: 'F9' } }, 'completed'],
-    ['was there until people deleted it', { ok: false, error: 'file_deleted' }, 'completed'],
+    ['is in a direct message', { ok: true, file: { id: 'F9', ims: ['C1'] } }, 'shared'],
+    ['was deleted', { ok: false, error: 'file_deleted' }, 'absent'],
     ['never became one', { ok: false, error: 'file_not_found' }, 'absent'],
   ])('files.info tells of a file that %s', async (_, body, where) => {
     scene.slack.on('files.info', { body });
-    expect(await uploads.shareStatus('F9', { channel: 'C1' })).toBe(where);
+    expect(await uploads.shareOutcome('F9', { channel: 'C1' })).toBe(where);
+  });
+});
+
+describe('a share that Slack accepts', () => {
+  beforeEach(async () => {
+    await scene.slack.stop();
+    scene = await startSlackClientScene({ pace: 100 });
+    uploads = new FileUploads(scene.client, scene.slack.apiUrl);
+  });
+  const deleted = () => scene.slack.callsOf('files.delete').map(({ args }) => args.file);
+  const files = [
+    { id: 'F8', title: 'seen.png' },
+    { id: 'F9', title: 'lost.png' },
+  ];
+
+  test.each([{ threadTs: '1.0' }, {}])(
+    'and never shows ends with the files that did not appear, which are deleted (%j)',
+    async (place) => {
+      const { body } = shownAs(place.threadTs === undefined ? {} : { thread_ts: place.threadTs });
+      scene.slack.on('files.info', ({ args }) =>
+        args.file === 'F8' ? { body } : { body: { ok: true, file: { id: 'F9', shares: {} } } },
+      );
+      const failed = uploads.share({ channel: 'C1', ...place, files });
+      await expect(failed).rejects.toMatchObject({
+        slackCode: 'not_shown',
+        outcome: 'none',
+        fileIds: ['F9'],
+      });
+      expect(deleted()).toEqual(['F9']);
+    },
+  );
+
+  test('and shows after other looks were refused or failed has succeeded', async () => {
+    scene.slack.on('files.info', () => {
+      const looks = scene.slack.callsOf('files.info').length;
+      if (looks === 1) return { status: 502 };
+      return looks < 5 ? { body: { ok: true, file: { id: 'F9' } } } : shownAs({ thread_ts: '1.0' });
+    });
+    await uploads.share(share);
+    expect(deleted()).toEqual([]);
+  });
+
+  test('counts as shown where Slack does not say', async () => {
+    scene.slack.on('files.info', { body: { ok: false, error: 'missing_scope' } });
+    await uploads.share(share);
+    expect([scene.slack.callsOf('files.info').length, deleted()]).toEqual([1, []]);
+  });
+
+  test('is left to the process that holds the turn next once the lease has ended', async () => {
+    const guard = lease(60_000);
+    scene.slack.on('files.info', () => {
+      guard.lose();
+      return { body: { ok: true, file: { id: 'F9' } } };
+    });
+    await expect(uploads.share({ ...share, guard })).rejects.toMatchObject({ code: 'lease_ended' });
+    expect(deleted()).toEqual([]);
   });
 });

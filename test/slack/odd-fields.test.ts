@@ -102,7 +102,7 @@ async function schemasOfCalls(): Promise<[string, z.ZodType][]> {
     directory.requirePerson('U1'),
     directory.insiders(),
     directory.requireChannel('C1'),
-    new FileUploads(caller).shareStatus('F1', { channel: 'C1' }),
+    new FileUploads(caller).shareOutcome('F1', { channel: 'C1' }),
     new FileDownloads({ client: caller, maxBytes: 1 }).resolve({ id: 'F1', mode: 'file_access' }),
     new Posting(caller, silentLog).post({ channel: 'C1', message: { text: 'a' }, key: 'k', kind: 'first' }),
     identifyToken(token),

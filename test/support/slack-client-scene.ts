@@ -14,7 +14,7 @@ export interface SlackClientScene {
 }
 
 export async function startSlackClientScene(
-  options: { distributed?: boolean } = {},
+  options: { distributed?: boolean; pace?: number } = {},
 ): Promise<SlackClientScene> {
   const slack = await new ScriptedSlack().start();
   const rateLimits = new InMemoryRateLimits();
@@ -22,6 +22,7 @@ export async function startSlackClientScene(
     workspace: installation.workspace,
     store: rateLimits,
     rateLimits: rateLimitTable(options),
+    pace: options.pace,
     log: silentLog,
   });
   const slackClient = new SlackClient({

@@ -18,7 +18,20 @@ export function fileMethods(deps: WorkspaceDeps): Record<string, Method> {
       z.looseObject({ file: text }),
       (args, team) => {
         const file = ownFile(deps, team, args.file);
+        if (file.isDeleted) throw new SlackRefusal('file_deleted');
         return { file: fileJson(world, file, false), comments: [], response_metadata: { next_cursor: '' } };
+      },
+    ),
+
+    'files.delete': method(
+      { tier: 'tier3', scopes: ['files:write'] },
+      z.looseObject({ file: text }),
+      (args, team) => {
+        const file = ownFile(deps, team, args.file);
+        if (file.user !== team.bot.userId) throw new SlackRefusal('cant_delete_file');
+        file.isDeleted = true;
+        file.kind = 'tombstone';
+        return {};
       },
     ),
 
@@ -79,7 +92,7 @@ function complete(deps: WorkspaceDeps, team: Team, id: string, title: string | u
   return deps.world.addFile(team, team.bot.userId, named, { path: upload.path }, id);
 }
 
-/** Posts the message with the files after a delay, as Slack does after its malware scan. */
+/** Posts the message with the files after a delay, as Slack does after its malware scan; some never appear. */
 function share(
   deps: WorkspaceDeps,
   team: Team,
@@ -90,8 +103,10 @@ function share(
   deps.deliveries.track(async () => {
     await deps.deliveries.wait(deps.settings.shareDelayMs);
     const channel = team.channels.get(channelId);
-    if (channel === undefined) return;
-    const fileIds = files.map((file) => file.id);
+    const { unshownFiles } = deps.settings;
+    const shown = files.filter(({ name, isDeleted }) => !isDeleted && !unshownFiles?.test(name ?? ''));
+    if (channel === undefined || shown.length === 0) return;
+    const fileIds = shown.map((file) => file.id);
     deps.messages.post(channel, { user: team.bot.userId, subtype: 'file_share', fileIds, ...said });
   });
 }

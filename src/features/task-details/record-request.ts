@@ -17,6 +17,7 @@ import {
 import { pageEnd, pageStart, turnHtml } from '../../render/record/record-page.ts';
 import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, SlackError } from '../../slack/errors.ts';
+import { FileNotShownError } from '../../slack/file-uploads.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, ThreadKey } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
@@ -98,7 +99,7 @@ export function taskRecords(deps: RelayDeps) {
     const dm = await workspace.posting.openDm(job.person, lease);
     if (job.intended_at !== null && file_id !== undefined) {
       await waitUntilCallEnded(job.intended_at, lease);
-      if ((await workspace.uploads.shareStatus(file_id, { channel: dm }, lease)) !== 'absent') return 'done';
+      if ((await workspace.uploads.shareOutcome(file_id, { channel: dm }, lease)) === 'shared') return 'done';
       await deps.store.jobs.forgetIntent(job);
     }
     let failure: string | undefined;
@@ -231,6 +232,7 @@ function modalKey({ workspace, channel, thread_ts, person }: ThreadKey & Pick<Jo
 /** A sentence about what does not pass; undefined for what may. */
 function failureOf(error: unknown): string | undefined {
   if (error instanceof ArchiveTooLarge) return strings.taskRecord.tooLarge;
+  if (error instanceof FileNotShownError) return strings.taskRecord.failed;
   if (error instanceof MessageGoneError) return strings.tasks.notFound;
   return error instanceof AgentNotFoundError ? strings.taskRecord.gone : undefined;
 }

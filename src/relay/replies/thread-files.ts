@@ -9,7 +9,7 @@ import {
   SlackError,
   SlackLeaseError,
 } from '../../slack/errors.ts';
-import type { FileUploads } from '../../slack/file-uploads.ts';
+import { FileNotShownError, type FileUploads } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { SlackFiles } from '../../store/files/posted-results.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
@@ -23,7 +23,7 @@ import { faultSender } from './fallback-forms.ts';
 interface FileWork {
   deps: { log: Logger; store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> } };
   workspace: {
-    uploads: Pick<FileUploads, 'stage' | 'share' | 'shareStatus'>;
+    uploads: Pick<FileUploads, 'stage' | 'share' | 'shareOutcome'>;
     wasThereAfter: (at: number) => Promise<boolean>;
   };
   lease: Lease;
@@ -61,7 +61,7 @@ export class ThreadFiles {
 
   /**
    * Shares files in the thread in one message, each once. Returns the parts that are there: a file that Slack does not
-   * take is left out and logged. Throws if the turn must not continue in this process, or the store is unavailable.
+   * take, or accepts and never shows, is left out and logged. Throws if the turn must not continue in this process, or the store is unavailable.
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlySet<string>> {
     const share = async () => {
@@ -71,11 +71,11 @@ export class ThreadFiles {
         await this.#attempt('a file could not be uploaded to Slack', () => this.#stage(file), mayPass);
       await this.#shareStaged(left);
     };
-    await this.#attempt('files could not be shared', share, () => true);
+    await this.#attempt('files could not be shared', share, (error) => !(error instanceof FileNotShownError));
     return new Set(files.map(({ part }) => part).filter((part) => this.#isShared(part)));
   }
 
-  /** Attaches what an answer's messages do not show, once. False if Slack takes no file. Throws a SlackError that may pass. */
+  /** Attaches what an answer's messages do not show, once. False if Slack takes or shows no file. Throws a SlackError that may pass. */
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
@@ -138,8 +138,8 @@ export class ThreadFiles {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
       await waitUntilCallEnded(row.intended_at, lease);
-      const where = await workspace.uploads.shareStatus(row.slack_file_id, { channel, threadTs }, lease);
-      if (where !== 'absent') await this.#setState([part], 'shared');
+      const where = await workspace.uploads.shareOutcome(row.slack_file_id, { channel, threadTs }, lease);
+      if (where === 'shared') await this.#setState([part], 'shared');
       else await this.#forget([part]);
     }
     return files.filter(({ part }) => !this.#isShared(part));
@@ -177,9 +177,15 @@ export class ThreadFiles {
     } catch (error) {
       // After the lease has ended, the rows may belong to the process that now holds the thread.
       if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0) {
+        const isHidden = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
+        const lost = staged.filter(({ id }) => isHidden(id)).map(({ part }) => part);
         // Slack may have lost the bytes that an earlier process sent: they are sent again.
-        if (transientFailure(error) === undefined) await this.#forget(parts);
-        else await this.#setState(parts, 'staged');
+        if (transientFailure(error) === undefined) await this.#forget(lost);
+        else await this.#setState(lost, 'staged');
+        await this.#setState(
+          parts.filter((part) => !lost.includes(part)),
+          'shared',
+        );
       }
       throw error;
     }

@@ -78,6 +78,23 @@ describe('an answer longer than its messages may be', () => {
   });
 });
 
+describe('where Slack accepts a file and shows it to nobody', () => {
+  test('the rest of an answer comes in further messages, and never in a file that appears late', async ({
+    onTestFinished,
+  }) => {
+    onTestFinished(() => void Object.assign(scene.slack.settings, { shareDelayMs: 20 }));
+    // Later than the last look, which comes 20 times as soon as at Slack.
+    scene.slack.settings.shareDelayMs = 4_000;
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/long 40000');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(answerOf().trimEnd().slice(-30));
+    expect(scene.shown(channel, root)).not.toContain('in the file below');
+    await scene.slack.settled();
+    expect(await filesIn(channel, root)).toEqual([]);
+  });
+});
+
 test('an answer whose Markdown Slack refuses is shown in full as plain text', async ({ onTestFinished }) => {
   const own = await openAppScene({ slack: { refusedBlocks: ['markdown'] } }, onTestFinished);
   const channel = own.channel();

@@ -106,6 +106,16 @@ describe.concurrent('a run of several steps', () => {
     expect(bytes.toString('utf8')).toContain('"22.5","23.5"\r\n');
   });
 
+  test('shows a table that is too wide whole where its file never appears', async ({ onTestFinished }) => {
+    const slack = { unshownFiles: /^table\.csv$/ };
+    const own = await openAppScene({ agent: { script }, slack }, onTestFinished);
+    const channel = own.channel();
+    const root = own.ask(channel, 'a wide one');
+    await own.finished(channel, root);
+    expect(own.shown(channel, root)).toContain('22.5 | 23.5');
+    expect(own.shown(channel, root)).not.toContain('The file below');
+  });
+
   test('shows everything where Slack knows neither block, each refused once', async ({ onTestFinished }) => {
     const refusedBlocks = ['plan', 'data_table'];
     const own = await openAppScene({ agent: { script }, slack: { refusedBlocks } }, onTestFinished);

@@ -174,6 +174,20 @@ test.concurrent('a file whose upload response was lost is not shared again', asy
   expect(calls.filter(({ method }) => method === call)).toHaveLength(1);
 });
 
+test.concurrent('a file that Slack accepts and never shows is listed as such, and the others appear', async ({
+  onTestFinished,
+}) => {
+  const slack = { unshownFiles: /^chart-2/ };
+  const own = await openAppScene({ agent: { script: maker }, slack, settings }, onTestFinished);
+  const { channel, root } = await asked(own, 'pictures 2');
+  await own.until('it is told', () => own.shown(channel, root).includes(strings.resultNotShown));
+  expect(shares(own, channel, root)).toEqual([[pictureName(1)]]);
+  const [, list] = own.replies(channel, root);
+  const listed = list === undefined ? '' : own.slack.visibleText(list);
+  expect(listed).toMatch(new RegExp(`${pictureName(2)}\n.* · ${strings.resultNotShown}`));
+  expect(listed).not.toMatch(new RegExp(`${pictureName(1)}\n.* · ${strings.resultNotShown}`));
+});
+
 describe.concurrent('results that cannot be listed or shown', () => {
   test('leave the answer as it is, and are offered and posted once they can be read', async ({
     onTestFinished,

@@ -121,7 +121,7 @@ describe.concurrent('a review', () => {
 });
 
 describe.concurrent('the reviews of a task', () => {
-  test('end with a file where one takes too many messages, or in more of them where Slack takes none', async ({
+  test('end with a file where one takes too many messages, or in more of them where Slack takes or shows none', async ({
     onTestFinished,
   }) => {
     const short = await openAppScene(
@@ -141,10 +141,15 @@ describe.concurrent('the reviews of a task', () => {
     const body = { ok: false, error: 'file_uploads_disabled' };
     const fault = { kind: 'status', status: 200, body } as const;
     short.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
-    const second = await asked(short, 'one long');
-    const shown = () => short.shown(second.channel, second.root);
-    await short.until('the last finding is there', () => shown().includes('Finding 239: '));
-    for (let line = 0; line < 240; line += 1) expect(shown().split(`Finding ${line}: `)).toHaveLength(2);
+    const wholeReview = async () => {
+      const { channel, root } = await asked(short, 'one long');
+      const shown = () => short.shown(channel, root);
+      await short.until('the last finding is there', () => shown().includes('Finding 239: '));
+      for (let line = 0; line < 240; line += 1) expect(shown().split(`Finding ${line}: `)).toHaveLength(2);
+    };
+    await wholeReview();
+    short.slack.settings.unshownFiles = /^rest-of-the-review/;
+    await wholeReview();
   });
 
   test('are not followed where WATCH_MINUTES is 0', async ({ onTestFinished }) => {

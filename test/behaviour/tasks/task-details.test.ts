@@ -139,6 +139,16 @@ describe("a task's details", () => {
     await scene.until('it is told', told);
   });
 
+  test('report a file that Slack accepts and never shows', async ({ onTestFinished }) => {
+    onTestFinished(() => void Object.assign(slack.settings, { unshownFiles: undefined }));
+    slack.settings.unshownFiles = /^sheep/;
+    const { channel, root } = await asked('Keep my unseen file', { files: [table] });
+    await openDetails(channel, root);
+    await modalShows('sheep.csv');
+    await press('task_file');
+    await modalShows("I couldn't send you “sheep.csv”");
+  });
+
   test('return a file to who presses again as soon as a failure shows', async () => {
     const { channel, root } = await asked('Keep my fifth file', { files: [table] });
     await openDetails(channel, root);

@@ -167,6 +167,17 @@ describe('the record of a task', () => {
     expect(shares().length).toBe(sharesBefore + 1);
   });
 
+  test('is told as failed where Slack accepts it and never shows it', async ({ onTestFinished }) => {
+    onTestFinished(() => void Object.assign(slack.settings, { unshownFiles: undefined }));
+    slack.settings.unshownFiles = /^task-record/;
+    const { channel, root } = await asked('Keep me unseen');
+    await openDetails(channel, root);
+    const before = records(scene.ada).length;
+    await press();
+    await scene.until('it is told', () => modal(scene.ada).includes(taskRecord.failed));
+    expect(records(scene.ada)).toHaveLength(before);
+  });
+
   test('is not sent to who has left the channel while it was collected', async () => {
     const { channel, root } = await asked('Only for members');
     await openDetails(channel, root, scene.grace);

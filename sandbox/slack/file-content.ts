@@ -6,6 +6,8 @@ export interface FileContent {
   readonly size: number;
   /** The bytes from `start` (inclusive) to `end` (exclusive). */
   read(start: number, end: number): AsyncIterable<Uint8Array>;
+  /** All of it as text, if it is in memory. */
+  text?(): string;
 }
 
 /** The source of a file's bytes: memory, a file on disk, or a pattern of any size. */
@@ -33,6 +35,7 @@ function bytesContent(bytes: Buffer): FileContent {
     async *read(start, end) {
       if (end > start) yield bytes.subarray(start, end);
     },
+    text: () => bytes.toString('utf8'),
   };
 }
 

@@ -100,7 +100,7 @@ export class FileServer {
     if (file === undefined || !allowed || file.kind === 'no_scope') return loginPage(response, 200);
     if (file.kind === 'redirect')
       return loginPage(response, 302, `${this.#world.baseUrl}/?redir=%2Ffiles-pri`);
-    const gone = ['external', 'tombstone', 'hidden_by_limit'].includes(file.kind);
+    const gone = ['external', 'tombstone', 'hidden_by_limit', 'list', 'post'].includes(file.kind);
     if (gone || file.readyAt > this.#world.clock.now()) {
       response.status(404).type('text/html').send(LOGIN_PAGE);
       return;
@@ -128,6 +128,9 @@ function loginPage(response: Response, status: number, location?: string): void 
   response.type('text/html').send(LOGIN_PAGE);
 }
 
+/** Kinds that come as web pages, whatever their type. */
+const WEB_PAGES = new Set<SlackFile['kind']>(['canvas', 'email', 'as_page']);
+
 async function stream(file: SlackFile, request: Request, response: Response): Promise<void> {
   const { size } = file.content;
   const range = wanted(request.get('range'), size);
@@ -142,7 +145,7 @@ async function stream(file: SlackFile, request: Request, response: Response): Pr
   const cutAt = breaks ? Math.min(end, start + Math.ceil(size / 3)) : end;
   const version = file.kind === 'changes' && start > 0 ? 'changed' : 'first';
   response.status(partial ? 206 : 200).set({
-    'content-type': file.mime,
+    'content-type': WEB_PAGES.has(file.kind) ? 'text/html; charset=utf-8' : file.mime,
     'content-length': String(end - start + lie),
     'accept-ranges': 'bytes',
     etag: `"${file.id}-${version}"`,

@@ -143,8 +143,17 @@ export type FileKind =
   | 'connect_stub'
   /** Incomplete at first: the event has no url_private. */
   | 'processing'
-  /** Kinds that Slack stores like files but lets nobody download. */
+  /** Downloads as a web page that Slack writes anew, of another size. */
   | 'canvas'
+  /** An e-mail that was forwarded into Slack, with its words in the file object. */
+  | 'email'
+  /** Of a mode that nobody has documented; downloads like a file. */
+  | 'new_mode'
+  /** The file object's `size` is 0. */
+  | 'uncounted'
+  /** The download claims to be a web page. */
+  | 'as_page'
+  /** Kinds that Slack stores like files but lets nobody download. */
   | 'list'
   | 'post'
   /** Each connection is cut after a third of the file; range requests work. */
@@ -160,6 +169,17 @@ export type FileKind =
   /** The file object's `size` is not the number of bytes. */
   | 'lying_size';
 
+/** What Slack's file object says of an e-mail beside its words, which are the file's bytes. */
+export interface EmailHead {
+  subject: string;
+  /** Addresses as `Name <name@host>`. */
+  from: string;
+  to: string[];
+  cc?: string[];
+  date: string;
+  attachments?: string[];
+}
+
 export interface SlackFile {
   id: string;
   teamId: string;
@@ -168,6 +188,9 @@ export interface SlackFile {
   title: string;
   mime: string;
   kind: FileKind;
+  email?: EmailHead | undefined;
+  /** What Slack has written down of a voice clip. */
+  transcript?: string | undefined;
   content: FileContent;
   /** Unix time in ms. */
   created: number;

@@ -93,26 +93,59 @@ export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields
     mimetype: file.mime,
     filetype: SPECIAL_FILE_TYPES[file.kind] ?? extension,
     user: file.user,
-    size: file.kind === 'lying_size' ? file.content.size + 7 : file.content.size,
+    size: announcedSize(file),
     mode: modeOf(file.kind),
     is_external: file.kind === 'external',
     external_type: file.kind === 'external' ? 'gdrive' : '',
     file_access: 'visible',
+    ...wordsJson(file),
     ...(ready ? urlsJson(world, file) : {}),
     ...(pushed ? {} : sharesJson(world, file)),
+  };
+}
+
+function announcedSize({ kind, content: { size } }: SlackFile): number {
+  if (kind === 'uncounted') return 0;
+  return kind === 'lying_size' || kind === 'canvas' || kind === 'email' ? size + 7 : size;
+}
+
+/** What Slack knows of the words of a file: an e-mail's, or those that are spoken in a clip. */
+function wordsJson({ email, transcript, content }: SlackFile): Fields {
+  const preview = { content: transcript, has_more: false };
+  const clip = { subtype: 'slack_audio', transcription: { status: 'complete', locale: 'en-US', preview } };
+  if (email === undefined) return transcript === undefined ? {} : clip;
+  const { subject, from, to, cc = [], date, attachments = [] } = email;
+  const addresses = (list: string[]) =>
+    list.map((original) => {
+      const [, name = '', address = original] = /^(.*?) *<(.*)>$/.exec(original) ?? [];
+      return { address, name, original };
+    });
+  return {
+    subject,
+    from: addresses([from]),
+    to: addresses(to),
+    cc: addresses(cc),
+    attachments: attachments.map((filename) => ({ filename })),
+    original_attachment_count: attachments.length,
+    plain_text: content.text?.() ?? '',
+    headers: { date, in_reply_to: null, reply_to: null, message_id: `<${subject.length}@mail.example>` },
   };
 }
 
 /** The file types of kinds that Slack stores like files. */
 const SPECIAL_FILE_TYPES: Partial<Record<SlackFile['kind'], string>> = {
   canvas: 'quip',
+  email: 'email',
   list: 'list',
   post: 'post',
 };
 
+/** The modes of kinds whose name is another one. */
+const MODES: Partial<Record<SlackFile['kind'], string>> = { canvas: 'quip', new_mode: 'whiteboard' };
+const NAMED_MODES = new Set(['external', 'snippet', 'list', 'post', 'email']);
+
 function modeOf(kind: SlackFile['kind']): string {
-  if (kind === 'external' || kind === 'snippet' || kind === 'list' || kind === 'post') return kind;
-  return kind === 'canvas' ? 'quip' : 'hosted';
+  return MODES[kind] ?? (NAMED_MODES.has(kind) ? kind : 'hosted');
 }
 
 function urlsJson(world: World, file: SlackFile): Fields {

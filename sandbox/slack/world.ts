@@ -23,7 +23,7 @@ export interface Change {
   message: Message;
 }
 
-export interface NewFile {
+export interface NewFile extends Pick<SlackFile, 'email' | 'transcript'> {
   name: string | null;
   title?: string;
   mime?: string;
@@ -157,6 +157,8 @@ export class World {
       title: file.title ?? file.name ?? '',
       mime: file.mime ?? 'application/octet-stream',
       kind,
+      email: file.email,
+      transcript: file.transcript,
       content: contentFrom(source),
       created: now,
       readyAt: kind === 'processing' ? now + PROCESSING_MS : now,

@@ -3,6 +3,8 @@ import { listOf } from '../calls/json.ts';
 import { SlackError, SlackUnavailableError } from './errors.ts';
 import { optional, slackId } from './field-schemas.ts';
 
+const emailAddressSchema = z.looseObject({ original: optional(z.string()), address: optional(z.string()) });
+
 /** The fields of Slack's file object that we read. https://docs.slack.dev/reference/objects/file-object */
 export const slackFileSchema = z.looseObject({
   id: z.string(),
@@ -19,6 +21,14 @@ export const slackFileSchema = z.looseObject({
   url_private: optional(z.string()),
   url_private_download: optional(z.string()),
   permalink: optional(z.string()),
+  /** Of an e-mail that was forwarded into Slack: its words, and who sent it to whom. */
+  plain_text: optional(z.string()),
+  subject: optional(z.string()),
+  from: optional(listOf(emailAddressSchema)),
+  to: optional(listOf(emailAddressSchema)),
+  cc: optional(listOf(emailAddressSchema)),
+  headers: optional(z.looseObject({ date: optional(z.string()) })),
+  attachments: optional(listOf(z.looseObject({ filename: optional(z.string()) }))),
   /** Who uploaded it, and the conversations that it is shared in, as far as the bot sees them: files.info says. */
   user: optional(slackId),
   channels: optional(listOf(slackId)),
@@ -34,10 +44,10 @@ const FILE_REFUSAL_SENTENCES = {
   hidden_by_plan: "The workspace's plan hides this file; share it again.",
   too_large: 'The file is larger than the bot accepts; share a smaller one.',
   empty: 'The file is empty; share one with contents.',
-  canvas: 'A canvas cannot be downloaded; export it and share the export.',
-  list: 'A list cannot be downloaded; export it and share the export.',
-  post: 'A post cannot be downloaded; share its text as a file.',
-  not_a_file: 'This item cannot be downloaded; export it and share the export.',
+  canvas: 'Slack did not deliver the canvas; export it and share the export.',
+  list: 'Slack did not deliver the list; export it and share the export.',
+  post: 'Slack did not deliver the post; share its text as a file.',
+  not_a_file: 'Slack did not deliver this item; export it and share the export.',
   access_denied: 'The bot has no access to this file; share it in this thread.',
   processing: 'Slack is still processing the file; try again in a moment.',
   broken_off: 'The download broke off; resume it from the first missing byte.',
@@ -77,7 +87,7 @@ export type FileDecision =
   | {
       do: 'download';
       url: string;
-      /** As Slack announces it, in bytes; undefined if it does not. */
+      /** As Slack announces it, in bytes; undefined if it does not, or nobody can rely on it. */
       sizeBytes: number | undefined;
       mime: string | undefined;
     }
@@ -85,7 +95,7 @@ export type FileDecision =
   | { do: 'ask' }
   | { do: 'refuse'; reason: FileRefusalReason };
 
-/** Items that Slack treats like files but that cannot be downloaded, by mode or file type. */
+/** Items that Slack keeps otherwise than files, by mode or file type; it may deliver them as web pages. */
 const NON_FILE_KINDS = new Map<string | undefined, FileRefusalReason>([
   ['quip', 'canvas'],
   ['canvas', 'canvas'],
@@ -94,7 +104,13 @@ const NON_FILE_KINDS = new Map<string | undefined, FileRefusalReason>([
   ['space', 'post'],
   ['docs', 'post'],
 ]);
-const DOWNLOADABLE_MODES = new Set(['hosted', 'snippet']);
+const STORED_MODES = new Set<string | undefined>([undefined, 'hosted', 'snippet']);
+
+/** Why an item that Slack writes anew for each download is left out if it does not deliver it; undefined for a stored file. */
+export function unstoredKind({ mode, filetype }: SlackFile): FileRefusalReason | undefined {
+  const kind = NON_FILE_KINDS.get(mode) ?? NON_FILE_KINDS.get(filetype);
+  return kind ?? (STORED_MODES.has(mode) ? undefined : 'not_a_file');
+}
 
 /** Decides before anything is downloaded. Pure. */
 export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): FileDecision {
@@ -105,13 +121,11 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };
   if (file.is_external || mode === 'external') return refuse('external');
-  const nonFile = NON_FILE_KINDS.get(mode) ?? NON_FILE_KINDS.get(file.filetype);
-  if (nonFile !== undefined) return refuse(nonFile);
-  if (mode !== undefined && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
+  const kind = unstoredKind(file);
   const url = file.url_private_download || file.url_private;
-  if (!url) return refuse('processing');
-  if (file.size === 0) return refuse('empty');
-  const sizeBytes = file.size;
+  if (!url) return refuse(kind ?? 'processing');
+  // Slack may not have counted the bytes yet.
+  const sizeBytes = kind === undefined && file.size !== 0 ? file.size : undefined;
   if (sizeBytes !== undefined && sizeBytes > limits.maxBytes) return refuse('too_large');
   return { do: 'download', url, sizeBytes, mime: file.mimetype };
 }

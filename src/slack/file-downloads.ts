@@ -12,6 +12,7 @@ import {
   FileUnavailableError,
   type SlackFile,
   slackFileSchema,
+  unstoredKind,
 } from './downloadable-files.ts';
 import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
 import { checkResponse, skipBytes, versionOf, withContentCheck } from './file-response.ts';
@@ -35,6 +36,8 @@ export interface OpenFile {
   stream: AsyncIterable<Uint8Array>;
   /** Of the whole file, in bytes; undefined if neither Slack's file object nor its response says. */
   sizeBytes: number | undefined;
+  /** The MIME type that the response names; '' if none. */
+  mime: string;
   /** The file's ETag, or when it was last modified. */
   version: string | undefined;
   release(): void;
@@ -81,7 +84,8 @@ export class FileDownloads {
       if (decision.do === 'ask') {
         if (isLookedUp) return { file: known, decision: { do: 'refuse', reason: 'access_denied' } };
       } else {
-        if (!isUnfinished(known, decision) || performance.now() >= deadline) return { file: known, decision };
+        if (!isUnfinished(known, decision, isLookedUp) || performance.now() >= deadline)
+          return { file: known, decision };
         options.onWait?.();
         await sleep(POLL_INTERVAL_MS, undefined, { signal });
       }
@@ -173,9 +177,11 @@ export class FileDownloads {
       const total = checkResponse(file, response, { sizeBytes, offset });
       if ((total ?? 0) > maxBytes) throw new FileRefusedError(file.id, 'too_large');
       const whole = isPart ? body : skipBytes(offset, body);
-      const stream = withContentCheck(whole, { file, total, offset, maxBytes, signal });
+      const isAnnounced = sizeBytes !== undefined;
+      const stream = withContentCheck(whole, { file, total, isAnnounced, offset, maxBytes, signal });
       const release = () => discard(response.body);
-      return { stream, sizeBytes: total, version: versionOf(response), release };
+      const mime = [response.headers['content-type']].flat()[0] ?? '';
+      return { stream, sizeBytes: total, mime, version: versionOf(response), release };
     } catch (error) {
       discard(response.body);
       throw error;
@@ -199,9 +205,10 @@ export class FileDownloads {
   }
 }
 
-/** Whether Slack may still be processing a file: it has no address, size or type yet. */
-function isUnfinished(file: SlackFile, decision: ResolvedFile['decision']): boolean {
+/** Whether Slack may still be processing a file: it has no address, size or type yet. A size of 0 is looked at once more. */
+function isUnfinished(file: SlackFile, decision: ResolvedFile['decision'], isLookedUp: boolean): boolean {
   if (decision.do === 'refuse') return decision.reason === 'processing';
+  if (file.size === 0 || unstoredKind(file) !== undefined) return file.size === 0 && !isLookedUp;
   return decision.sizeBytes === undefined || !file.mimetype;
 }
 

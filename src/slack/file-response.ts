@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { parseRetryAfter } from '../calls/retries-and-waits.ts';
-import { FileRefusedError, FileUnavailableError, isHtmlFile, type SlackFile } from './downloadable-files.ts';
+import {
+  type FileRefusalReason,
+  FileRefusedError,
+  FileUnavailableError,
+  isHtmlFile,
+  type SlackFile,
+  unstoredKind,
+} from './downloadable-files.ts';
 import { SlackRateLimitError } from './errors.ts';
 
 /** Checks status and headers; returns the whole file's size in bytes, if known. */
@@ -12,10 +19,10 @@ export function checkResponse(
 ): number | undefined {
   const header = (name: string) => [response.headers[name]].flat().join(',');
   const { statusCode: status } = response;
-  if (header('x-slack-meta').includes('acl_fail')) throw new FileRefusedError(file.id, 'missing_scope');
-  if (status >= 300 && status < 400) throw new FileRefusedError(file.id, 'missing_scope');
-  if (status === 401 || status === 403) throw new FileRefusedError(file.id, 'access_denied');
-  if (status === 404 || status === 410) throw new FileRefusedError(file.id, 'deleted');
+  if (header('x-slack-meta').includes('acl_fail')) throw notDelivered(file, 'missing_scope');
+  if (status >= 300 && status < 400) throw notDelivered(file, 'missing_scope');
+  if (status === 401 || status === 403) throw notDelivered(file, 'access_denied');
+  if (status === 404 || status === 410) throw notDelivered(file, 'deleted');
   if (status === 416) throw new FileRefusedError(file.id, 'changed');
   if (status === 429) {
     const retryAfterMs = parseRetryAfter(header('retry-after'));
@@ -23,19 +30,22 @@ export function checkResponse(
     throw new SlackRateLimitError(call, retryAfterMs);
   }
   if (status >= 500) throw new FileUnavailableError(file.id, `http_${status}`);
-  if (status !== 200 && status !== 206) throw new FileRefusedError(file.id, 'access_denied');
-  if (header('content-type').startsWith('text/html') && !isHtmlFile(file)) {
-    throw new FileRefusedError(file.id, 'missing_scope');
-  }
+  if (status !== 200 && status !== 206) throw notDelivered(file, 'access_denied');
   const length = /^\d+$/.test(header('content-length')) ? Number(header('content-length')) : undefined;
   const total = status === 206 ? totalFromRange(file, header('content-range'), from.offset) : length;
   const announced = from.sizeBytes;
-  if (total !== undefined && announced !== undefined && total !== announced) {
-    // A sign-in page in place of an HTML file has another size.
-    const isSignInPage = isHtmlFile(file) && header('content-type').startsWith('text/html');
-    throw new FileRefusedError(file.id, isSignInPage ? 'missing_scope' : 'changed');
-  }
+  const isPage = header('content-type').startsWith('text/html');
+  // A sign-in page in place of the file has another size.
+  if (total !== undefined && announced !== undefined && total !== announced)
+    throw new FileRefusedError(file.id, isPage ? 'missing_scope' : 'changed');
+  const isKnown = announced !== undefined || isHtmlFile(file) || unstoredKind(file) !== undefined;
+  if (isPage && !isKnown) throw new FileRefusedError(file.id, 'missing_scope');
   return total ?? announced;
+}
+
+/** Slack does not deliver the item: of what it does not store, only that is known. */
+function notDelivered(file: SlackFile, reason: FileRefusalReason): FileRefusedError {
+  return new FileRefusedError(file.id, unstoredKind(file) ?? reason);
 }
 
 /** The file's ETag, or when it was last modified. */
@@ -55,23 +65,28 @@ export interface ContentCheck {
   offset: number;
   /** The whole file's size in bytes, if known. */
   total: number | undefined;
+  /** Whether that is the size that Slack's file object announces. */
+  isAnnounced: boolean;
   maxBytes: number;
   signal: AbortSignal | undefined;
 }
 
-/** Yields the chunks. Throws FileRefusedError if there are more or fewer bytes than expected, or a web page instead. */
+/** Yields the chunks. Throws FileRefusedError if there are more or fewer bytes than expected, or another web page instead. */
 export async function* withContentCheck(
   source: AsyncIterable<Uint8Array>,
-  { file, offset, total, maxBytes, signal }: ContentCheck,
+  { file, offset, total, isAnnounced, maxBytes, signal }: ContentCheck,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const { id: fileId, mimetype, mode } = file;
-  const mayBePage = isHtmlFile(file) || /^text\//.test(mimetype ?? '') || mode === 'snippet';
+  const { id: fileId } = file;
   let at = offset;
+  let isPage = false;
   try {
     for await (const chunk of source) {
-      if (at === 0 && !mayBePage && looksLikeHtml(chunk)) throw new FileRefusedError(fileId, 'missing_scope');
+      if (at === 0) isPage = isForeignPage(file, chunk);
+      // What has the announced size is the file, such as a table in HTML that an instrument calls .xls.
+      if (isPage && !isAnnounced) throw notDelivered(file, 'missing_scope');
       at += chunk.byteLength;
-      if (total !== undefined && at > total) throw new FileRefusedError(fileId, 'changed');
+      if (total !== undefined && at > total)
+        throw isPage ? notDelivered(file, 'missing_scope') : new FileRefusedError(fileId, 'changed');
       if (at > maxBytes) throw new FileRefusedError(fileId, 'too_large');
       yield chunk;
     }
@@ -80,7 +95,8 @@ export async function* withContentCheck(
     throw new FileRefusedError(fileId, 'broken_off', error);
   }
   if (at === 0) throw new FileRefusedError(fileId, 'empty');
-  if (total !== undefined && at < total) throw new FileRefusedError(fileId, 'broken_off');
+  if (total !== undefined && at < total)
+    throw isPage ? notDelivered(file, 'missing_scope') : new FileRefusedError(fileId, 'broken_off');
   return undefined;
 }
 
@@ -100,12 +116,15 @@ export async function* skipBytes(
   }
 }
 
-/** Whether the bytes start like a web page, such as Slack's sign-in page. */
-function looksLikeHtml(bytes: Uint8Array): boolean {
-  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 512)).toString(
+/** Whether the first bytes are those of a web page that the file is not, such as Slack's sign-in page. */
+function isForeignPage(file: SlackFile, bytes: Uint8Array): boolean {
+  const { mimetype, mode } = file;
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16_384)).toString(
     'latin1',
   );
-  return /^(\u00ef\u00bb\u00bf)?\s*(<!doctype html|<html[\s>])/i.test(start);
+  if (!/^(\u00ef\u00bb\u00bf)?\s*(<!doctype html|<html[\s>])/i.test(start)) return false;
+  if (unstoredKind(file) !== undefined) return /<title>[^<]*\bslack\b/i.test(start);
+  return !(isHtmlFile(file) || /^text\//.test(mimetype ?? '') || mode === 'snippet');
 }
 
 /** Yields the bytes; once all have passed, `onEnd` gets their SHA-256 in hexadecimal digits. */

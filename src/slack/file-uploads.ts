@@ -135,22 +135,15 @@ export class FileUploads {
       const ms = pauseMs / this.#client.rateLimiter.pace;
       await sleep(ms, undefined, { signal: guard?.signal }).catch(() => undefined);
       for (const id of awaited) {
-        try {
-          if ((await this.#whereIs(id, place, guard)) === 'shared') awaited.delete(id);
-          else missed.add(id);
-        } catch (error) {
-          if (isPermanentRefusal(error)) return [];
-          if (!isPassing(error)) throw error;
-        }
+        const where = await this.#whereIs(id, place, guard).catch(shownUnlessPassing);
+        if (where === 'shared') awaited.delete(id);
+        else if (where !== undefined) missed.add(id);
       }
       if (awaited.size === 0) return [];
     }
     const hidden = [...awaited].filter((id) => missed.has(id));
-    for (const file of hidden) {
-      await this.#client.send('files.delete', { file }, { guard }).catch((error: unknown) => {
-        if (!isPermanentRefusal(error) && !isPassing(error)) throw error;
-      });
-    }
+    for (const file of hidden)
+      await this.#client.send('files.delete', { file }, { guard }).catch(shownUnlessPassing);
     return hidden;
   }
 
@@ -215,10 +208,12 @@ export class FileUploads {
   }
 }
 
-/** Whether another look may succeed. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof MessageGoneError || error instanceof SlackLeaseError) return false;
-  return error instanceof SlackError;
+/** What a failed look says: undefined if another one may say more; what Slack never says counts as shown. Throws other errors. */
+function shownUnlessPassing(error: unknown): 'shared' | undefined {
+  if (isPermanentRefusal(error)) return 'shared';
+  if (error instanceof MessageGoneError || error instanceof SlackLeaseError) throw error;
+  if (error instanceof SlackError) return undefined;
+  throw error;
 }
 
 function uploadFailed(slackCode: string, cause?: unknown): SlackError {

@@ -133,7 +133,6 @@ const SERVICE_FIELDS = [
   'tool_use_id',
   'before_id',
   'after_id',
-  'has_more',
   'mime_type',
 ];
 const SERVICE_FIELD_ROOMS = ['src/agent', 'sandbox', 'sandbox/fuzz'];

@@ -21,6 +21,8 @@ const hosted = {
 const judge = (change: Record<string, unknown>) =>
   decideOnFile(slackFileSchema.parse({ ...hosted, ...change }), { maxBytes: 10_000 });
 
+const noAddress = { url_private: undefined, url_private_download: undefined };
+
 test('a hosted file is downloaded from its download address', () => {
   expect(judge({})).toEqual({
     do: 'download',
@@ -50,17 +52,26 @@ test.each([
   ['access_denied', { file_access: 'access_denied' }],
   ['external', { mode: 'external', is_external: true }],
   ['external', { is_external: true, external_type: 'gdoc' }],
-  ['canvas', { filetype: 'quip' }],
-  ['canvas', { mode: 'canvas' }],
-  ['list', { filetype: 'list' }],
-  ['post', { mode: 'post' }],
-  ['post', { mode: 'space' }],
-  ['not_a_file', { mode: 'something_new' }],
-  ['processing', { url_private: undefined, url_private_download: undefined }],
-  ['empty', { size: 0 }],
+  ['canvas', { filetype: 'quip', ...noAddress }],
+  ['list', { filetype: 'list', ...noAddress }],
+  ['post', { mode: 'space', ...noAddress }],
+  ['not_a_file', { mode: 'something_new', ...noAddress }],
+  ['processing', noAddress],
   ['too_large', { size: 10_001 }],
 ])('%s: %j is refused', (reason, change) => {
   expect(judge(change)).toEqual({ do: 'refuse', reason });
+});
+
+test.each([
+  { filetype: 'quip' },
+  { mode: 'canvas' },
+  { mode: 'list' },
+  { mode: 'post' },
+  { mode: 'email' },
+  { mode: 'something_new' },
+  { size: 0 },
+])('%j is tried, whatever size Slack announces', (change) => {
+  expect(judge(change)).toMatchObject({ do: 'download', sizeBytes: undefined });
 });
 
 test('a file of exactly the limit is accepted', () => {

@@ -122,6 +122,28 @@ describe('a download', () => {
     expect((await readAll(open)).toString()).toBe(PAGE);
   });
 
+  const table = Buffer.from('<html><body><table><tr><td>well</td></tr></table></body></html>');
+  const xls = () => file({ name: 'plate.xls', mimetype: 'application/vnd.ms-excel', size: table.length });
+
+  test.each(['application/vnd.ms-excel', 'text/html'])(
+    'accepts a table in HTML that is called .xls, and comes as %s',
+    async (type) => {
+      serve({ 'content-type': type }, table);
+      expect(await readAll(await downloads.open(xls()))).toEqual(table);
+      stream((response) => response.end(table), { 'content-type': type });
+      expect(await readAll(await downloads.open(xls()))).toEqual(table);
+    },
+  );
+
+  test('of a canvas or of an unknown mode is what Slack writes, of whatever size', async () => {
+    for (const mode of ['quip', 'whiteboard']) {
+      serve({ 'content-type': 'text/html' }, table);
+      const open = await downloads.open(file({ mode, size: 3 }));
+      expect(open).toMatchObject({ sizeBytes: table.length, mime: 'text/html' });
+      expect(await readAll(open)).toEqual(table);
+    }
+  });
+
   test('frees the connection when its reader leaves', async () => {
     stream((response) => {
       const more = setInterval(() => response.write('x'.repeat(1_000)), 5);
@@ -152,6 +174,26 @@ describe('a file is refused', () => {
     stream((response) => response.end(PAGE), { 'content-type': 'application/octet-stream' });
     const open = await downloads.open(file({ mimetype: 'application/pdf' }));
     expect(await reasonOf(readAll(open))).toBe('missing_scope');
+  });
+
+  test('with missing_scope when the sign-in page comes without a length in place of a table in HTML', async () => {
+    stream((response) => response.end(PAGE), { 'content-type': 'text/html' });
+    const open = await downloads.open(file({ name: 'plate.xls', mimetype: 'application/vnd.ms-excel' }));
+    expect(await reasonOf(readAll(open))).toBe('missing_scope');
+  });
+
+  test.each([
+    ['canvas', 'quip'],
+    ['list', 'list'],
+    ['post', 'space'],
+    ['not_a_file', 'whiteboard'],
+  ])('as %s when Slack does not deliver what has the mode %s', async (reason, mode) => {
+    serve({ 'content-type': 'text/html' }, '', 404);
+    expect(await reasonOf(downloads.open(file({ mode })))).toBe(reason);
+    serve({ 'x-slack-meta': '?;acl_fail' });
+    expect(await reasonOf(downloads.open(file({ mode })))).toBe(reason);
+    serve({ 'content-type': 'text/html' }, PAGE);
+    expect(await reasonOf(readAll(await downloads.open(file({ mode }))))).toBe(reason);
   });
 
   test('with missing_scope when the sign-in page replaces an HTML file', async () => {

@@ -5,6 +5,7 @@ import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import { parseEveryBlock, parseShown } from './block-parser.ts';
+import { namedFileSchema, transcriptBlocks } from './file-texts.ts';
 import { attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
 import { parseTable, tablesAmong, withTableFiles } from './pasted-tables.ts';
@@ -15,7 +16,7 @@ const messageSchema = z.object({
   text: z.string().catch(''),
   blocks: z.array(z.unknown()).catch([]),
   attachments: attachmentsSchema.catch([]),
-  files: listOf(z.looseObject({ name: optionalText, title: optionalText })).catch([]),
+  files: listOf(namedFileSchema).catch([]),
   ts: optionalText,
   user: optionalText,
   bot_id: optionalText,
@@ -45,9 +46,10 @@ export function authoredBlocksOf(message: ParsedMessage): ParsedBlock[] {
   return known;
 }
 
-/** What the message shows, and then what its attachments say. */
+/** What the message shows, and then what its voice clips and attachments say. */
 export function blocksOf(message: ParsedMessage): ParsedBlock[] {
-  const blocks = [...authoredBlocksOf(message), ...attachmentBlocks(message.attachments)];
+  const beside = [...transcriptBlocks(message.files), ...attachmentBlocks(message.attachments)];
+  const blocks = [...authoredBlocksOf(message), ...beside];
   return message.firstTable === undefined ? blocks : withTableFiles(blocks, message.firstTable);
 }
 

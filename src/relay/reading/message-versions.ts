@@ -84,7 +84,7 @@ export function withoutFiles({ files, ...content }: MessageContent, ids: readonl
   return own.length === 0 ? content : { ...content, files: own };
 }
 
-/** Whether two versions of a message say and share the same. What Slack adds by itself, such as previews, does not count. */
+/** Whether two versions of a message say and share the same. What Slack adds by itself, such as previews and transcripts, does not count. */
 export function isSameAsWritten(one: MessageContent, other: MessageContent): boolean {
   return isDeepStrictEqual(asWritten(one), asWritten(other));
 }
@@ -93,7 +93,7 @@ export function isSameAsWritten(one: MessageContent, other: MessageContent): boo
 function asWritten(content: MessageContent): unknown {
   const message = parseMessage(content);
   const attachments = message.attachments.filter((attachment) => !isLinkPreview(attachment));
-  const blocks = blocksOf({ ...message, attachments } satisfies ParsedMessage);
+  const blocks = blocksOf({ ...message, attachments, files: [] } satisfies ParsedMessage);
   const tables = tablesAmong(blocks).map(({ rows }) => rows);
   const files = filesOf(content).map(({ id }) => id);
   const written = JSON.stringify(

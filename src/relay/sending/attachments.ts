@@ -9,10 +9,12 @@ import {
   FileRefusedError,
   type SlackFile,
   slackFileName,
+  unstoredKind,
 } from '../../slack/downloadable-files.ts';
 import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
+import { emailText } from '../reading/file-texts.ts';
 import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
 import { inlinesToText } from '../reading/message-to-markdown.ts';
@@ -34,6 +36,8 @@ import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile 
 
 /** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;
+/** Most bytes of an item that is read before its upload, because Slack does not say its size. */
+const MAX_READ_BYTES = 10 * 1024 * 1024;
 /** How often an upload checks whether its message was deleted or its turn stopped (ms). */
 const WANTED_CHECK_INTERVAL_MS = 1_000;
 
@@ -193,8 +197,7 @@ class AttachmentBatch {
     if (shared.kind === 'table') {
       const { id, name, csv } = shared;
       if (csv === undefined) throw new FileOmitted('too_many_cells');
-      const open = async (offset: number) => Readable.from([csv.subarray(offset)]);
-      return { id, name, mime: 'text/csv', sizeBytes: csv.byteLength, open };
+      return bytesSource({ id, name, mime: 'text/csv' }, csv);
     }
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
@@ -211,29 +214,57 @@ class AttachmentBatch {
       onWait: () => this.#setProgress(index, { state: 'processing', name: nameAndSize(item.shared).name }),
     });
     item.shared = { ...shared, file };
+    // What can be edited has no new id then, and perhaps the same size: each message uploads it anew.
+    const isEdited = file.mode === 'snippet' || unstoredKind(file) !== undefined;
+    const id = isEdited ? `${file.id}/${turn.message_ts}` : file.id;
+    const email = emailText(file);
+    if (email !== undefined)
+      return bytesSource({ id, name: `${email.name}.txt`, mime: 'text/plain' }, email.text);
     if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
-    return {
-      // A snippet can be edited without a new id or another size, so each message uploads it anew.
-      id: file.mode === 'snippet' ? `${file.id}/${turn.message_ts}` : file.id,
-      name: serviceFileName(slackFileName(file), file.id),
-      mime: decision.mime ?? '',
-      sizeBytes: decision.sizeBytes ?? (await this.#probeSize(file)),
-      open: async (offset, signal) => downloads.read(file, { offset, signal }),
-    };
+    const about = { id, name: serviceFileName(slackFileName(file), file.id), mime: decision.mime ?? '' };
+    const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
+    const { sizeBytes } = decision;
+    return sizeBytes === undefined
+      ? this.#unsizedSource(file, { ...about, open })
+      : { ...about, sizeBytes, open };
   }
 
-  /** The size of a file whose Slack record has none: from the response to a download. */
-  async #probeSize(file: SlackFile): Promise<number> {
+  /** A file of which Slack does not announce the size: as its response says, or as its bytes are, read here. */
+  async #unsizedSource(file: SlackFile, source: Omit<UploadSource, 'sizeBytes'>): Promise<UploadSource> {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
-    opened.release();
-    if (opened.sizeBytes === undefined) throw new FileRefusedError(file.id, 'processing');
-    return opened.sizeBytes;
+    const { sizeBytes, mime } = opened;
+    const isPage = mime.startsWith('text/html');
+    // Slack may write a page anew for each download.
+    if (sizeBytes !== undefined && (sizeBytes === 0 || !isPage)) {
+      opened.release();
+      if (sizeBytes === 0) throw new FileRefusedError(file.id, 'empty');
+      return { ...source, sizeBytes };
+    }
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of opened.stream) {
+      length += chunk.length;
+      if (length > MAX_READ_BYTES) throw new FileRefusedError(file.id, 'too_large');
+      chunks.push(chunk);
+    }
+    const name = isPage && !/\.html?$/i.test(source.name) ? `${source.name}.html` : source.name;
+    return bytesSource({ ...source, name, mime: mime || source.mime }, Buffer.concat(chunks));
   }
 
   #setProgress(index: number, progress: FileProgress): void {
     this.#progress[index] = progress;
     this.#request.onProgress([...this.#progress]);
   }
+}
+
+/** A file whose bytes are here. */
+function bytesSource(
+  about: Pick<UploadSource, 'id' | 'name' | 'mime'>,
+  content: Buffer | string,
+): UploadSource {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const open = async (offset: number) => Readable.from([bytes.subarray(offset)]);
+  return { ...about, name: serviceFileName(about.name, about.id), sizeBytes: bytes.byteLength, open };
 }
 
 function nameAndSize(shared: SharedItem): { name: string; sizeBytes?: number } {

@@ -26,9 +26,9 @@ const FILE_REASONS = {
   too_large: "it's too large.",
   empty: "it's empty (0 bytes).",
   canvas:
-    "it's a canvas, which Slack doesn't let anyone download. Export it (menu ⋯, for example as PDF) and share the export.",
-  list: "it's a list, which Slack doesn't let anyone download. Export it as CSV and share the export.",
-  post: "it's a post, which Slack doesn't let anyone download. Copy its text into a message or a text file.",
+    "it's a canvas, which Slack doesn't let me download. Export it (menu ⋯, for example as PDF) and share the export.",
+  list: "it's a list, which Slack doesn't let me download. Export it as CSV and share the export.",
+  post: "it's a post, which Slack doesn't let me download. Copy its text into a message or a text file.",
   not_a_file: "it can't be downloaded. Export it and share the export.",
   unseen:
     "Slack doesn't show it to me: it was deleted, or I'm not where it was shared. Share it in this thread.",

@@ -27,6 +27,9 @@ const had: { kind: SlackFile['kind']; name: string | null }[] = [
   { kind: 'processing', name: 'slow.csv' },
   { kind: 'breaks_off', name: 'broken.csv' },
   { kind: 'hosted', name: null },
+  { kind: 'new_mode', name: 'board.bin' },
+  { kind: 'uncounted', name: 'uncounted.csv' },
+  { kind: 'as_page', name: 'page.csv' },
 ];
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
@@ -96,7 +99,7 @@ describe.concurrent('an attachment', () => {
     expect(scene.sentToAgent('none of these').texts).toEqual(['none of these']);
   });
 
-  test.each([[had.slice(0, 3)], [had.slice(3)]])(
+  test.each([[had.slice(0, 3)], [had.slice(3, 6)], [had.slice(6)]])(
     'arrives whole, of whatever kind it is (%j)',
     async (kinds) => {
       const channel = scene.channel();
@@ -114,6 +117,71 @@ describe.concurrent('an attachment', () => {
       expect(sums).toEqual(new Set(files.map(({ bytes }) => sha256(bytes))));
     },
   );
+
+  test('that Slack writes anew, or that is HTML by another name, arrives as it is', async () => {
+    const channel = scene.channel();
+    const bytes = '<html><body><table><tr><td>A1</td></tr></table></body></html>';
+    const root = scene.ask(channel, 'read plan and plate', {
+      files: [
+        { name: 'Team_plan', kind: 'canvas', mime: 'application/vnd.slack-docs', bytes: '<h1>Plan</h1>' },
+        { name: 'plate.xls', mime: 'application/vnd.ms-excel', bytes },
+        { name: 'tasks', kind: 'list', mime: 'application/octet-stream', bytes: 'x' },
+      ],
+    });
+    await scene.finished(channel, root);
+    const shown = scene.shown(channel, root);
+    expect(shown).toContain("“tasks” was left out: it's a list, which Slack doesn't let me download.");
+    expect(shown.match(/ left out/g)).toHaveLength(1);
+    const sent = scene.sentToAgent('read plan and plate').fileIds[0] ?? [];
+    const files = sent.map((id) => agent.files.find((file) => file.id === id));
+    expect(files.map((file) => file?.name)).toEqual(['Team_plan.html', 'plate.xls']);
+    expect(await files[0]?.sha256()).toBe(sha256('<h1>Plan</h1>'));
+    expect(await files[1]?.sha256()).toBe(sha256(bytes));
+  });
+
+  test('that is an e-mail in Slack arrives as text, with who wrote it to whom', async () => {
+    const channel = scene.channel();
+    const email = {
+      subject: 'Results of run 7',
+      from: 'Ida Berg <ida@lab.example>',
+      to: ['core@lab.example', 'Per <per@lab.example>'],
+      date: 'Mon, 2 Nov 2026 10:00:00 +0000',
+      attachments: ['run7.xlsx'],
+    };
+    const file = {
+      name: 'Results of run 7',
+      kind: 'email',
+      mime: 'text/html',
+      email,
+      bytes: 'It worked.\n',
+    } as const;
+    const root = scene.ask(channel, 'what does this mail say', { files: [file] });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).not.toContain('left out');
+    const [id] = scene.sentToAgent('what does this mail say').fileIds[0] ?? [];
+    const sent = agent.files.find((one) => one.id === id);
+    expect(sent?.name).toBe('Results of run 7.txt');
+    const lines = [
+      'Subject: Results of run 7',
+      'From: Ida Berg <ida@lab.example>',
+      'To: core@lab.example, Per <per@lab.example>',
+      'Date: Mon, 2 Nov 2026 10:00:00 +0000',
+      'Attachments (not included): run7.xlsx',
+    ];
+    expect(await sent?.sha256()).toBe(sha256(`${lines.join('\n')}\n\nIt worked.\n`));
+  });
+
+  test('that is a voice clip is a question once Slack has written down what it says', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'first in writing');
+    await scene.finished(channel, root);
+    const transcript = 'How many samples failed?';
+    const clip = { name: 'audio_message.mp4', mime: 'video/mp4', transcript, bytes: 'sound' };
+    await scene.finished(channel, scene.reply(channel, root, '', { files: [clip] }));
+    const { texts, fileIds } = scene.sentToAgent('first in writing');
+    expect(texts[1]).toBe("[Slack's transcript of audio_message.mp4: How many samples failed?]");
+    expect(fileIds[1]).toHaveLength(1);
+  });
 
   test('that is hosted elsewhere is passed on as a link', async () => {
     const channel = scene.channel();

@@ -146,7 +146,7 @@ describe("a task's details", () => {
     await openDetails(channel, root);
     await modalShows('sheep.csv');
     await press('task_file');
-    await modalShows("I couldn't send you “sheep.csv”");
+    expect(await modalShows("I couldn't send you “sheep.csv”")).toContain('task_file');
   });
 
   test('return a file to who presses again as soon as a failure shows', async () => {

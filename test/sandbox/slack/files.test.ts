@@ -98,6 +98,27 @@ describe('downloading', () => {
     expect(await record('snippet')).toMatchObject({ mode: 'snippet' });
   });
 
+  test('a canvas and an e-mail come as web pages of another size, and an e-mail has its words in its record', async () => {
+    const one = await workspaceWithBot();
+    const canvas = await fileOf(one, shareOne(one, 'canvas').id);
+    const page = await get(one, canvas.url_private_download);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-length')).not.toBe(String(canvas.size));
+    const email = { subject: 'Run 7', from: 'Ida <ida@lab.example>', to: ['core@lab.example'], date: 'Mon' };
+    const files = [{ name: 'Run 7', mime: 'text/html', kind: 'email' as const, email, bytes: 'It worked.' }];
+    const { fileIds } = one.slack.say({ person: one.ann, channel: one.channel, text: 'look', files });
+    expect(await fileOf(one, fileIds[0] ?? '')).toMatchObject({
+      mode: 'email',
+      filetype: 'email',
+      mimetype: 'text/html',
+      subject: 'Run 7',
+      from: [{ name: 'Ida', address: 'ida@lab.example', original: 'Ida <ida@lab.example>' }],
+      to: [{ name: '', address: 'core@lab.example', original: 'core@lab.example' }],
+      plain_text: 'It worked.',
+      headers: { date: 'Mon' },
+    });
+  });
+
   test('a file that is being processed has no address at first', async () => {
     const clock = new SteppedClock();
     const one = await workspaceWithBot({ clock });
@@ -182,6 +203,21 @@ describe('uploading', () => {
       { ts: shared?.ts, thread_ts: root.ts },
     ]);
     expect((await slack.fileBytes(id)).toString()).toBe('pixels');
+  });
+
+  test('a file may be accepted and never shown, and is gone once it is deleted', async () => {
+    const one = await workspaceWithBot({ unshownFiles: /^plot/, shareDelayMs: 10 });
+    const { slack, channel, client, ann } = one;
+    const { id } = await put(one, 'pixels');
+    const files: [{ id: string; title: string }] = [{ id, title: 'A plot' }];
+    await client.files.completeUploadExternal({ files, channel_id: channel.id });
+    await slack.settled();
+    expect(slack.messages(channel)).toEqual([]);
+    expect(Object.values((await fileOf(one, id)).shares?.public ?? {})).toEqual([]);
+    await client.files.delete({ file: id });
+    expect(await refusal(client.files.info({ file: id }))).toBe('file_deleted');
+    const theirs = slack.say({ person: ann, channel, text: 'look', files: [{ name: 'a.txt' }] });
+    expect(await refusal(client.files.delete({ file: theirs.fileIds[0] ?? '' }))).toBe('cant_delete_file');
   });
 
   test('nothing, too few bytes, unknown files and foreign channels are refused', async () => {

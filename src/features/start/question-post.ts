@@ -19,8 +19,8 @@ import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-blocks.ts';
 import { MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../../render/markdown/markdown-node.ts';
 import { neutralizePings, truncateBytes } from '../../render/markdown/pings.ts';
+import { shortenShown, shownSize } from '../../render/markdown/shown-size.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text-format.ts';
 import {
   ChannelGoneError,
   PayloadRefusedError,
@@ -165,7 +165,7 @@ function refusalReason(error: unknown): keyof typeof strings.questionRefusals | 
 const MAX_QUESTION_CHARACTERS = 6_000;
 const MAX_QUOTE_CHARACTERS = 1_500;
 const MAX_LABEL_CHARACTERS = 150;
-/** Characters of a table and the quotations before it: about 12,000 are the limit of all blocks. */
+/** What a table and the quotations before it may take. */
 const MAX_TABLE_TEXT = 8_000;
 
 type TextTable = readonly (readonly string[])[];
@@ -191,7 +191,7 @@ export interface QuestionPostContent {
 export function questionPost(content: QuestionPostContent) {
   const { person, label, question, quote = '', choices, files, tables = [], firstLink } = content;
   const asks = question === '' ? strings.asksAbout : strings.asks;
-  const name = label === undefined ? '' : shorten(neutralizePings(label), MAX_LABEL_CHARACTERS);
+  const name = label === undefined ? '' : shortenShown(neutralizePings(label), MAX_LABEL_CHARACTERS);
   const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
   const asker = [
     ...(prefix === '' ? [] : [{ type: 'text', text: prefix } as const]),
@@ -203,16 +203,16 @@ export function questionPost(content: QuestionPostContent) {
     { text: quote, most: MAX_QUOTE_CHARACTERS },
   ]
     .filter(({ text }) => /\S/.test(text))
-    .map(({ text, most }) => shorten(neutralizePings(text.trim()), most));
+    .map(({ text, most }) => shortenShown(neutralizePings(text.trim()), most));
   const elements = [{ type: 'rich_text_section' as const, elements: asker }, ...quotations.map(quotation)];
   const blocks: ViewBlock[] = [{ type: 'rich_text', elements }];
-  const room = MAX_TABLE_TEXT - quotations.join('').length;
+  const room = MAX_TABLE_TEXT - shownSize(quotations.join('\n'));
   // Whether Slack takes several is not known.
-  const table = tables.find((rows) => rows.flat().join(' ').length <= room);
+  const table = tables.find((rows) => shownSize(rows.flat().join(' ')) <= room);
   if (table !== undefined) blocks.push(tableBlock(table));
   if (firstLink !== undefined) blocks.push(mrkdwnContextBlock(strings.askedFirst(firstLink)));
   const chosen = strings.chosenOptions(choices, files);
-  if (chosen !== '') blocks.push(contextLineBlock(shorten(chosen, 900)));
+  if (chosen !== '') blocks.push(contextLineBlock(shortenShown(chosen, 900)));
   const who = label === undefined ? `<@${person}> ` : '';
   return { text: who + truncateBytes(`${name} ${asks} ${question || quote}`.trim(), 3_500), blocks };
 }

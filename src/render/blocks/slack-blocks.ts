@@ -9,6 +9,7 @@ import type {
   SectionBlock,
 } from '@slack/types';
 import { neutralizePings } from '../markdown/pings.ts';
+import { MAX_SHOWN_SIZE, shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
 
 /** The action id of a button. */
@@ -43,18 +44,20 @@ export type NewBlock = 'plan' | 'data_table';
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['text', 'title', 'caption']);
 
-/** Characters of text in blocks, as Slack counts them for its limit (links are not text). */
-export function blockTextLength(blocks: unknown): number {
+/** Characters of text in blocks (links are not text), or what else `sizeOf` counts of their texts. */
+export function blockTextLength(blocks: unknown, sizeOf = (text: string) => text.length): number {
   if (typeof blocks !== 'object' || blocks === null) return 0;
   let length = 0;
   for (const [field, inner] of Object.entries(blocks))
-    length += typeof inner === 'string' && TEXT_FIELDS.has(field) ? inner.length : blockTextLength(inner);
+    length +=
+      typeof inner === 'string' && TEXT_FIELDS.has(field) ? sizeOf(inner) : blockTextLength(inner, sizeOf);
   return length;
 }
 
 /** Whether one message may hold these blocks. A Markdown block counts as one; splitting leaves room for five others. */
 export function fitsMessage(blocks: readonly SlackBlock[]): boolean {
-  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
+  if (blocks.length > MAX_MESSAGE_BLOCKS || blockTextLength(blocks) > MAX_MESSAGE_TEXT) return false;
+  return blockTextLength(blocks, shownSize) <= MAX_SHOWN_SIZE;
 }
 
 /** A text that Slack shows literally: no formatting, no links, no emoji names. */

@@ -1,5 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { type RenderedMessage, type SlackBlock, sectionBlock } from '../blocks/slack-blocks.ts';
+import { withoutEmbeddedData } from '../markdown/embedded-data.ts';
 import { withoutEscapes } from '../markdown/literal-marks.ts';
 import { unsupportedBlock } from '../strings/index.ts';
 import { graphemeStart } from '../text-format.ts';
@@ -7,12 +8,12 @@ import { graphemeStart } from '../text-format.ts';
 /**
  * The Markdown of the whole answer, without its thoughts. Texts before and after a tool call become separate paragraphs. Adjacent text blocks
  * are joined, unless one ends and the next starts a word. A block of an unknown type shows its `text`, or a line that
- * names its type. Line ends become `\n`.
+ * names its type. Line ends become `\n`, and a word stands in place of what no reader can read: pictures as base64.
  */
 export function answerText(blocks: readonly ContentBlock[]): string {
   const known = answerTexts.get(blocks);
   if (known !== undefined) return known;
-  const text = joinTexts(blocks);
+  const text = withoutEmbeddedData(joinTexts(blocks));
   answerTexts.set(blocks, text);
   return text;
 }

@@ -12,6 +12,7 @@ import {
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
+import { shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
 import { formatSize, shortenMiddle, toOneLine } from '../text-format.ts';
 
@@ -106,7 +107,7 @@ function paginate(entries: ResultEntry[]): ResultEntry[][] {
   const pages: ResultEntry[][] = [];
   let room = { blocks: 0, text: 0 };
   for (const entry of entries) {
-    const need = { blocks: entry.blocks.length, text: blockTextLength(entry.blocks) };
+    const need = { blocks: entry.blocks.length, text: blockTextLength(entry.blocks, shownSize) };
     const page = pages.at(-1);
     if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
     else {

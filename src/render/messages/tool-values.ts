@@ -1,3 +1,4 @@
+import { withoutColours } from '../markdown/embedded-data.ts';
 import { shorten } from '../text-format.ts';
 
 /** Characters kept of one text of a tool call: more than a step ever shows. */
@@ -42,7 +43,7 @@ export function readableValue(value: unknown, levels?: number): string {
 
 /** A text as it is; one that holds JSON like the value that it stands for. Of records that were cut, those before the cut. */
 function readableText(text: string, levels?: number): string {
-  if (!/^\s*[[{]/.test(text)) return text;
+  if (!/^\s*[[{]/.test(text)) return withoutColours(text);
   const whole = parseJson(text);
   if (whole !== undefined) return readableValue(whole, levels);
   const records = text.slice(0, text.lastIndexOf('},') + 1);

@@ -2,6 +2,7 @@ import type { MarkdownBlock } from '@slack/types';
 import { fenceAround, lineStart } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { fallbackText, neutralizePings } from '../markdown/pings.ts';
+import { entityAddition } from '../markdown/shown-size.ts';
 import { graphemeStart } from '../text-format.ts';
 import { cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
 import { incompleteEndOf } from './incomplete-markdown.ts';
@@ -40,6 +41,8 @@ interface ClosedPart {
 export const MIN_PART_LENGTH = 9_000;
 /** Most characters of a verbatim part: it still fits with a word joiner after every other character. */
 const MAX_VERBATIM_LENGTH = 6_000;
+/** The same, with `<`, `>` and `&` as Slack counts them. */
+const MAX_VERBATIM_SIZE = 9_000;
 const VISIBLE = /[^\s\p{C}\p{Z}]/u;
 /** Shown in a message that has only white space. */
 const EMPTY_PART_MARK = '…';
@@ -176,8 +179,9 @@ export class AnswerSplitter {
 
   #closeVerbatim(text: string): ClosedPart | undefined {
     const { start } = this.#open;
-    if (text.length - start <= MAX_VERBATIM_LENGTH) return undefined;
-    return closedVerbatim(text, start, Math.max(graphemeStart(text, start + MAX_VERBATIM_LENGTH), start + 1));
+    const most = verbatimEnd(text, start);
+    if (most >= text.length) return undefined;
+    return closedVerbatim(text, start, Math.max(graphemeStart(text, most), start + 1));
   }
 
   /** The part that a limit ends; undefined while there is room. */
@@ -207,6 +211,16 @@ export class AnswerSplitter {
     const segments = segmentsOf(shown);
     return { part: makePart(segments, [start, next], true), end: next, nextOpener: cut.opener, readTo: end };
   }
+}
+
+/** Where a verbatim part ends at the latest. */
+function verbatimEnd(text: string, from: number): number {
+  let size = 0;
+  for (let at = from; at < text.length; at += 1) {
+    size += 1 + entityAddition(text.charAt(at));
+    if (at - from >= MAX_VERBATIM_LENGTH || size > MAX_VERBATIM_SIZE) return at;
+  }
+  return text.length;
 }
 
 function closedVerbatim(text: string, from: number, to: number): ClosedPart {

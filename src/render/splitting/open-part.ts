@@ -4,6 +4,7 @@ import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node
 import { formulaCost } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
+import { MAX_SHOWN_SIZE, ShownAddition } from '../markdown/shown-size.ts';
 import { hostNoteCost } from '../markdown/unsafe-links.ts';
 import { blocksInOrder, countBlock, cutAtBlockLimit, NO_BLOCKS, type SlackBlockCount } from './cut-point.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
@@ -14,6 +15,8 @@ import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
  * answer it stays under Slack's 10,000 characters for all blocks of a message.
  */
 const MAX_PART_LENGTH = 9_450;
+/** The same as Slack counts it, with room for the lines below the answer. */
+const MAX_PART_SIZE = MAX_SHOWN_SIZE - 600;
 /** Most marks of one part, because the parser's time is quadratic in them: a part crowded with them ends earlier. */
 const MAX_MARKS = 2_700;
 const LINE_MARKS = 4;
@@ -35,6 +38,7 @@ export class OpenPart {
   filledTo: number;
   #cost: number;
   #marks = 0;
+  readonly #addition = new ShownAddition();
   #base: ReparseBase;
   #lastParse: { source: string; tree: MarkdownNode } | undefined;
 
@@ -43,6 +47,7 @@ export class OpenPart {
     this.opener = opener;
     this.filledTo = start;
     this.#cost = opener.length;
+    for (let at = 0; at < opener.length; at += 1) this.#addition.add(opener, at);
     this.#base = { at: start, blocks: NO_BLOCKS, segments: [] };
   }
 
@@ -63,7 +68,9 @@ export class OpenPart {
     while (this.filledTo < text.length) {
       const cost = this.#cost + 1 + (this.filledTo > this.start ? addedCost(text, this.filledTo) : 0);
       const marks = this.#marks + marksAt(text, this.filledTo);
-      if (cost > MAX_PART_LENGTH || marks > MAX_MARKS) return true;
+      this.#addition.add(text, this.filledTo);
+      const size = cost + this.#addition.total;
+      if (cost > MAX_PART_LENGTH || size > MAX_PART_SIZE || marks > MAX_MARKS) return true;
       this.#cost = cost;
       this.#marks = marks;
       this.filledTo += 1;

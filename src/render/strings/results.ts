@@ -22,6 +22,10 @@ export function firstColumns(shown: number, columns: number): string {
   return `The table shows the first ${shown} of ${columns} columns. The file below has all of them.`;
 }
 
+/** Stand in the answer for a picture or a file that the agent wrote as encoded text. */
+export const embeddedPicture = '(picture)';
+export const embeddedFile = '(file)';
+
 /** Stands in the answer for a block that Slack cannot show. */
 export function unsupportedBlock(type: string): string {
   return `(The agent also sent a block of type “${type || 'unknown'}”, which I can't show here.)`;

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { ReplyState } from '../../../src/relay/replies/reply-state.ts';
@@ -105,4 +106,26 @@ test('an answer whose Markdown Slack refuses is shown in full as plain text', as
   const bare = (text: string) => text.replaceAll(/[\s\u2060]/g, '');
   expect(answer.length).toBeGreaterThanOrEqual(9_000);
   expect(bare(own.shown(channel, root))).toContain(bare(answer));
+});
+
+test('an answer of headings, HGVS, XML and a picture as base64 keeps its form, and its end is read', async ({
+  onTestFinished,
+}) => {
+  const line = (at: number) =>
+    `## Variant ${at}\n\nc.${at}A>T <v a="&amp;"/> and c.${at + 1}G>C, both seen in the same reads.\n\n`;
+  const picture = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * at * 31) % 251));
+  const script: AgentScript = async (turn) => {
+    turn.write(Array.from({ length: 150 }, (_, at) => line(at + 1)).join(''));
+    turn.write(`![volcano](data:image/png;base64,${picture.toString('base64')})\n\n`);
+    turn.write('\u001B[32mTwo variants\u001B[0m stand out.');
+  };
+  const own = await openAppScene({ agent: { script } }, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, 'which variants');
+  await own.finished(channel, root);
+  expect(own.slack.calls.filter(({ error }) => error === 'msg_blocks_too_long')).toEqual([]);
+  const shown = own.shown(channel, root);
+  expect(shown).toContain('## Variant 150\n');
+  expect(shown).toContain('volcano (picture)\n\nTwo variants stand out.');
+  expect(own.replies(channel, root).length).toBeLessThan(8);
 });

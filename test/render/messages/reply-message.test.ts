@@ -50,6 +50,69 @@ const tools: ContentBlock[] = [
   { kind: 'tool_use', id: 't2', name: 'search', input: { query: 'BRCA1 expression' } },
 ];
 
+const science = {
+  headings: (line: number) => `## Sample ${line}\n\nRead ${line} times, and nothing was found in it.\n\n`,
+  'underlined headings': (line: number) =>
+    `Sample ${line}\n---\n\nRead ${line} times, with nothing found.\n\n`,
+  'rows of headings': (line: number) => `### ${'Sample of the cohort '.repeat(9)}${line}\n`,
+  'headings in lists': (line: number) =>
+    `- # Sample ${line}\n\n  Read ${line} times, with nothing found.\n\n`,
+  HGVS: (line: number) => `NM_000059.4:c.${line}A>T, NM_007294.4:c.${line}G>C\n`,
+  'rows of HGVS': (line: number) =>
+    `${line === 1 ? '| a | b |\n| - | - |\n' : ''}| c.${line}A>T | c.${line}G>C |\n`,
+  XML: (line: number) => `<variant id="${line}"><ref>A</ref><alt>T & C</alt></variant>\n`,
+  'XML as code': (line: number) =>
+    `${line === 1 ? '~~~xml\n' : ''}<v id="${line}"><a>A</a><b>&amp;</b></v>\n`,
+  ampersands: () => '&&&&&&&&&&&&&&&&&&&&&&&&&&&&&&&& ',
+  'a quoted mail': (line: number) => `>>> ${line} > one\n`,
+};
+
+describe.each(Object.entries(science))(
+  'an answer that Slack counts as more than its characters: %s',
+  (_, unit) => {
+    const answer = Array.from({ length: 700 }, (_, line) => unit(line + 1)).join('');
+
+    test('keeps its form in every message that it takes, while it grows and at its end', () => {
+      const splitter = new AnswerSplitter();
+      const steps = [0.1, 0.25, 0.5, 0.9, 1].map((part) => Math.floor(part * answer.length));
+      for (const length of steps) {
+        const blocks = [...tools, { kind: 'text' as const, text: answer.slice(0, length) }];
+        const phase = length === answer.length ? 'done' : 'working';
+        const notes = ['A file was left out: it was too large.'];
+        const shown = { phase, blocks, notes, newBlocks: ['plan', 'data_table'], maxMessages: 99 } as const;
+        const messages = renderReply(state(shown), splitter);
+        expect(messages).toEqual(renderReply(state(shown)));
+        for (const message of messages) expect(checkBlocks(message.blocks, 'message')).not.toEqual([]);
+      }
+    });
+
+    test('is accepted as code, too', () => {
+      const splitter = new AnswerSplitter();
+      splitter.showVerbatim();
+      const blocks = [{ kind: 'text' as const, text: answer }];
+      for (const message of renderReply(state({ phase: 'done', blocks, maxMessages: 99 }), splitter))
+        expect(checkBlocks(message.blocks, 'message')).not.toEqual([]);
+    });
+  },
+);
+
+test.each([
+  ['code in a line', '```c.1A>T``` stands alone.\n'],
+  ['code that shows a fence', '````md\n```python\n````\n'],
+  ['a fence with words after it', '```\n```python\n```\n'],
+])('headings count below %s', (_, code) => {
+  const answer = code + science['rows of headings'](1).repeat(60);
+  const blocks = [{ kind: 'text' as const, text: answer }];
+  for (const message of renderReply(state({ phase: 'done', blocks })))
+    expect(checkBlocks(message.blocks, 'message')).not.toEqual([]);
+});
+
+test('comments in code do not count as headings', () => {
+  const code = `\`\`\`python\n${'# Reads the table of wells that the plate reader wrote\nplate = read_table_of_wells\n'.repeat(300)}\`\`\`\n`;
+  const [first] = new AnswerSplitter().parts(code, { final: true });
+  expect(first?.source[1]).toBeGreaterThan(9_000);
+});
+
 describe('a reply', () => {
   test.each(phases)('in the phase %s never has more blocks than Slack allows in one message', (phase) => {
     for (let headings = 46; headings <= 50; headings += 1) {

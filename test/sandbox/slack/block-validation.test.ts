@@ -48,6 +48,9 @@ describe('blocks that Slack takes', () => {
   test.each([
     ['a section with a button', [{ ...section('x'), accessory: button() }]],
     ['an actions block', [actions(button({ style: 'danger', value: 'v' }), button({ action_id: 'b' }))]],
+    ['marks up to the limit as entities', [markdown('>'.repeat(3_300))]],
+    ['20 headings with the rest of their room', [markdown(`${'# a\n'.repeat(20)}${'b'.repeat(10_400)}`)]],
+    ['comments in code', [markdown(`\`\`\`\n${'# a\n'.repeat(100)}${'b'.repeat(11_000)}\n\`\`\``)]],
     ['markdown of 12,000 characters', [markdown('a'.repeat(12_000))]],
     [
       'rich text',
@@ -169,6 +172,8 @@ describe('blocks that Slack refuses', () => {
       'msg_blocks_too_long',
       [...Array.from({ length: 4 }, () => section('a'.repeat(3000))), section('a')],
     ],
+    ['40 headings', 'msg_blocks_too_long', [markdown(`${'# a\n'.repeat(40)}${'b'.repeat(8_500)}`)]],
+    ['marks above the limit as entities', 'msg_blocks_too_long', [markdown('<'.repeat(3_400))]],
     ['101 table rows', 'invalid_blocks', [table(Array.from({ length: 101 }, () => [cell('a')]))]],
     ['21 table columns', 'invalid_blocks', [table([Array.from({ length: 21 }, () => cell('a'))])]],
     [

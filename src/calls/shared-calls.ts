@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Caches values for a while (ms); over `max`, the least recently used one is dropped. `forceFetch` returns the cached
+ * Caches values for a while (ms); over `max`, the least recently used one is dropped. It takes memory for what it holds
+ * alone: thousands of workspaces have some of their own. `forceFetch` returns the cached
  * value, or else what `load` returns or throws: simultaneous requests for a key share one load, and failures are not
  * cached.
  */
@@ -11,7 +12,9 @@ export function ttlCache<Value extends object | string, Context = unknown>(
   load: (key: string, context: Context) => Promise<Value>,
 ): LRUCache<string, Value, Context> {
   return new LRUCache<string, Value, Context>({
-    max,
+    // With `max`, lru-cache reserves memory for so many at once.
+    maxSize: max,
+    sizeCalculation: () => 1,
     ttl,
     ttlAutopurge: true,
     // Not lru-cache's own reference to the clock, so that a test can replace it.

@@ -1,5 +1,7 @@
+import { neededFor } from '../calls/askers.ts';
 import { parseJson } from '../calls/json.ts';
-import { certainDenialFor, isAdminNow } from '../relay/access/access-policy.ts';
+import { NO_LONGER_NEEDED } from '../calls/retries-and-waits.ts';
+import { accessDenialFor, isAdminNow } from '../relay/access/access-policy.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -59,11 +61,14 @@ export interface HomeTabDeps extends RelayDeps {
 
 /** What a Home tab shows, and the rows of its lists. */
 type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
+type PersonAccess = Pick<HomeContent, 'hasAccess' | 'sections'>;
 
 export type HomeTab = ReturnType<typeof homeTab>;
 
 /** The Home tab: shown at once from our own records, then updated with the task states from the service. */
 export function homeTab(deps: HomeTabDeps) {
+  /** The newest opening of each person that waits to be shown. */
+  const waiting = new Map<string, AbortController>();
   const buttons: ButtonHandlers<
     'home_refresh' | 'home_newer' | 'home_older' | 'home_channel' | 'home_settings' | 'task_details'
   > = {
@@ -115,28 +120,63 @@ export function homeTab(deps: HomeTabDeps) {
     await sayIfLate(press, deps.openSettings({ workspace, channel, person, triggerId }));
   }
 
-  /** Shows a person's Home tab. Throws a SlackError. */
+  /** Shows a person's Home tab, once for all openings that wait to be shown. Throws a SlackError. */
   async function show(request: HomeRequest): Promise<void> {
+    const key = `${request.workspace}/${request.person}`;
+    waiting.get(key)?.abort(NO_LONGER_NEEDED);
+    const opening = new AbortController();
+    waiting.set(key, opening);
+    const waitsNoMore = () => {
+      if (waiting.get(key) === opening) waiting.delete(key);
+    };
+    const shown = neededFor('view', () => showNewest(request, opening.signal, waitsNoMore));
+    await shown.finally(waitsNoMore).catch((error: unknown) => {
+      if (!opening.signal.aborted) throw error;
+    });
+  }
+
+  async function showNewest(request: HomeRequest, signal: AbortSignal, onPermit: () => void): Promise<void> {
     const workspace = deps.workspace(request.workspace);
     if (workspace === undefined) return;
     const { person, note } = request;
-    const data = await load(workspace, request);
-    const isFresh = areTasksFresh(data.rows);
-    const shown = (loaded: HomeData, orElse: string | undefined) =>
+    const view = (loaded: HomeData, orElse: string | undefined) =>
       homeView({ ...loaded, note: note ?? orElse, now: Date.now() });
-    const first = shown(data, isFresh ? undefined : strings.home.loading);
-    const hash = await workspace.views.publish(person, first, request.hash);
-    if (hash === undefined || isFresh) return;
-    const reached = await refreshTasks(deps, data.rows);
-    const freshData = await load(workspace, { ...request, state: data.state });
+    let data: HomeData | undefined;
+    const first = async () => {
+      onPermit();
+      data = await load(workspace, request, await whatPersonMay(workspace, person));
+      return view(data, areTasksFresh(data.rows) ? undefined : strings.home.loading);
+    };
+    const hash = await workspace.views.publish(person, first, { hash: request.hash, signal });
+    if (hash === undefined || data === undefined || areTasksFresh(data.rows)) return;
+    const { rows, state, hasAccess, sections } = data;
+    const reached = await refreshTasks(deps, rows);
+    const fresh = async () => {
+      const loaded = await load(workspace, { ...request, state }, { hasAccess, sections });
+      return view(loaded, reached ? undefined : strings.home.stale);
+    };
     // The hash leaves a page alone that the person has opened meanwhile.
-    await workspace.views.publish(person, shown(freshData, reached ? undefined : strings.home.stale), hash);
+    await workspace.views.publish(person, fresh, { hash });
   }
 
-  async function load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {
+  /** Whether a person may use the agent, and what admins see: Slack is asked once, about who they are now. */
+  async function whatPersonMay(workspace: WorkspaceClient, person: string): Promise<PersonAccess> {
+    const actor = { workspace: workspace.id, person };
+    const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const sections = await loadSections(actor, signal);
+    const denial = accessDenialFor(deps, workspace.people, { ...actor, channel: WHOLE_WORKSPACE }, signal);
+    const why = await denial.catch(() => undefined);
+    // Nobody is kept out while Slack does not say who they are.
+    return { sections, hasAccess: why === undefined || why === 'unknown' };
+  }
+
+  async function load(
+    workspace: WorkspaceClient,
+    { person, state }: HomeRequest,
+    access: PersonAccess,
+  ): Promise<HomeData> {
     const { tasks } = deps.store;
     const { channel } = state;
-    const asker = { workspace: workspace.id, channel: WHOLE_WORKSPACE, person };
     const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
     const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
     const asked = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
@@ -151,20 +191,18 @@ export function homeTab(deps: HomeTabDeps) {
         ? undefined
         : await loadPage(state.channelPage, (range) => tasks.ofChannel(workspace.id, channel, range));
     return {
-      // Nobody is kept out while Slack does not say who they are.
-      hasAccess: (await certainDenialFor(deps, workspace.people, asker, LOOKUP_TIMEOUT_MS)) === undefined,
+      ...access,
       state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
       waitingTasks,
       ownTasks: { ...own, tasks: own.tasks.map(asShownAbove) },
       channelTasks: refusal === undefined ? theirs : { refusal },
-      sections: await loadSections({ workspace: workspace.id, person }),
       rows: [...waiting, ...own.rows, ...(theirs?.rows ?? [])],
     };
   }
 
-  async function loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {
+  async function loadSections(actor: WorkspaceActor, signal: AbortSignal): Promise<readonly ViewBlock[]> {
     try {
-      if (!(await isAdminNow(deps, actor))) return [];
+      if (!(await isAdminNow(deps, actor, signal))) return [];
       const { workspace } = actor;
       return (await Promise.all(deps.adminSections.map((build) => build(workspace)))).flat();
     } catch (error) {

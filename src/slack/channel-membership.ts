@@ -38,11 +38,14 @@ export class ChannelMembership {
     return await this.#loads.join(key, () => this.#cache.forceFetch(key, options));
   }
 
-  /** Whether all members of a channel are among these people; false if Slack does not say. Throws a SlackError if Slack is unavailable. */
-  async areAllAmong(channel: string, people: ReadonlySet<string>): Promise<boolean> {
-    for await (const members of this.#pages(channel))
-      if (members?.every((member) => people.has(member)) !== true) return false;
-    return true;
+  /** The members of a channel; undefined if Slack does not list them all. Throws a SlackError if Slack is unavailable. */
+  async membersOf(channel: string): Promise<string[] | undefined> {
+    const all: string[] = [];
+    for await (const members of this.#pages(channel)) {
+      if (members === undefined) return undefined;
+      all.push(...members);
+    }
+    return all;
   }
 
   async #lookUp(channel: string, person: string): Promise<MembershipStatus> {

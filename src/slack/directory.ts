@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { SharedLoads } from '../calls/askers.ts';
+import { neededFor, SharedLoads } from '../calls/askers.ts';
 import { listOf } from '../calls/json.ts';
-import { unlessAborted } from '../calls/retries-and-waits.ts';
+import { NO_LONGER_NEEDED, unlessAborted } from '../calls/retries-and-waits.ts';
 import { ttlCache } from '../calls/shared-calls.ts';
 import {
   ChannelGoneError,
@@ -12,23 +12,18 @@ import {
   SlackError,
   SlackRefusedError,
 } from './errors.ts';
-import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
+import { optional, pagesOf } from './field-schemas.ts';
+import {
+  INSIDER_KINDS,
+  type Person,
+  personOf,
+  unknownPerson,
+  userResponseSchema,
+  usersResponseSchema,
+} from './person.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
-import { isSlackItself } from './slack-message.ts';
 
-/** A person's relation to this workspace. `unknown` if Slack does not say: an unknown person has no access. */
-export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
-
-export interface Person {
-  id: string;
-  /** The name that people see; the id if Slack does not say. */
-  name: string;
-  kind: PersonKind;
-  /** Slack says that it is a human, of whatever kind; false if Slack does not say. */
-  isHuman: boolean;
-  /** An admin or owner of this workspace; false if Slack does not say. */
-  isAdmin: boolean;
-}
+export type { Person, PersonKind } from './person.ts';
 
 export interface Channel {
   id: string;
@@ -46,30 +41,6 @@ export interface Channel {
 
 const text = optional(z.string());
 const flag = optional(z.boolean());
-/** What takes access away, in whatever form. */
-const denyingFlag = z.boolean().nullish().catch(true);
-
-const userSchema = z.looseObject({
-  id: z.string(),
-  team_id: text,
-  name: text,
-  real_name: text,
-  deleted: denyingFlag,
-  is_bot: denyingFlag,
-  is_workflow_bot: denyingFlag,
-  is_connector_bot: denyingFlag,
-  is_restricted: denyingFlag,
-  is_ultra_restricted: denyingFlag,
-  is_admin: flag,
-  is_owner: flag,
-  is_stranger: denyingFlag,
-  profile: optional(z.looseObject({ display_name: text, real_name: text })),
-  enterprise_user: optional(z.looseObject({ enterprise_id: text, teams: optional(listOf(z.string())) })),
-});
-type SlackUser = z.infer<typeof userSchema>;
-const userResponseSchema = z.looseObject({ user: userSchema });
-const usersResponseSchema = z.looseObject({ members: listOf(userSchema), response_metadata: nextPageSchema });
-
 const channelResponseSchema = z.looseObject({
   channel: z.looseObject({
     id: z.string(),
@@ -89,15 +60,16 @@ const channelResponseSchema = z.looseObject({
 });
 type SlackChannel = z.infer<typeof channelResponseSchema>['channel'];
 
-/**
- * People of a page, and pages, of the list of a workspace's people; those beyond are unknown. More pages would take longer
- * than a linked message may, at 17 a minute.
- */
+/** People of a page of the list of a workspace's people; 17 pages a minute are allowed. */
 const PEOPLE_PAGE_SIZE = 1_000;
-const MAX_PEOPLE_PAGES = 8;
-/** Who can neither be a guest nor belong to another organisation. */
-const INSIDER_KINDS: ReadonlySet<PersonKind> = new Set(['member', 'bot', 'deactivated']);
-
+/** The most pages that are read for those who wait to be looked up, and for a link, which may take no longer. */
+const MAX_PEOPLE_PAGES = { waiting: 100, link: 8 };
+/** From so many people on that are looked up at the same time, the list of all is read beside. */
+const MANY_PEOPLE = 20;
+/** How long the list is not read again after it was no help (ms). */
+const LIST_PAUSE_MS = 30_000;
+/** The most people that are looked up one by one for a link, at 80 a minute. */
+const MAX_LINK_READERS = 30;
 /** Short, because access depends on it. */
 const CACHE_TTL_MS = 5 * 60_000;
 const MAX_CURRENT_AGE_MS = 30_000;
@@ -106,10 +78,16 @@ const MAX_CURRENT_AGE_MS = 30_000;
 export class SlackDirectory {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
-  readonly #people = ttlCache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
+  readonly #people = ttlCache(50_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
   readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
   readonly #insiders = ttlCache(1, MAX_CURRENT_AGE_MS, () => this.#loadInsiders());
+  /** Slack's list of people has more pages than are read for a link. */
+  #isLarge = false;
   readonly #loads = new SharedLoads();
+  /** Those who are being looked up one by one, and what to do with what the list says of them. */
+  readonly #wanted = new Map<string, (person: Person) => void>();
+  /** When the list may be read for them again (`performance.now()`); infinite while it is read. */
+  #mayListAt = 0;
 
   constructor(client: RateLimitedClient, log: Logger) {
     this.#client = client;
@@ -133,36 +111,81 @@ export class SlackDirectory {
     return await this.requirePerson(id);
   }
 
+  /** Looks a person up, unless the list of all, which is read where many wait, names them before. */
   async #loadPerson(id: string): Promise<Person> {
-    return await unlessRefused(unknownPerson(id), async () => {
-      const { user } = await this.#client.call('users.info', { user: id }, { schema: userResponseSchema });
-      const kind = this.#personKind(user);
-      const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
-      const isBot = user.is_bot !== false || user.is_workflow_bot === true || user.is_connector_bot === true;
-      const isHuman = !isBot && !['bot', 'deactivated', 'unknown'].includes(kind);
-      return { id, name: displayNameOf(user), kind, isHuman, isAdmin };
+    const listed = Promise.withResolvers<Person>();
+    const isListed = new AbortController();
+    this.#wanted.set(id, (person) => {
+      listed.resolve(person);
+      isListed.abort(NO_LONGER_NEEDED);
     });
+    if (this.#wanted.size >= MANY_PEOPLE) void this.#listPeople();
+    const asked = unlessRefused(unknownPerson(id), async () => {
+      const options = { schema: userResponseSchema, signal: isListed.signal };
+      const { user } = await this.#client.call('users.info', { user: id }, options);
+      return { ...personOf(user, this.#client.installation), id };
+    });
+    return await Promise.race([listed.promise, asked]).finally(() => this.#wanted.delete(id));
   }
 
-  /** The name that people see; the id if Slack does not say. */
+  /** Reads the list of people, a thousand with each call, until nobody is wanted. What it does not say is looked up. */
+  async #listPeople(): Promise<void> {
+    if (performance.now() < this.#mayListAt) return;
+    this.#mayListAt = Number.POSITIVE_INFINITY;
+    try {
+      for await (const people of this.#peoplePages(MAX_PEOPLE_PAGES.waiting)) {
+        for (const person of people ?? []) {
+          if (person.kind === 'unknown') continue;
+          const learn = this.#wanted.get(person.id);
+          if (learn === undefined) this.#people.set(person.id, person);
+          else learn(person);
+        }
+        if (this.#wanted.size === 0) return;
+      }
+    } catch (error) {
+      this.#log.info({ err: error }, 'reading the list of people failed; they are looked up one by one');
+    } finally {
+      // It cannot be read, or does not name them.
+      this.#mayListAt = this.#wanted.size === 0 ? 0 : performance.now() + LIST_PAUSE_MS;
+    }
+  }
+
+  /** The name that people see; the id if Slack does not say. What somebody waits for goes first. */
   async personName(id: string): Promise<string> {
-    return (await this.person(id)).name;
+    return (await neededFor('names', () => this.person(id))).name;
   }
 
-  /** The ids of people who are neither guests nor of another organisation, half a minute old at most. Throws a SlackError if Slack is unavailable. */
-  async insiders(): Promise<ReadonlySet<string>> {
-    return await this.#loads.join('all', () => this.#insiders.forceFetch('all'));
+  /**
+   * Whether all of these people are known to be neither guests nor of another organisation, half a minute old at most. A
+   * few are asked about one by one, more are looked for in the list. Throws a SlackError if Slack is unavailable.
+   */
+  async areInsiders(ids: readonly string[]): Promise<boolean> {
+    if (ids.length > MAX_LINK_READERS) {
+      const insiders = this.#isLarge ? undefined : await this.#insiders.forceFetch('all');
+      return insiders !== undefined && ids.every((id) => insiders.has(id));
+    }
+    const others = ids.filter((id) => id !== this.#client.installation.botUser);
+    const found = await neededFor('names', () => Promise.all(others.map((id) => this.currentPerson(id))));
+    return found.every(({ kind }) => INSIDER_KINDS.has(kind));
   }
 
   async #loadInsiders(): Promise<Set<string>> {
     const ids = new Set([this.#client.installation.botUser]);
+    for await (const people of this.#peoplePages(MAX_PEOPLE_PAGES.link)) {
+      this.#isLarge = people === undefined;
+      for (const { id, kind } of people ?? []) if (INSIDER_KINDS.has(kind)) ids.add(id);
+    }
+    return ids;
+  }
+
+  /** The list of people page by page; undefined in place of what is not read. */
+  async *#peoplePages(max: number): AsyncGenerator<Person[] | undefined> {
     const options = { schema: usersResponseSchema };
-    const pages = pagesOf(MAX_PEOPLE_PAGES, (at) =>
+    const pages = pagesOf(max, (at) =>
       this.#client.call('users.list', { limit: PEOPLE_PAGE_SIZE, ...at }, options),
     );
     for await (const page of pages)
-      for (const user of page?.members ?? []) if (INSIDER_KINDS.has(this.#personKind(user))) ids.add(user.id);
-    return ids;
+      yield page?.members.map((user) => personOf(user, this.#client.installation));
   }
 
   /** A channel. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
@@ -254,26 +277,6 @@ export class SlackDirectory {
     return channel.is_private === false ? 'public' : 'unknown';
   }
 
-  #personKind(user: SlackUser): PersonKind {
-    if (user.deleted) return 'deactivated';
-    if (user.is_bot || isSlackItself(user.id)) return 'bot';
-    if (!user.team_id) return 'unknown';
-    if (user.is_stranger || !this.#isFromThisWorkspace(user)) return 'stranger';
-    if (user.is_restricted || user.is_ultra_restricted) return 'guest';
-    // Only a record that says so belongs to a full member.
-    return user.is_restricted === false && user.is_ultra_restricted === false ? 'member' : 'unknown';
-  }
-
-  /** In an organisation, people may belong to another workspace than the one they write in. */
-  #isFromThisWorkspace(user: SlackUser): boolean {
-    const { workspace, enterprise } = this.#client.installation;
-    if (user.team_id === workspace) return true;
-    const org = user.enterprise_user;
-    return (
-      enterprise !== undefined && org?.enterprise_id === enterprise && (org.teams ?? []).includes(workspace)
-    );
-  }
-
   async #orUnknown<T>(result: Promise<T>, unknown: T): Promise<T> {
     try {
       return await result;
@@ -293,14 +296,6 @@ async function unlessRefused<T>(value: T, load: () => Promise<T>): Promise<T> {
     if (isPermanentRefusal(error)) return value;
     throw error;
   }
-}
-
-function displayNameOf(user: SlackUser): string {
-  return user.profile?.display_name || user.profile?.real_name || user.real_name || user.name || user.id;
-}
-
-function unknownPerson(id: string): Person {
-  return { id, name: id, kind: 'unknown', isHuman: false, isAdmin: false };
 }
 
 function unknownChannel(id: string): Channel {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { currentAskers } from '../calls/askers.ts';
+import { type Asking, currentAsking } from '../calls/askers.ts';
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { SlackLeaseError } from './errors.ts';
 
@@ -37,6 +37,7 @@ export interface Priority {
 
 /** A request for a permit. Its functions are called whenever a permit is available. */
 export interface PermitRequest {
+  /** Left out: by how soon the asker needs it. */
   priority?: (() => Priority) | undefined;
   /** Not before this moment, on the clock of `performance.now()` (ms). */
   notBefore?: (() => number) | undefined;
@@ -64,7 +65,7 @@ export interface PermitQueueOptions {
 
 interface Waiter extends PermitRequest {
   askedAt: number;
-  askers: ReadonlySet<string>;
+  asking: Asking;
   deadline: number;
   currentPriority: Required<Priority>;
   /** Its `notBefore`. */
@@ -90,7 +91,6 @@ const GRANT_BACKOFF_MS = 32;
 const STORE_RETRY_MS = { first: 250, max: 5_000 };
 /** setTimeout's own limit is 2^31 - 1. */
 const MAX_SLEEP_MS = 3_600_000;
-const DEFAULT_ORDER = 1;
 
 /** One rate limit of one workspace in this process: orders the requests and asks the store when it is worth it. */
 export class PermitQueue {
@@ -140,9 +140,9 @@ export class PermitQueue {
       const waiter: Waiter = {
         ...request,
         askedAt,
-        askers: currentAskers(),
+        asking: currentAsking(),
         deadline: askedAt + (request.maxWaitMs ?? Number.POSITIVE_INFINITY),
-        currentPriority: { order: DEFAULT_ORDER, since: askedAt },
+        currentPriority: { order: 0, since: askedAt },
         earliestAt: askedAt,
         usesDeepBurst: false,
         readyAt: askedAt,
@@ -224,7 +224,7 @@ export class PermitQueue {
   /** Updates a request's priority and earliest time; one that throws is rejected. */
   #refreshWaiter(waiter: Waiter): void {
     try {
-      const { order, since } = waiter.priority?.() ?? { order: DEFAULT_ORDER };
+      const { order, since } = waiter.priority?.() ?? { order: waiter.asking.need };
       waiter.currentPriority = { order, since: since ?? this.#turnSince(waiter) };
       waiter.earliestAt = waiter.notBefore?.() ?? 0;
     } catch (error) {
@@ -233,7 +233,7 @@ export class PermitQueue {
   }
 
   /** Since when it is an asker's turn: when they asked, or were last served. */
-  #turnSince({ askers, askedAt }: Waiter): number {
+  #turnSince({ asking: { askers }, askedAt }: Waiter): number {
     const served = [...askers].map((asker) => this.#servedAt.get(asker) ?? 0);
     return served.length === 0 ? askedAt : Math.max(askedAt, Math.min(...served));
   }
@@ -292,7 +292,7 @@ export class PermitQueue {
       (other) => other.earliestAt <= now && other.currentPriority.order > order,
     );
     this.#timesPassedOver = isPassingOver ? this.#timesPassedOver + 1 : 0;
-    for (const asker of waiter.askers) this.#servedAt.set(asker, now);
+    for (const asker of waiter.asking.askers) this.#servedAt.set(asker, now);
     let isOpen = true;
     waiter.resolve({
       release: () => {

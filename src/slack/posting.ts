@@ -159,10 +159,11 @@ export class Posting {
     user: string;
     threadTs?: string | undefined;
     message: SlackMessage;
+    signal?: AbortSignal | undefined;
   }): Promise<void> {
-    const { channel, user, threadTs, message } = request;
+    const { channel, user, threadTs, message, signal } = request;
     const args = { channel, user, ...messageArguments(message, threadTs) };
-    await this.#client.send('chat.postEphemeral', args);
+    await this.#client.send('chat.postEphemeral', args, { signal });
   }
 
   /** Adds a reaction such as `eyes`. */

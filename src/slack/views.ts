@@ -38,13 +38,22 @@ export class Views {
   }
 
   /**
-   * Shows a person's Home tab and returns the view's hash. With the `hash` of an earlier view, it does nothing and
-   * returns undefined if another view has replaced that one. Throws a SlackError.
+   * Shows a person's Home tab, made when the rate limit allows it, and returns the view's hash. With the `hash` of an
+   * earlier view, it does nothing and returns undefined if another view has replaced that one. Throws a SlackError, or the
+   * reason of the signal that withdrew it before.
    */
-  async publish(person: string, view: object, hash?: string): Promise<string | undefined> {
-    const args = { user_id: person, view, ...(hash !== undefined && { hash }) };
+  async publish(
+    person: string,
+    render: () => Promise<object>,
+    { hash, signal }: { hash?: string | undefined; signal?: AbortSignal } = {},
+  ): Promise<string | undefined> {
+    const { rateLimiter, slackClient } = this.#client;
+    const send = async () => {
+      const args = { user_id: person, view: await render(), ...(hash !== undefined && { hash }) };
+      return slackClient.call('views.publish', args, { schema: publishedSchema });
+    };
     try {
-      return (await this.#client.call('views.publish', args, { schema: publishedSchema })).view.hash;
+      return (await rateLimiter.run('views.publish', { signal }, send)).view.hash;
     } catch (error) {
       if (error instanceof SlackRefusedError && error.slackCode === 'hash_conflict') return undefined;
       throw error;

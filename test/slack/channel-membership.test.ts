@@ -60,22 +60,17 @@ describe('the standing of a person in a channel', () => {
   });
 });
 
-describe('whether all members of a channel are among some people', () => {
-  const some = new Set(['U1', 'U2']);
-
-  test('is found out page by page', async () => {
-    pages(['U1'], ['U2']);
-    expect(await membership.areAllAmong('C1', some)).toBe(true);
+describe('the members of a channel', () => {
+  test('are read page by page', async () => {
     pages(['U1'], ['U3'], ['U2']);
-    expect(await membership.areAllAmong('C1', some)).toBe(false);
-    expect(scene.slack.callsOf('conversations.members')).toHaveLength(4);
+    expect(await membership.membersOf('C1')).toEqual(['U1', 'U3', 'U2']);
   });
 
-  test('is taken for no where Slack does not list them, or too many', async () => {
+  test('are unknown if Slack does not list them, or too many', async () => {
     scene.slack.on('conversations.members', { body: { ok: false, error: 'missing_scope' } });
-    expect(await membership.areAllAmong('C1', some)).toBe(false);
+    expect(await membership.membersOf('C1')).toBeUndefined();
     pages(...Array.from({ length: 11 }, () => ['U1']));
-    expect(await membership.areAllAmong('C1', some)).toBe(false);
+    expect(await membership.membersOf('C1')).toBeUndefined();
     expect(scene.slack.callsOf('conversations.members')).toHaveLength(11);
   });
 });

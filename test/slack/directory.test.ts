@@ -183,61 +183,116 @@ describe('a channel', () => {
   });
 });
 
-describe('the insiders of a workspace', () => {
-  beforeEach(() => {
-    const { slackClient, installation } = scene.client;
-    const rateLimiter = new RateLimiter({
-      workspace: installation.workspace,
-      store: { take: async () => 0, pause: async () => undefined },
-      rateLimits: rateLimitTable(),
-      log: silentLog,
-    });
-    people = new SlackDirectory(new RateLimitedClient(slackClient, rateLimiter), silentLog);
+/** Many people, more than are looked up one by one for a link. */
+const many = (...first: string[]) => [...first, ...Array.from({ length: 40 }, (_, at) => `U9${at}`)];
+
+/** Slack lists these people, so many on a page, and knows nobody else. */
+function list(people: readonly Record<string, unknown>[], pageSize = 1_000): void {
+  scene.slack.on('users.info', ({ args }) => {
+    const user = people.find(({ id }) => id === args.user);
+    return {
+      body: user ? { ok: true, user: { ...member, ...user } } : { ok: false, error: 'user_not_found' },
+    };
+  });
+  scene.slack.on('users.list', ({ args }) => {
+    const from = Number(args.cursor ?? 0);
+    const members = people.slice(from, from + pageSize).map((person) => ({ ...member, ...person }));
+    const next_cursor = from + pageSize < people.length ? `${from + pageSize}` : '';
+    return { body: { ok: true, members, response_metadata: { next_cursor } } };
+  });
+}
+
+/** Without Slack's limits. */
+function unlimited(): void {
+  const { slackClient, installation } = scene.client;
+  const rateLimiter = new RateLimiter({
+    workspace: installation.workspace,
+    store: { take: async () => 0, pause: async () => undefined },
+    rateLimits: rateLimitTable(),
+    log: silentLog,
+  });
+  people = new SlackDirectory(new RateLimitedClient(slackClient, rateLimiter), silentLog);
+}
+
+describe('many people at once', () => {
+  const ids = Array.from({ length: 300 }, (_, at) => `U${at}`);
+
+  test('are known from a page of a thousand, and so are those who come next', async () => {
+    list([...ids, 'U-NEXT'].map((id) => ({ id })));
+    const found = await Promise.all(ids.map((id) => people.requirePerson(id)));
+    expect(found.map(({ id, kind }) => ({ id, kind }))).toEqual(ids.map((id) => ({ id, kind: 'member' })));
+    const calls = scene.slack.calls.length;
+    expect(calls).toBeLessThan(30);
+    expect((await people.requirePerson('U-NEXT')).kind).toBe('member');
+    expect(scene.slack.calls).toHaveLength(calls);
   });
 
-  /** Slack lists these people, one to a page. */
-  function list(...people: Record<string, unknown>[]): void {
-    let at = 0;
-    scene.slack.on('users.list', () => {
-      const person = people[at];
-      at += 1;
-      const next_cursor = at < people.length ? `p${at}` : '';
-      return { body: { ok: true, members: [{ ...member, ...person }], response_metadata: { next_cursor } } };
-    });
-  }
-
-  test('are its full members, bots and former people, and never whose record does not say so', async () => {
-    list(
-      { id: 'U1' },
-      { id: 'U2', is_restricted: true },
-      { id: 'U3', is_bot: true },
-      { id: 'U4', team_id: 'T2' },
-      { id: 'U5', deleted: true },
-      { id: 'U6', is_ultra_restricted: undefined },
-      { id: 'U7', is_stranger: 'perhaps' },
-    );
-    const { botUser } = scene.client.installation;
-    expect(await people.insiders()).toEqual(new Set([botUser, 'U1', 'U3', 'U5']));
-    await people.insiders();
-    expect(scene.slack.calls).toHaveLength(7);
-  });
-
-  test('are read from eight pages at most', async () => {
-    list(...Array.from({ length: 12 }, (_, at) => ({ id: `U${at}` })));
-    expect((await people.insiders()).size).toBe(9);
-    expect(scene.slack.calls).toHaveLength(8);
-  });
-
-  test('and who is one of them are read again after half a minute', async () => {
-    list({ id: 'U1' }, { id: 'U1', is_restricted: true });
+  test('are looked up one by one if the list fails or does not name them', async () => {
+    unlimited();
+    list([]);
     answer({});
-    expect((await people.currentPerson('U1')).kind).toBe('member');
-    await people.insiders();
+    const some = ids.slice(0, 60);
+    await Promise.all(some.map((id) => people.requirePerson(id)));
+    expect(scene.slack.callsOf('users.info')).toHaveLength(60);
+    unlimited();
+    scene.slack.on('users.list', { body: { ok: false, error: 'missing_scope' } });
+    await Promise.all(some.map((id) => people.currentPerson(`${id}-2`)));
+    expect(scene.slack.callsOf('users.info')).toHaveLength(120);
+    expect(scene.slack.callsOf('users.list')).toHaveLength(2);
+  });
+});
+
+describe('the readers of a channel', () => {
+  beforeEach(unlimited);
+
+  test.each([
+    [true, { is_bot: true }],
+    [true, { deleted: true }],
+    [false, { is_restricted: true }],
+    [false, { team_id: 'T2' }],
+    [false, { is_ultra_restricted: undefined }],
+    [false, { is_stranger: 'perhaps' }],
+  ])('are insiders: %s, when Slack says of one of them %j', async (areInsiders, change) => {
+    const { botUser } = scene.client.installation;
+    scene.slack.on('users.info', ({ args }) => {
+      const { user: id } = args;
+      return { body: { ok: true, user: { ...member, id, ...(id === 'U2' ? change : {}) } } };
+    });
+    expect(await people.areInsiders(['U1', botUser, 'U2'])).toBe(areInsiders);
+    list(many('U1', 'U2').map((id) => ({ id, ...(id === 'U2' ? change : {}) })));
+    expect(await people.areInsiders(many('U1', botUser, 'U2'))).toBe(areInsiders);
+  });
+
+  test('are asked about one by one in a small channel, however many people the workspace has', async () => {
+    list([{ id: 'U1' }]);
+    answer({});
+    expect(await people.areInsiders(['U1', 'U2'])).toBe(true);
+    expect(scene.slack.callsOf('users.list')).toHaveLength(0);
+  });
+
+  test('are looked for on eight pages at most, and a longer list is not read again', async () => {
+    list(
+      Array.from({ length: 12 }, (_, at) => ({ id: `U${at}` })),
+      1,
+    );
+    expect(await people.areInsiders(many('U1'))).toBe(false);
     const now = performance.now();
     vi.spyOn(performance, 'now').mockImplementation(() => now + 31_000);
-    list({ id: 'U1', is_restricted: true });
+    expect(await people.areInsiders(many('U1'))).toBe(false);
+    expect(scene.slack.callsOf('users.list')).toHaveLength(8);
+  });
+
+  test('are read again after half a minute', async () => {
+    list(many('U1').map((id) => ({ id })));
+    expect(await people.areInsiders(many('U1'))).toBe(true);
+    answer({});
+    expect(await people.areInsiders(['U1'])).toBe(true);
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 31_000);
+    list(many('U1').map((id) => ({ id, is_restricted: id === 'U1' })));
+    expect(await people.areInsiders(many('U1'))).toBe(false);
     answer({ is_restricted: true });
     expect((await people.currentPerson('U1')).kind).toBe('guest');
-    expect(await people.insiders()).not.toContain('U1');
+    expect(await people.areInsiders(['U1'])).toBe(false);
   });
 });

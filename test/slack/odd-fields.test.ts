@@ -100,7 +100,7 @@ async function schemasOfCalls(): Promise<[string, z.ZodType][]> {
     new MessageHistory(caller).messages({ channel: 'C1', threadTs: '1.000000' }).next(),
     new ChannelMembership(caller).statusOf('C1', 'U1'),
     directory.requirePerson('U1'),
-    directory.insiders(),
+    directory.areInsiders(Array.from({ length: 50 }, (_, at) => `U${at}`)),
     directory.requireChannel('C1'),
     new FileUploads(caller).shareOutcome('F1', { channel: 'C1' }),
     new FileDownloads({ client: caller, maxBytes: 1 }).resolve({ id: 'F1', mode: 'file_access' }),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { askedBy, SharedLoads } from '../../src/calls/askers.ts';
+import { askedBy, neededFor, SharedLoads } from '../../src/calls/askers.ts';
 import { ttlCache } from '../../src/calls/shared-calls.ts';
 import { SlackRateLimitError } from '../../src/slack/errors.ts';
 import type { PermitRequest, PermitStore } from '../../src/slack/permit-queue.ts';
@@ -155,7 +155,7 @@ describe('the order of requests', () => {
     const got: string[] = [];
     const shared = new SharedLoads();
     const cache = ttlCache(10, 60_000, async (name) => {
-      await line(got, name);
+      await line(got, name, { priority: () => ({ order: 1 }) });
       return name;
     });
     const load = (name: string) => shared.join(name, () => cache.forceFetch(name));
@@ -171,6 +171,31 @@ describe('the order of requests', () => {
     await vi.advanceTimersByTimeAsync(20_000);
     await Promise.all(all);
     expect(got).toEqual(['a1', 'shared', 'of nobody', 'a2', 'g1', 'a3', 'a4']);
+  });
+
+  test('what somebody waits for goes before names, and those before what people only view', async () => {
+    const got: string[] = [];
+    const look = async (name: string) => {
+      if ((await rateLimiter.permit('users.info', {})) !== undefined) got.push(name);
+    };
+    const shared = new SharedLoads();
+    const cache = ttlCache(10, 60_000, async (name) => {
+      await look(name);
+      return name;
+    });
+    const load = () => shared.join('of both', () => cache.forceFetch('of both'));
+    const views = Array.from({ length: 40 }, () => neededFor('view', () => look('view')));
+    await vi.advanceTimersByTimeAsync(0);
+    const most = got.length;
+    views.push(neededFor('view', () => neededFor('names', () => look('name in a view'))));
+    const names = [neededFor('names', () => look('name'))];
+    const both = [neededFor('view', load), load()];
+    await vi.advanceTimersByTimeAsync(1_000);
+    // Some are kept for it.
+    expect(got.slice(most)).toEqual(['of both']);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await Promise.all([...views, ...names, ...both]);
+    expect(got.slice(most, most + 3)).toEqual(['of both', 'name', 'view']);
   });
 
   test('a priority that throws rejects only its own request', async () => {

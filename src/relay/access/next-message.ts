@@ -1,3 +1,4 @@
+import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
@@ -13,6 +14,9 @@ import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from '.
 
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;
+
+/** A writer about whom Slack does not say more within this time (ms) is told that their message waits. */
+const LOOKUP_MS = 2_000;
 
 /** A message whose writer may use the agent, with what is set where it was written. */
 export type AllowedMessage = WaitingMessage & { settings: Settings };
@@ -64,6 +68,7 @@ async function refuseUntilAllowed(
       continue;
     }
     let waited = false;
+    const known = new AbortController();
     const asker = { ...message, person: message.user_id };
     const check = async (): Promise<Verdict> => {
       const settings = await deps.store.settings.inForce(message.workspace, message.channel);
@@ -74,12 +79,17 @@ async function refuseUntilAllowed(
     };
     const orElse = (): Verdict => ({ denial: 'unknown' });
     const onWait = () => {
+      if (waited) return;
       waited = true;
       tellRefused(deps, refused.splice(0));
-      notifyWriter(deps, message, strings.waitingForIdentity);
+      notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
     };
     const about = aboutMessage(message);
-    const { settings, denial } = await patiently(work, check, { about, onWait, orElse });
+    const isLate = failFast ? undefined : setTimeout(onWait, LOOKUP_MS);
+    const { settings, denial } = await patiently(work, check, { about, onWait, orElse }).finally(() => {
+      clearTimeout(isLate);
+      known.abort(NO_LONGER_NEEDED);
+    });
     const isUnread = denial === undefined && message.content === null;
     if (isUnread) tellRefused(deps, refused.splice(0));
     const why = isUnread ? await readBack(work, message, patiently) : denial;

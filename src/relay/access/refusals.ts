@@ -93,13 +93,18 @@ export function tellRefused(deps: RelayDeps, refused: readonly RefusedMessage[])
   }
 }
 
-/** Sends a message's writer an ephemeral message, if Slack lets us; a bot has no user that could read it. */
-export function notifyWriter(deps: RelayDeps, message: Message, sentence: string): void {
+/** Sends a message's writer an ephemeral message, if Slack lets us before `signal`; a bot has no user that could read it. */
+export function notifyWriter(
+  deps: RelayDeps,
+  message: Message,
+  sentence: string,
+  signal?: AbortSignal,
+): void {
   const { workspace, channel, thread_ts, ts, user_id } = message;
   if (isBotId(user_id)) return;
   // Slack does not show an ephemeral reply below a message without replies.
   const threadTs = thread_ts === ts ? undefined : thread_ts;
-  trySendEphemeral(deps, { workspace, channel, person: user_id, threadTs }, sentence);
+  trySendEphemeral(deps, { workspace, channel, person: user_id, threadTs, signal }, sentence);
 }
 
 /** Gives up the thread that a refused message began: another mention begins it again, mere replies are orphans. */

@@ -1,3 +1,4 @@
+import { neededFor } from '../../calls/askers.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
@@ -35,7 +36,10 @@ export interface NameScope {
   readonly channel: string;
 }
 
-/** Looks up the names that reading messages needs, writers included: each once. */
+/** The most names, beside those of writers, that are looked up for one text: Slack allows about 80 a minute in a workspace. */
+const MAX_NAMES = 30;
+
+/** Looks up the names that reading messages needs: of all writers, and of the first 30 others. */
 export async function lookUpNames(
   scope: NameScope,
   ...messages: readonly ParsedMessage[]
@@ -43,25 +47,32 @@ export async function lookUpNames(
   const writers = messages.flatMap(({ user }): ParsedInline[] =>
     user === undefined ? [] : [{ kind: 'person', id: user, style: {} }],
   );
-  return lookUpReferences(scope, [...writers, ...messages.flatMap((one) => inlinesOf(blocksOf(one)))]);
+  const inlines = messages.flatMap((one) => inlinesOf(blocksOf(one)));
+  const found = await Promise.all([lookUp(scope, writers), lookUpReferences(scope, inlines)]);
+  return new Map(found.flatMap((names) => [...names]));
 }
 
-/** Looks up the names of the people and channels among inline elements: each once. */
+/** Looks up the names of the first 30 people and channels among inline elements. The others keep their ids. */
 export async function lookUpReferences(
-  { people, channel }: NameScope,
+  scope: NameScope,
   inlines: readonly ParsedInline[],
 ): Promise<DisplayNames> {
+  return lookUp(scope, inlines, MAX_NAMES);
+}
+
+/** Looks up names, each once. */
+async function lookUp({ people, channel }: NameScope, inlines: readonly ParsedInline[], most?: number) {
   const kinds = new Map<string, 'person' | 'channel'>();
   for (const piece of inlines)
     if (piece.kind === 'person' || piece.kind === 'channel') kinds.set(piece.id, piece.kind);
   const nameOf = {
     person: (id: string) => people.personName(id),
     channel: async (id: string) => {
-      const { name, kind } = await people.channel(id);
+      const { name, kind } = await neededFor('names', () => people.channel(id));
       return kind === 'public' || id === channel ? name : undefined;
     },
   };
-  const named = [...kinds].map(async ([id, kind]) => [id, await nameOf[kind](id)] as const);
+  const named = [...kinds].slice(0, most).map(async ([id, kind]) => [id, await nameOf[kind](id)] as const);
   return new Map(
     (await Promise.all(named)).flatMap(([id, name]) => (name === undefined ? [] : [[id, name]])),
   );

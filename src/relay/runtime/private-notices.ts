@@ -8,16 +8,18 @@ import { inBackground } from './poller.ts';
 export interface EphemeralTarget extends ChannelActor {
   /** Undefined: in the channel itself. */
   threadTs: string | undefined;
+  /** Aborted once it need not be said any more. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Posts a message that only one person sees; none if the app is no longer installed. Throws a SlackError. */
 export async function sendEphemeral(
   deps: Pick<RelayDeps, 'workspace'>,
-  { workspace, channel, person: user, threadTs }: EphemeralTarget,
+  { workspace, channel, person: user, threadTs, signal }: EphemeralTarget,
   content: string | SlackMessage,
 ): Promise<void> {
   const message = typeof content === 'string' ? { text: content } : content;
-  await deps.workspace(workspace)?.posting.postEphemeral({ channel, user, threadTs, message });
+  await deps.workspace(workspace)?.posting.postEphemeral({ channel, user, threadTs, message, signal });
 }
 
 /** Like `sendEphemeral`, for a message that may be lost: it returns at once and never throws. */

@@ -212,8 +212,8 @@ type LinkDenial =
 
 /** Who knows who is where. */
 interface Witnesses {
-  people: Pick<SlackDirectory, 'currentChannel' | 'isElsewhere' | 'currentPerson' | 'insiders'>;
-  membership: Pick<ChannelMembership, 'statusOf' | 'areAllAmong'>;
+  people: Pick<SlackDirectory, 'currentChannel' | 'isElsewhere' | 'currentPerson' | 'areInsiders'>;
+  membership: Pick<ChannelMembership, 'statusOf' | 'membersOf'>;
 }
 
 /**
@@ -242,7 +242,7 @@ export async function linkDenialFor(
   if (isDirect)
     return (await people.currentPerson(asked.person)).kind === 'member' ? undefined : 'link_outsider';
   const asking = await people.currentChannel(asked.channel);
-  const hasOnlyMembers =
-    asking.isExtShared === false && (await membership.areAllAmong(asked.channel, await people.insiders()));
-  return hasOnlyMembers ? undefined : 'link_shared';
+  if (asking.isExtShared !== false) return 'link_shared';
+  const readers = await membership.membersOf(asked.channel);
+  return readers !== undefined && (await people.areInsiders(readers)) ? undefined : 'link_shared';
 }

@@ -23,6 +23,23 @@ describe.concurrent('while Slack does not say who a person is', () => {
     expect(starting.ephemeralTexts(person, channel)).toHaveLength(1);
   });
 
+  test('they are told that their message waits before Slack has answered at all', async ({
+    onTestFinished,
+  }) => {
+    const starting = await openStartFormScene({}, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const { promise: until, resolve: mend } = Promise.withResolvers<void>();
+    scene.slack.faults.add({ call: 'users.info', fault: { kind: 'hold', until } });
+    const root = starting.ask(person, channel, 'am I heard?');
+    await scene.until('they are told', () => starting.ephemeralTexts(person, channel)[0]);
+    const asked = scene.slack.calls.filter(({ method }) => method === 'users.info');
+    expect(asked).toMatchObject([{ status: 0 }]);
+    mend();
+    await scene.finished(channel, root);
+    expect(starting.ephemeralTexts(person, channel)).toHaveLength(1);
+  });
+
   test('messages behind one that is then refused are treated as if it had never been there', async ({
     onTestFinished,
   }) => {

@@ -7,6 +7,9 @@ const scene = await openAppScene();
 const { slack } = scene;
 const team = slack.team.id;
 
+/** Far more openings than the rate limit lets through while they arrive. */
+const MANY = 300;
+
 /** What a person's Home tab shows, as text. */
 function shown(person: Person): string {
   return JSON.stringify(slack.home(person)?.blocks ?? []);
@@ -64,6 +67,18 @@ async function records(count: number, more: { channel: string; starter: string; 
 }
 
 describe('the Home tab', () => {
+  test('asks Slack once who opens it, and once for many openings of one person', async () => {
+    const curious = slack.createPerson({ name: 'curious' });
+    const of = (method: string, key: string) =>
+      slack.calls.filter((call) => call.method === method && call.args[key] === curious.id);
+    await openHome(curious, 'You have no tasks yet');
+    expect(of('users.info', 'user')).toHaveLength(1);
+    for (let count = 0; count < MANY; count += 1) slack.openHome(curious);
+    await slack.settled();
+    await scene.expectStays(() => of('views.publish', 'user_id').length < MANY / 2, true);
+    expect(of('users.info', 'user').length).toBeLessThan(MANY / 2);
+  });
+
   test('explains how to use the bot, and that it can be wrong, to a person without tasks', async () => {
     const newcomer = slack.createPerson({ name: 'newcomer' });
     const text = await openHome(newcomer, 'You have no tasks yet');

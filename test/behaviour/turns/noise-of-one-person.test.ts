@@ -31,6 +31,19 @@ test('a question does not wait for the names in the long message of somebody els
   expect(await lookupsBefore(scene.channel())).toBeLessThan(MAX_AHEAD);
 });
 
+test('of the names in one message thirty are looked up, and the others stay ids', async () => {
+  const known = scene.channel();
+  const named = Array.from({ length: MANY }, () => scene.channel());
+  const root = scene.ask(known, `count ${named.map(({ id }) => `<#${id}>`).join(' ')}`);
+  await scene.finished(known, root);
+  const asked = lookups().filter(({ args }) => named.some(({ id }) => id === args.channel));
+  // The bot's own name is the first.
+  expect(asked).toHaveLength(29);
+  const [text = ''] = scene.sentToAgent('count').texts;
+  expect(text).toContain(`#${named[28]?.name} #${named[29]?.id}`);
+  expect(text).toContain(`#${named.at(-1)?.id}`);
+});
+
 test('a question does not wait for the commands of somebody else', async () => {
   const elsewhere = Array.from({ length: MANY }, (_, number) =>
     slack.createChannel({ name: `elsewhere-${number}`, bot: false }),

@@ -14,10 +14,11 @@ interface Answers {
   status?: MembershipStatus;
   person?: PersonKind;
   areAllInsiders?: boolean;
+  areMembersListed?: boolean;
   asker?: string;
 }
 
-function slackSays({ linked, asking, status, person, areAllInsiders }: Answers) {
+function slackSays({ linked, asking, status, person, areAllInsiders, areMembersListed }: Answers) {
   const channel = (id: string, known: Known): Channel => ({
     ...{ id, name: id, purpose: '', kind: 'public', isExtShared: false, ...known },
   });
@@ -32,11 +33,11 @@ function slackSays({ linked, asking, status, person, areAllInsiders }: Answers) 
         isHuman: true,
         isAdmin: false,
       }),
-      insiders: async () => new Set<string>(),
+      areInsiders: async () => areAllInsiders ?? true,
     },
     membership: {
       statusOf: async () => status ?? 'outsider',
-      areAllAmong: async () => areAllInsiders ?? true,
+      membersOf: async () => (areMembersListed === false ? undefined : ['U1', 'U2']),
     },
   };
 }
@@ -87,6 +88,7 @@ test.each<[string, string, Answers]>([
   ['the asking channel is shared', 'C1', { asking: { isExtShared: true } }],
   ['the asking channel may be shared', 'C1', { asking: { isExtShared: undefined } }],
   ['not everybody who asks is known as a full member', 'C1', { areAllInsiders: false }],
+  ['Slack does not list everybody who asks', 'C1', { areMembersListed: false }],
   ['the asker is not in its private channel', 'D1', { linked: { kind: 'private' } }],
   [
     'it is unknown whether the asker is in its private channel',

@@ -78,7 +78,7 @@ export async function forget(
   if (messages === undefined)
     throw new Error(`There is nothing of ${request.user} in ${workspace}. Check both IDs.`);
   print(`Erased ${messages} messages of ${request.user} and all other data kept about them.`);
-  const remaining = tasks.filter((task) => !ownTasks.includes(task));
+  const remaining = request.tasks ? tasks.filter(({ alone }) => !alone) : tasks;
   if (remaining.length > 0)
     print(
       `These tasks at the agent service still exist: ${remaining.map(({ task_id }) => task_id).join(', ')}.`,

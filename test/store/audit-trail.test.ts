@@ -6,6 +6,7 @@ import type { AuditRow } from '../../src/store/schema.ts';
 import { Store } from '../../src/store/store.ts';
 import { WHOLE_WORKSPACE } from '../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
@@ -213,6 +214,46 @@ describe('erasure', () => {
     const before = await rows();
     expect(await store.personErasure.eraseUser('T1', 'UGONE')).toBeUndefined();
     expect(await rows()).toEqual(before);
+  });
+
+  test('reads few rows for each message of a person, however many they wrote in one channel', async () => {
+    const many = 2_000;
+    await sql`
+      insert into messages (workspace, channel, ts, thread_ts, user_id, state)
+      select 'T2', 'C1', number, number, 'UMANY', 'sent' from generate_series(1, ${many}::int) as number`.execute(
+      kysely,
+    );
+    await sql`
+      insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, prompt)
+      select 'T2', gen_random_uuid(), 'C1', number, number, 'UMANY', 'words' from generate_series(1, ${many}::int) as number`.execute(
+      kysely,
+    );
+    await sql`
+      update messages set resends_turn_id = turns.id, thread_ts = turns.thread_ts, user_id = 'UOTHER', content = '{"text": "words"}'
+      from turns where messages.workspace = 'T2' and messages.ts = 1001 and turns.workspace = 'T2' and turns.message_ts = 1000`.execute(
+      kysely,
+    );
+    const rowsRead = async () => {
+      const { rows } = await sql<{ count: number }>`
+        select (seq_tup_read + idx_tup_fetch)::int as count from pg_stat_user_tables where relname = 'messages'`.execute(
+        kysely,
+      );
+      return rows[0]?.count ?? 0;
+    };
+    const before = await rowsRead();
+    expect(await store.personErasure.eraseUser('T2', 'UMANY')).toBe(many - 1);
+    // PostgreSQL counts a moment later.
+    const read = await waitFor(async () => {
+      const count = (await rowsRead()) - before;
+      expect(count).toBeGreaterThan(2 * many);
+      return count;
+    });
+    expect(read).toBeLessThan(100 * many);
+    const left = await sql`
+      select from messages where workspace = 'T2' and (user_id = 'UMANY' or content is not null)`.execute(
+      kysely,
+    );
+    expect(left.rows).toEqual([]);
   });
 
   test('recognizes an erased message when Slack delivers it again', async () => {

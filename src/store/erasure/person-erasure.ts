@@ -136,21 +136,29 @@ function quoteErasures(workspace: string, person: string): RawBuilder<unknown>[]
   ];
 }
 
-/** Erases a person's text where others sent it again, and deletes the forms in which they were about to. */
+/**
+ * Erases a person's text where others sent it again, and deletes the forms in which they were about to. The messages that
+ * repeat others are found first, once: the cost grows with the messages, not with their square.
+ */
 function eraseRepeats(workspace: string, person: string): RawBuilder<unknown> {
   return sql`
-    with recursive said as (
-      select messages.channel, messages.thread_ts, messages.ts from messages
+    with recursive repeats as (
+      select turns.channel, turns.message_ts as of_ts, again.thread_ts, again.ts
+      from messages as again join turns on turns.workspace = ${workspace} and turns.channel = again.channel
+        and turns.thread_ts = again.thread_ts and turns.id in (again.resends_turn_id, again.revises_turn_id)
+      where again.workspace = ${workspace} and (again.resends_turn_id is not null or again.revises_turn_id is not null)
+      union all
+      select turns.channel, turns.message_ts, again.thread_ts, again.ts
+      from task_starts as form join turns on turns.workspace = ${workspace} and turns.id = form.source_turn_id
+        and turns.thread_ts <> form.thread_ts
+      join messages as again on again.workspace = ${workspace} and again.channel = turns.channel and again.ts = form.thread_ts
+      where form.workspace = ${workspace}
+    ), said as (
+      select messages.channel, messages.ts from messages
       where workspace = ${workspace} and user_id = ${person}
       union
-      select again.channel, again.thread_ts, again.ts from said
-      join turns on turns.workspace = ${workspace} and turns.channel = said.channel
-        and turns.message_ts = said.ts
-      left join task_starts as form on form.workspace = ${workspace} and form.source_turn_id = turns.id
-        and form.thread_ts <> said.thread_ts
-      join messages as again on again.workspace = ${workspace} and again.channel = said.channel
-        and (again.thread_ts = said.thread_ts and turns.id in (again.resends_turn_id, again.revises_turn_id)
-          or again.ts = form.thread_ts)
+      select repeats.channel, repeats.ts from said
+      join repeats on repeats.channel = said.channel and repeats.of_ts = said.ts
     ), theirs as (
       select turns.id from turns join said on turns.channel = said.channel and turns.message_ts = said.ts
       where turns.workspace = ${workspace}

@@ -21,7 +21,7 @@ import { type ModalContent, openForAdmins } from './modals.ts';
 
 /** Lines of one month: a modal has 100 blocks. */
 const MAX_LINES = 40;
-/** A longer table is sent as several files, so that none is ever in memory as a whole. */
+/** A longer table is sent as several files. */
 const MAX_FILE_CHARACTERS = 4_000_000;
 /** Longest lookup of the names in a CSV (ms). Slack allows about 85 people and 40 channels a minute. */
 const NAMES_TIMEOUT_MS = 120_000;

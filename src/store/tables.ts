@@ -178,6 +178,13 @@ export interface Tables {
     rate_factor: Defaulted<number>;
     rate_reduced_at: Defaulted<Timestamp>;
   };
+  receiving: {
+    is_only: Defaulted<boolean>;
+    since: Defaulted<Timestamp>;
+    until: Defaulted<Timestamp>;
+    since_before: Timestamp | null;
+    until_before: Timestamp | null;
+  };
   settings: {
     workspace: string;
     channel: string;

@@ -117,7 +117,7 @@ export class EventGapDetector {
     const isConnected = this.#deps.canReceiveEvents();
     const receiving = new Set(all.flatMap(({ id, news }) => (isConnected || news.hasEvents ? [id] : [])));
     const gapMs = isConnected && !this.#wasConnected ? Math.min(SHORT_GAP_MS, minGapMs) : minGapMs;
-    const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], gapMs));
+    const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], gapMs, isConnected));
     this.#wasConnected = isConnected;
     this.lastHeartbeatAt = performance.now();
     for (const { id, news } of all) {

@@ -219,21 +219,34 @@ export class Workspaces extends Queries {
 
   /**
    * Records that events of these workspaces can be received now, except where they were last received more than `gapMs`
-   * ago. Returns those that need `recordReceiving`: these, and those whose posts do not come back.
+   * ago; with `areAll`, it is all that this process serves, for which one row is written. Returns those that need
+   * `recordReceiving`: these, and those whose posts do not come back.
    */
-  async recordAllReceiving(workspaces: readonly string[], gapMs: number): Promise<string[]> {
+  async recordAllReceiving(workspaces: readonly string[], gapMs: number, areAll = false): Promise<string[]> {
     if (workspaces.length === 0) return [];
     const ours = sql`workspace = any(${[...workspaces]}::text[])`;
-    const isSilent = sql`coalesce(last_receiving_at < now() - ${millis(gapMs)}, false)`;
+    const isSilent = sql`coalesce(${lastReceiving('receiving')} < now() - ${millis(gapMs)}, false)`;
+    const hadGap = sql`receiving.until < now() - ${millis(gapMs)}`;
     // What another process records, or has recorded just now, need not be written again.
     const rows = await this.rows(sql<{ workspace: string }>`
-      with due as (
-        select workspace from workspaces where ${ours} and not ${isSilent}
-          and (last_receiving_at is null or last_receiving_at < now() - interval '10 s')
-        for no key update skip locked
+      with extended as (
+        insert into receiving (is_only) select true where ${areAll}::boolean
+        on conflict (is_only) do update set until = now(),
+          since = case when ${hadGap} then now() else receiving.since end,
+          since_before = case when ${hadGap} then receiving.since else receiving.since_before end,
+          until_before = case when ${hadGap} then receiving.until else receiving.until_before end
+        where receiving.until < now() - interval '10 s'
+        returning *
+      ), current as (
+        select * from extended union all select * from receiving where not exists (select from extended)
+      ), due as (
+        select workspace from workspaces left join receiving on true left join current on true
+        where ${ours} and not ${isSilent}
+          and (last_receiving_at is null or ${lastReceiving('current')} < now() - interval '10 s')
+        for no key update of workspaces skip locked
       ), recorded as (
         update workspaces set last_receiving_at = now() from due where workspaces.workspace = due.workspace)
-      select workspace from workspaces
+      select workspace from workspaces left join receiving on true
       where ${ours} and (${isSilent} or unheard_since is not null or judged_deaf_at is not null)`);
     return rows.map(({ workspace }) => workspace);
   }
@@ -246,7 +259,8 @@ export class Workspaces extends Queries {
   async recordReceiving(workspace: string, gapMs: number, isReceiving: boolean) {
     return this.first(sql<EchoState & { now: Date; gap_since: Date | null }>`
       with before as (
-        select last_receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
+        select ${lastReceiving('receiving')} as last_receiving_at, clock_timestamp() as now
+        from workspaces left join receiving on true where workspace = ${workspace} for update of workspaces
       )
       update workspaces
       set last_receiving_at = greatest(before.last_receiving_at, case when ${isReceiving} then before.now end)
@@ -261,6 +275,14 @@ export class Workspaces extends Queries {
   async saveEchoes(workspace: string, echoes: EchoState): Promise<void> {
     await this.db.updateTable('workspaces').set(echoes).where('workspace', '=', workspace).execute();
   }
+}
+
+/** When a workspace's events could last be received, by its own row and by that of `receiving`; null if they never could. */
+function lastReceiving(receiving: 'receiving' | 'current') {
+  const of = (column: string) => sql.ref(`${receiving}.${column}`);
+  return sql`greatest(last_receiving_at, case
+    when last_receiving_at >= ${of('since')} then ${of('until')}
+    when last_receiving_at >= ${of('since_before')} then ${of('until_before')} end)`;
 }
 
 /** The version of a change of a workspace, an installation or an account. */

@@ -71,6 +71,63 @@ describe('a gap in receiving', () => {
     expect(await round()).toEqual([quiet]);
   });
 
+  describe('while some process receives the events of all workspaces', () => {
+    const round = () => store.workspaces.recordAllReceiving([workspace], 5 * minute, true);
+    const state = async () => {
+      const { rows } = await database.pool.query<{ own: Date; until: Date }>(
+        'select last_receiving_at as own, until from workspaces cross join receiving where workspace = $1',
+        [workspace],
+      );
+      const [row] = rows;
+      if (row === undefined) throw new Error('nothing is recorded');
+      return row;
+    };
+    /** Time passes, by the database's clock: what was recorded lies further back. */
+    const pass = async (ms: number) => {
+      await silentFor(ms);
+      await database.pool.query(
+        `update receiving set since = since - $1::float8 * interval '1 ms', until = until - $1::float8 * interval '1 ms',
+          since_before = since_before - $1::float8 * interval '1 ms', until_before = until_before - $1::float8 * interval '1 ms'`,
+        [ms],
+      );
+    };
+
+    test('is not seen, and the rows of the workspaces stay as they are', async () => {
+      await round();
+      for (let count = 0; count < 8; count += 1) {
+        await pass(minute);
+        const { own, until } = await state();
+        expect(await round()).toEqual([]);
+        const after = await state();
+        expect(after.own).toEqual(own);
+        expect(after.until.getTime()).toBeGreaterThan(until.getTime() + 30_000);
+      }
+      expect(await sign()).toBeNull();
+    });
+
+    test('is seen once they all have stopped, from then on, also after a later one', async () => {
+      await round();
+      await pass(minute);
+      await round();
+      await pass(20 * minute);
+      const { until } = await state();
+      expect(await round()).toEqual([workspace]);
+      await pass(minute);
+      expect(await round()).toEqual([workspace]);
+      expect(await sign()).toEqual(new Date(until.getTime() - minute));
+      expect(await sign()).toBeNull();
+      expect(await round()).toEqual([]);
+    });
+
+    test('is seen of a workspace that was last received before all of that time', async () => {
+      await sign();
+      await silentFor(6 * minute);
+      expect(await round()).toEqual([workspace]);
+      expect(await sign()).not.toBeNull();
+      expect(await round()).toEqual([]);
+    });
+  });
+
   const gap = (since: Date) => ({
     since,
     threadsUsedMs: day,

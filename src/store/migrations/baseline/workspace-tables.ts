@@ -29,7 +29,7 @@ export const WORKSPACE_TABLES = `
     bot_id text not null,
     -- Whose token is used: the workspace's own installation or its organisation's; null: the token of the settings.
     installation_id text,
-    last_receiving_at timestamptz, -- When some process was last able to receive its events.
+    last_receiving_at timestamptz, -- When some process was last able to receive its events, or while 'receiving' says so.
     unheard_posts integer not null default 0, -- The app's posts and edits since one of them last came back as an event.
     unheard_since timestamptz, -- Since when these are enough for a verdict.
     heard_at timestamptz, -- When one of them last came back.
@@ -147,6 +147,16 @@ export const WORKSPACE_TABLES = `
     started text not null,
     started_at timestamptz not null default now()
   );
+
+  -- One row: since when, and until when, some process could receive the events of all workspaces without a gap, and the same
+  -- before the last gap. What is in a workspace's own 'last_receiving_at' from then on need not be written again.
+  create table receiving (
+    is_only boolean not null primary key default true check (is_only),
+    since timestamptz not null default now(),
+    until timestamptz not null default now(),
+    since_before timestamptz,
+    until_before timestamptz
+  ) with (fillfactor = 50);
 
   -- What somebody did. Rows are only added; triggers add those of turns, stops and withdrawals.
   create table audit_events (

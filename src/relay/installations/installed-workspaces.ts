@@ -214,7 +214,7 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
       usedAt: 0,
     };
     this.#entries.set(row.workspace, entry);
-    this.#deps.log.info({ workspace: row.workspace }, 'serving a workspace');
+    this.#deps.log.debug({ workspace: row.workspace }, 'serving a workspace');
   }
 
   /** The other workspaces go on. */

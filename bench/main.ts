@@ -7,6 +7,7 @@ const [name, ...args] = process.argv.slice(2);
 const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
   ack: () => import('./ack.ts'),
   connect: () => import('./connect.ts'),
+  crowd: () => import('./crowd.ts'),
   database: () => import('./database.ts'),
   files: () => import('./files.ts'),
   history: () => import('./history.ts'),

@@ -72,6 +72,14 @@ const perTurn = (field: string, what: string, atMost: number, unit?: string): Fi
   ...(unit === undefined ? {} : { unit }),
 });
 
+/** How soon a new person is heard beside a storm. */
+const heard = (storm: string, what: string, atMost: number): Figure => ({
+  field: `${storm}.signP95Seconds`,
+  what: `beside ${what}, until the question of a new person shows a first sign, 95th percentile`,
+  unit: 's',
+  bar: { atMost },
+});
+
 /** A run that kills processes or breaks what the bot needs, and then looks for damage. */
 function chaos(name: string, what: string, args: readonly string[], seconds: number): Run {
   return { ...randomRun('chaos', name, what, args), seconds, dependsOn: CHAOS, figures: CHAOS_DAMAGE };
@@ -110,6 +118,30 @@ export const RUNS: readonly Run[] = [
       },
       { field: 'edits', what: 'edits for its three replies', bar: { atMost: 15 } },
       none('refused', 'calls that Slack refused'),
+    ],
+  },
+  {
+    name: 'crowd',
+    what: 'Storms of a minute in one workspace, and new people who ask beside them',
+    command: ['bench', '--', 'crowd'],
+    seconds: 420,
+    dependsOn: [...BOT, ...SANDBOX, 'bench/crowd.ts'],
+    figures: [
+      heard('openings', '2,000 openings of Home tabs', 3),
+      heard('names', 'one message with 2,000 names', 3),
+      // Slack takes some 300 posts a minute in a workspace.
+      heard('mentions', '500 questions by 500 new people', 100),
+      {
+        field: 'mentions.lookupsEach',
+        what: 'calls to Slack to learn who a new person is',
+        bar: { atMost: 1 },
+      },
+      {
+        field: 'bytesPerWorkspace',
+        what: 'memory of an active workspace beside what is known of it',
+        unit: 'bytes',
+        bar: { atMost: 20_000 },
+      },
     ],
   },
   {

@@ -18,7 +18,7 @@ import {
 } from '../relay/runtime/incoming-message.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-notices.ts';
 import { transientFailure } from '../relay/runtime/retry-and-giving-up.ts';
-import { optional } from '../slack/field-schemas.ts';
+import { optional, slackTs } from '../slack/field-schemas.ts';
 import type { SlackTs, ThreadKey } from '../store/schema.ts';
 import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } from './envelope.ts';
 import { EventBuffer, type EventBufferOptions } from './event-buffer.ts';
@@ -186,12 +186,13 @@ export class EventIntake {
 
   /** Slack names one of the installations that share a channel; the event may be for another one. */
   async #forItsInstallation(envelope: Envelope): Promise<Envelope> {
-    const { message, reactedTo, ...place } = placeOf(envelope);
+    const { message, reactedTo, messageTs, ...place } = placeOf(envelope);
     if (place.channel === '' || this.#deps.workspaceFor === undefined) return envelope;
     const { user: writer } = placeSchema.safeParse(message).data ?? {};
     const mentioned = () => (isMessageEvent(envelope) ? mentionedIds(parseMessage(message)) : reactedTo);
     const workspace = await this.#deps.workspaceFor({
       ...place,
+      ts: messageTs || place.ts,
       isShared: envelope.isShared,
       writer,
       mentioned,
@@ -240,11 +241,12 @@ export class EventIntake {
 }
 
 const text = optional(z.string());
-const placeSchema = z.looseObject({ ts: text, thread_ts: text, user: text });
+const ts = optional(slackTs);
+const placeSchema = z.looseObject({ ts, thread_ts: ts, user: text });
 const placedSchema = placeSchema.extend({
   channel: text,
   user: text,
-  event_ts: text,
+  event_ts: ts,
   item: optional(z.looseObject({ channel: text })),
   item_user: text,
   message: optional(placeSchema),

@@ -95,6 +95,10 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     return found.map(([id]) => id);
   }
 
+  organisationOf(id: string): string | undefined {
+    return this.#entries.get(id)?.installation.enterprise;
+  }
+
   workspace(id: string): WorkspaceClient | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
@@ -276,6 +280,8 @@ export interface WorkspaceRegistry {
   ids(): readonly string[];
   /** The workspaces that have this user as their bot: several of one organisation, or one. */
   ofBot(userId: string): readonly string[];
+  /** The organisation (`E…`) that a workspace belongs to, if to any. */
+  organisationOf(id: string): string | undefined;
   /** Undefined if the app is not installed, as far as this process knows. */
   workspace(id: string): WorkspaceClient | undefined;
   /** The same, but also asks the store and, for an organisation, Slack. Throws StoreError, or a SlackError. */

@@ -127,6 +127,7 @@ function singleWorkspace(id: string, client: WorkspaceClient, gate: CredentialGa
   return {
     ids: () => [id],
     ofBot: (userId) => (userId === client.bot.userId ? [id] : []),
+    organisationOf: () => undefined,
     workspace,
     find: async (query) => workspace(query.workspace),
     tokenRefusedSince: () => gate.refusedSince,

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../../calls/retries-and-waits.ts';
 import { ttlCache } from '../../calls/shared-calls.ts';
 import { isPermanentRefusal, SlackAuthError } from '../../slack/errors.ts';
-import type { ThreadKey } from '../../store/schema.ts';
+import type { SlackTs, ThreadKey } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { WorkspaceRegistry } from './installed-workspaces.ts';
@@ -10,6 +10,8 @@ import type { WorkspaceRegistry } from './installed-workspaces.ts';
 export interface SharedEvent extends ThreadKey {
   /** False if Slack says that the channel is not shared with another organisation. */
   isShared: boolean;
+  /** When its message was written, or when it happened. */
+  ts: SlackTs;
   /** Who wrote its message. */
   writer: string | undefined;
   /** Whom the message mentions, in their order; of a reaction, to whose message it is. */
@@ -38,33 +40,42 @@ export class SharedChannels {
   }
 
   /**
-   * The workspace that an event is for: of the bot that is mentioned, else the one that has the thread, else the one that
-   * Slack names. Another than that counts only if Slack says, for its own token, that its bot is in the channel. Throws a
-   * StoreError, a SlackError or a time-out: then nobody knows.
+   * The workspace that an event is for: of the bot that is mentioned, else the one that has the thread (of several the one
+   * to whose bot the writer last turned), else the one that Slack names. Another than that counts only if Slack says, for
+   * its own token, that its bot is in the channel. Nobody's token is used for a channel that is not shared with their
+   * organisation. Throws a StoreError, a SlackError or a time-out: then nobody knows.
    */
   async workspaceFor(event: SharedEvent): Promise<string> {
-    const { workspace: named, channel, thread_ts, isShared, writer, mentioned } = event;
+    const { workspace: named, channel, thread_ts, isShared, ts, writer, mentioned } = event;
     if (this.#registry.ids().length < 2 || isDirectChannel(channel)) return named;
-    // What another of our bots posts is its own.
-    const [own] = writer === undefined ? [] : this.#others(named, writer);
-    if (own !== undefined) return own;
+    // What one of our bots posts is its own.
+    const own = this.#ofBot(event, writer ?? '');
+    if (own[0] !== undefined) return own[0];
     for (const id of mentioned()) {
-      if (this.#registry.ofBot(id).includes(named)) return named;
-      const found = await this.#firstInside(this.#others(named, id), channel);
+      const found = await this.#firstInside(this.#ofBot(event, id), event);
       if (found !== undefined) return found;
     }
-    if (!isShared || thread_ts === '') return named;
-    const owners = await this.#threads.workspacesOf(channel, thread_ts);
-    return owners.includes(named) ? named : ((await this.#firstInside(owners, channel)) ?? named);
+    if (!isShared || thread_ts === '' || ts === '') return named;
+    const owners = await this.#threads.workspacesOf(event, writer, ts);
+    return (await this.#firstInside(owners, event)) ?? named;
   }
 
-  #others(named: string, botUser: string): readonly string[] {
-    const workspaces = this.#registry.ofBot(botUser);
-    return workspaces.includes(named) ? [] : workspaces;
+  /** The installations that have this bot; of several workspaces of an organisation the named one alone, if it is among them. */
+  #ofBot({ workspace: named, isShared }: SharedEvent, userId: string): readonly string[] {
+    const workspaces = this.#registry.ofBot(userId);
+    if (workspaces.includes(named)) return [named];
+    const organisation = this.#registry.organisationOf(named);
+    const isReachable = (id: string) =>
+      isShared || (organisation !== undefined && this.#registry.organisationOf(id) === organisation);
+    return workspaces.filter(isReachable);
   }
 
-  async #firstInside(workspaces: readonly string[], channel: string): Promise<string | undefined> {
+  async #firstInside(
+    workspaces: readonly string[],
+    { workspace: named, channel }: SharedEvent,
+  ): Promise<string | undefined> {
     for (const workspace of workspaces) {
+      if (workspace === named) return named;
       const known = this.#places.forceFetch(`${workspace}/${channel}`, { context: { workspace, channel } });
       const place = await unlessAborted(known, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
       if (place === 'inside') return workspace;

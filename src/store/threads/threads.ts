@@ -79,11 +79,21 @@ export class Threads extends Queries {
     return this.exists(isOurs);
   }
 
-  /** The workspaces whose thread this is: of a shared channel, several may have the app. */
-  async workspacesOf(channel: string, threadTs: SlackTs): Promise<string[]> {
+  /**
+   * The workspaces whose thread this is: of a shared channel, several may have the app. First the one to whose agent the
+   * writer last turned there, up to `ts`, then the one of the key.
+   */
+  async workspacesOf(key: ThreadKey, writer: string | undefined, ts: SlackTs): Promise<string[]> {
+    const { workspace: named, channel, thread_ts } = key;
+    const person = writer ?? '';
     const rows = await this.rows(sql<Pick<Thread, 'workspace'>>`
-      select workspace from threads where channel = ${channel} and thread_ts = ${threadTs} and not is_dormant
-      order by adopted_ts`);
+      select threads.workspace from threads left join lateral (
+        select max(ts) as ts from messages
+        where ${sameThread('messages', 'threads')} and messages.thread_ts <> messages.ts and user_id = ${person}
+          and state not in ('unsent', 'withdrawn', 'refused') and ts <= ${ts}) as own on true
+      where channel = ${channel} and thread_ts = ${thread_ts} and not is_dormant
+      order by greatest(own.ts, case when started_by = ${person} and adopted_ts <= ${ts} then adopted_ts end) desc nulls last,
+        threads.workspace = ${named} desc, adopted_ts`);
     return rows.map(({ workspace }) => workspace);
   }
 

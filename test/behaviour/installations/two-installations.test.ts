@@ -60,6 +60,31 @@ describe('in a channel of two installations', () => {
     },
   );
 
+  test.each(['host', 'connected'] as const)(
+    'where both have the thread, each reply goes to the bot to which its writer turned (Slack names the %s)',
+    async (authorizes) => {
+      slack.delivery.authorizes = authorizes;
+      const channel = sharedChannel();
+      const root = mention(one, ann, channel, `ours, ${authorizes}`);
+      await scene.until('it is sent', async () => (await known(channel, root))[0] === 'T1 sent');
+      const other = mention(two, bob, channel, `theirs, ${authorizes}`, root);
+      await scene.until('it is sent', async () => (await known(channel, other))[0] === 'T2 sent');
+      for (const [person, workspace] of [
+        [bob, 'T2'],
+        [ann, 'T1'],
+      ] as const) {
+        const reply = slack.say({ person, channel, thread: root.ts, text: `more from ${person.name}` });
+        await scene.until('it is known', async () => (await known(channel, reply)).length > 0);
+        await scene.until(
+          'it waits no more',
+          async () => !/waiting|sending/.test(`${await known(channel, reply)}`),
+        );
+        expect(await known(channel, reply)).toEqual([`${workspace} sent`]);
+      }
+      expect(scene.sentToAgent(`ours, ${authorizes}`).texts.join()).not.toContain('more from bob');
+    },
+  );
+
   test('an edit and a deletion of a waiting message reach the one that has it', async () => {
     const channel = sharedChannel();
     const root = mention(two, bob, channel, 'at work\n/slow 100');
@@ -97,4 +122,7 @@ test.each([
   await slack.settled();
   await scene.expectStays(() => slack.thread(channel, question.ts).length, 1);
   expect(await known(channel, question)).toEqual([]);
+  // Nobody outside a channel makes another workspace's token ask about it.
+  const asked = slack.calls.filter(({ teamId, args }) => teamId === 'T2' && args.channel === channel.id);
+  expect(asked.length > 0).toBe(wasInside);
 });

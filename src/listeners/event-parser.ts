@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
-import { asPersons, type BotIdentity, isPersonsMessage } from '../relay/reading/message-parser.ts';
+import { asPersons, type BotIdentity, isByApp, isPersonsMessage } from '../relay/reading/message-parser.ts';
 import { isSameAsWritten } from '../relay/reading/message-versions.ts';
 import {
   type InboxEvent,
@@ -131,7 +131,7 @@ const PURPOSE_SUBTYPES: ReadonlySet<string> = new Set(['channel_purpose', 'group
 type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel' | 'isGroup'>;
 
 function isFromBot(message: ThreadMessage, bot: BotIdentity): boolean {
-  return message.user === bot.userId || (message.bot_id ?? message.app_id) !== undefined;
+  return message.user === bot.userId || isByApp(message);
 }
 
 function parseMessage(

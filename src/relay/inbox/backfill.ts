@@ -6,7 +6,7 @@ import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { Gap } from '../../store/slack/backfills.ts';
 import { readMentions } from '../reading/listening.ts';
-import { asPersons, isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
+import { asPersons, isByApp, isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
@@ -316,9 +316,9 @@ class BackfilledMessages {
   }
 
   #toIncomingMessage(read: ThreadMessage): IncomingMessage | undefined {
-    const { ts, user, bot_id } = read;
+    const { ts, user } = read;
     const { id: workspace, bot } = this.#workspace;
-    const isPersons = user !== bot.userId && bot_id === undefined && isPersonsMessage(read);
+    const isPersons = user !== bot.userId && !isByApp(read) && isPersonsMessage(read);
     if (user === undefined || !isPersons) return undefined;
     const thread_ts = read.thread_ts ?? ts;
     const content = messageContent(read);

@@ -4,7 +4,7 @@ import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
-import { asPersons, parseMessage } from '../reading/message-parser.ts';
+import { asPersons, isByApp, parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
@@ -26,8 +26,8 @@ export async function recoverOrphanReplies(work: ThreadWork, thread: Thread): Pr
   const read = async () => {
     for await (const sent of workspace.readBack.messages(request)) {
       const message = await asPersons(sent, workspace.bot, isHuman);
-      const { ts, user, bot_id } = message;
-      if (!orphanTs.includes(ts) || user === undefined || bot_id !== undefined) continue;
+      const { ts, user } = message;
+      if (!orphanTs.includes(ts) || user === undefined || isByApp(message)) continue;
       await addOrphanReply(deps, workspace, thread, { ts, person: user, content: messageContent(message) });
     }
   };

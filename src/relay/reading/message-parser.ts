@@ -96,8 +96,8 @@ export interface BotIdentity {
 
 /** Whom Slack names as the writer of a message that an app posted, perhaps with a person's own token. */
 export function writerBehindApp(message: ThreadMessage, bot: BotIdentity): string | undefined {
-  const { user, bot_id: botId, app_id: appId, username, bot_profile: profile } = message;
-  if ((botId ?? appId) === undefined || user === bot.userId || botId === bot.botId) return undefined;
+  const { user, bot_id: botId, username, bot_profile: profile } = message;
+  if (!isByApp(message) || user === bot.userId || botId === bot.botId) return undefined;
   const isBots = username !== undefined || profile?.user_id === user || !isPersonsMessage(message);
   return isBots ? undefined : user;
 }
@@ -114,6 +114,11 @@ export async function asPersons<M extends ThreadMessage>(
   const writer = writerBehindApp(message, bot);
   if (writer === undefined || !(await isHuman(writer))) return message;
   return { ...message, bot_id: undefined, app_id: undefined };
+}
+
+/** Whether an app posted a message. */
+export function isByApp({ bot_id: botId, app_id: appId }: Pick<ThreadMessage, 'bot_id' | 'app_id'>): boolean {
+  return (botId ?? appId) !== undefined;
 }
 
 /** Subtypes of messages that people write. */

@@ -136,6 +136,25 @@ describe('a gap in receiving events', async () => {
     expect(toldTo(scene, channel)).toEqual(['a thread', 'meanwhile', 'a new one']);
   });
 
+  test("makes no app's post a person's, although Slack names a person", async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a thread');
+    await scene.finished(channel, root);
+    const said: Message[] = [];
+    await stopBotFor(scene, 6, () => {
+      const odd = { bot_id: undefined, username: 'Ada' };
+      said.push(scene.ask(channel, 'an app says this', { byApp: 'B0DRAFTS', odd }));
+      said.push(scene.ask(channel, 'a person says this'));
+    });
+    await scene.sandbox.restartBot();
+    const [byApp, own] = said;
+    if (byApp === undefined || own === undefined) throw new Error('There are two.');
+    await scene.finished(channel, own);
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: byApp.ts };
+    expect(await scene.sandbox.bot.store.messages.get(key)).toBeUndefined();
+    expect(toldTo(scene, channel)).toEqual(['a thread', 'a person says this']);
+  });
+
   test('is filled when a lost connection comes back', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'with a connection');

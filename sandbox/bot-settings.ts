@@ -33,6 +33,11 @@ export function serviceSettings(
   };
 }
 
+/** A process of the bot then cannot prove to others that it, or one of them, has ended: each is alone on its host. */
+export const OWN_HOST_SETTINGS = {
+  NODE_OPTIONS: `--import=${new URL('chaos/own-host.ts', import.meta.url).href}`,
+} as const;
+
 /** Encrypts the tokens and keys of workspaces. */
 export const OAUTH_SECRET_KEY = 'sandbox-'.repeat(4);
 

@@ -360,6 +360,12 @@ export const RUNS: readonly Run[] = [
   chaos('kills', '20 kills of the bot', ['--kills', '20'], 110),
   chaos('replicas', '20 kills, two processes', ['--kills', '20', '--replicas', '2'], 160),
   chaos(
+    'other-hosts',
+    '20 kills, two processes that cannot prove the death of each other',
+    ['--kills', '20', '--replicas', '2', '--other-hosts'],
+    200,
+  ),
+  chaos(
     'workflows',
     '20 kills while workflows ask, people ask again and save records, and the agent asks',
     ['--kills', '20', '--workflows', '--streams', '--questions', '--again', '--records'],

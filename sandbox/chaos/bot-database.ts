@@ -106,6 +106,20 @@ export class BotDatabase {
     return row?.count ?? Number.NaN;
   }
 
+  /** The attempts at jobs that a process of the bot holds. */
+  async heldJobs(pid: number): Promise<string[]> {
+    const sql = `select job.id || '/' || retry_count as held from pgboss.job
+      join processes on output ->> 'holder' = processes.id::text where state = 'active' and pid = $1`;
+    return (await this.#rows(z.object({ held: z.string() }), sql, [pid])).map(({ held }) => held);
+  }
+
+  /** How many of these attempts still keep others from the job. */
+  async countHeld(attempts: readonly string[]): Promise<number> {
+    const sql = `select count(*) from pgboss.job where state = 'active' and id || '/' || retry_count = any($1)`;
+    const [row] = await this.#rows(z.object({ count: z.coerce.number() }), sql, [attempts]);
+    return row?.count ?? Number.NaN;
+  }
+
   async close(): Promise<void> {
     await this.#client.end().catch(() => undefined);
   }

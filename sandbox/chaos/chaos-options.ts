@@ -32,6 +32,8 @@ const schema = z.object({
   records: z.boolean().default(false),
   /** Bot processes on one database. */
   replicas: z.coerce.number().int().min(1).max(8).default(1),
+  /** No process can prove the death of another, as on hosts of their own. */
+  'other-hosts': z.boolean().default(false),
   /** How events reach the bot; `http` goes through a load balancer. */
   transport: z.enum(['http', 'socket']).optional(),
   /** The longest that the agent service takes for a call (s). */
@@ -51,6 +53,7 @@ export interface ChaosOptions
   databaseFaultSeconds?: number | undefined;
   networkFaultSeconds?: number | undefined;
   tls?: boolean;
+  otherHosts?: boolean;
 }
 
 /** The options of a run with things that stay bad. */
@@ -59,22 +62,28 @@ export interface PoisonOptions extends Pick<ChaosOptions, 'seed' | 'logs'> {
 }
 
 export const CHAOS_USAGE =
-  'npm run chaos -- --kills N --seed S [--database SECONDS] [--network SECONDS] [--tls] [--workflows] [--streams] [--questions] [--again] [--records] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
+  'npm run chaos -- --kills N --seed S [--database SECONDS] [--network SECONDS] [--tls] [--workflows] [--streams] [--questions] [--again] [--records] [--replicas R] [--other-hosts] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
   '       npm run chaos -- --poison S [--logs FOLDER]';
 
 /** Parses the arguments after the script's name. @throws UsageError */
 export function parseChaosOptions(args: readonly string[]): ChaosOptions | PoisonOptions {
-  const { transport, logs, database, network, kills, poison, ...rest } = runOptions(
-    CHAOS_USAGE,
-    args,
-    schema,
-  );
+  const {
+    transport,
+    logs,
+    database,
+    network,
+    kills,
+    poison,
+    'other-hosts': otherHosts,
+    ...rest
+  } = runOptions(CHAOS_USAGE, args, schema);
   if (poison !== undefined) return { poison: true, seed: poison, logs };
   return {
     ...rest,
     kills: kills ?? ((database ?? network) === undefined ? DEFAULT_KILLS : 0),
     databaseFaultSeconds: database,
     networkFaultSeconds: network,
+    otherHosts,
     transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'),
     logs,
   };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
 import { compileCacheSettings } from '../bot-process.ts';
-import { chaosSettings } from '../bot-settings.ts';
+import { chaosSettings, OWN_HOST_SETTINGS } from '../bot-settings.ts';
 import type { Faults } from '../faults.ts';
 import { givenServer, startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
@@ -103,6 +103,7 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
     ...tls?.settings,
     ...(streams ? STREAM_SETTINGS : {}),
     ...(questions ? QUESTION_SETTINGS : {}),
+    ...(options.otherHosts ? OWN_HOST_SETTINGS : {}),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
@@ -154,7 +155,9 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   // What a process that was not killed could not write is in its memory.
   const isExpected = (message: SaidMessage) => kills === 0 || deliveryTracker.wasDelivered(message);
   const sendPaused = () => interventions.sendPaused();
+  const { takeoverSeconds } = crashInjector;
   const recoverySeconds = new Map<string, number>();
+  if (takeoverSeconds.length > 0) recoverySeconds.set('takeover', Math.max(...takeoverSeconds));
   for (const [broken, seconds = 0] of [
     [faulty, databaseFaultSeconds],
     [network, networkFaultSeconds],
@@ -200,7 +203,10 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
       ...(faulty && { databaseFaults: faulty.faults }),
       ...(network && { networkFaults: network.faults }),
     },
-    /** How long after each of these faults the oldest message of each thread that waited was answered (s). */
+    /**
+     * How long after each of these faults the oldest message of each thread that waited was answered, and at most after a
+     * kill until other processes could take all that the killed one had held (s).
+     */
     recoverySeconds,
     /** Processes that had to be killed at the end because they did not shut down in time. */
     lateStops,

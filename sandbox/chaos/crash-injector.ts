@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitUntil } from '../wait-until.ts';
+import { secondsSince, waitUntil } from '../wait-until.ts';
 import type { BotDatabase, OpenTurn } from './bot-database.ts';
 import type { BotFleet } from './bot-fleet.ts';
 import type { Extra } from './chaos-options.ts';
@@ -13,6 +13,7 @@ const TRIGGER_TIMEOUT_MS = 4_000;
 const MAX_RANDOM_DELAY_MS = 2_500;
 const MAX_OPEN_TURNS = 30;
 const PROGRESS_PAUSE_MS = 1_000;
+const TAKEOVER_TIMEOUT_MS = 60_000;
 
 export interface CrashInjectorDeps {
   bots: BotFleet;
@@ -32,6 +33,8 @@ export class CrashInjector {
   readonly killsByStep = new Map<KillStep, number>();
   kills = 0;
   freezes = 0;
+  /** How long after each kill of a process that held threads until others could take all of them (s). */
+  readonly takeoverSeconds: number[] = [];
   /** At how many steps of what a run does besides a process was stopped. */
   readonly extraKills: Record<Extra, number> = {
     workflows: 0,
@@ -70,11 +73,28 @@ export class CrashInjector {
       for (const step of new Set(turns.map((turn) => killStepOf(turn, this.#deps.completedReplies())))) {
         this.killsByStep.set(step, (this.killsByStep.get(step) ?? 0) + 1);
       }
+      const database = this.#deps.botDatabase();
+      const held = await database?.heldJobs(bots.at(index).pid ?? 0).catch(() => []);
       await bots.at(index).kill();
       this.kills += 1;
-      await bots.restart(index);
+      await Promise.all([bots.restart(index), this.#untilTaken(held ?? [])]);
       return;
     }
+  }
+
+  /** Measures how long others wait for jobs of a process that was just killed. */
+  async #untilTaken(held: readonly string[]): Promise<void> {
+    if (held.length === 0) return;
+    const killed = performance.now();
+    const areTaken = async () => {
+      const left = await this.#deps
+        .botDatabase()
+        ?.countHeld(held)
+        .catch(() => undefined);
+      return left === 0;
+    };
+    await waitUntil(areTaken, TAKEOVER_TIMEOUT_MS, 50);
+    this.takeoverSeconds.push(secondsSince(killed));
   }
 
   /** Gives the bot a second to make progress where many turns are open. */

@@ -67,6 +67,8 @@ export function createBackground(
       if (due.jobs) jobs.runDue();
       if (due.expiredJobs) await storage.queue.releaseExpired();
       if (due.urgentMessages) await passOnUrgent();
+      if (due.unlocked.length > 0) setTimeout(() => dueWork.pollNow(), UNLOCKED_INTERVAL_MS).unref();
+      await storage.takeOverUnlocked(due.unlocked);
       await refresh(due.changeSeq);
     },
     onError: (error) => log.debug({ err: error }, 'could not look for due work; trying again'),
@@ -92,6 +94,8 @@ export function createBackground(
 
 /** How often due work is looked for (ms): how late another process notices a stop or a change. */
 const POLL_INTERVAL_MS = 1_000;
+/** The same while another process may be dead (ms). */
+const UNLOCKED_INTERVAL_MS = 200;
 /** How often all installations and accounts are read, which also shows deleted ones (ms). */
 const FULL_REFRESH_INTERVAL_MS = 60_000;
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CredentialGateOptions } from '../calls/credential-gate.ts';
 import { within } from '../calls/retries-and-waits.ts';
@@ -7,6 +6,7 @@ import type { Telemetry } from '../operate/telemetry.ts';
 import { startEmbeddedServer } from '../postgres/embedded-server.ts';
 import type { RelayLimits } from '../relay/runtime/deps.ts';
 import { type Database, openDatabase } from '../store/database.ts';
+import { ProcessLock } from '../store/queue/process-lock.ts';
 import { ProcessRegistry } from '../store/queue/process-registry.ts';
 import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
@@ -62,20 +62,28 @@ export async function openStorage(
   };
   const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, onTurnStep, keyring);
   const store = storeOn(database.kysely);
-  const holder = randomUUID();
   const processes = new ProcessRegistry(database.leasePool);
+  const holder = new ProcessLock({ registry: processes, createClient: database.createClient, log });
   const queue = new ThreadQueue({ database, log, holder });
-  // Where the database does not answer, the next start finds this process dead.
-  const leave = () => within(LEAVE_TIMEOUT_MS, processes.remove([holder]), undefined).catch(() => undefined);
+  const leave = async () => {
+    const left = Promise.all([holder.stop(), processes.remove([holder.id])]);
+    // Where the database does not answer, others find this process dead.
+    await within(LEAVE_TIMEOUT_MS, left, undefined).catch(() => undefined);
+  };
   cleanup.defer(async () => void (await Promise.all([queue.stop(), leave()])));
   await queue.start();
   // We hold the embedded server's lock, so any process that held jobs or connections there has ended.
   if (embedded !== undefined)
     await Promise.all([queue.reclaim(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
-  await processes.enter(holder);
+  await processes.enter(holder.id);
+  // The embedded server has no other process.
+  if (embedded === undefined) holder.start();
+  const takeOver = async (dead: readonly string[]) => {
+    const threads = dead.length === 0 ? 0 : await queue.reclaim(dead);
+    if (threads > 0) log.info({ threads }, 'took over from dead processes');
+  };
   const dead = await processes.findDead();
-  const threads = await queue.reclaim(dead);
-  if (threads > 0) log.info({ threads }, 'took over from dead processes of this host');
+  await takeOver(dead);
   await processes.remove(dead);
   return {
     database,
@@ -86,6 +94,8 @@ export async function openStorage(
     ackStore: storeOn(database.ackKysely),
     leaseStore: storeOn(database.leaseKysely),
     queue,
+    /** Takes over from processes that have been unlocked for long enough. Throws a StoreError. */
+    takeOverUnlocked: async (unlocked: readonly string[]) => takeOver(await processes.takeUnlocked(unlocked)),
     /** Settles when the embedded database is lost. */
     lost: embedded?.lost ?? new Promise<Error>(() => undefined),
   };

@@ -6,6 +6,8 @@ declare module 'pg' {
   interface ClientBase {
     /** What a connection begins with: user, database and settings. Public in `pg`, and missing in its types. */
     getStartupConf(): Record<string, string>;
+    /** The server's process for this connection, as it or a pooler has said; public in `pg`, and missing in its types. */
+    processID: number | null;
   }
 }
 

@@ -23,6 +23,8 @@ export interface Database {
   leaseKysely: Kysely<Tables>;
   /** One connection to the server itself, not to a pooler, on which nothing ends a statement that takes long. */
   openOwnPool(name: string): ConnectionPool;
+  /** A connection outside the pools, which is not open yet. */
+  readonly createClient: (config: pg.ClientConfig) => pg.Client;
   /** Why nothing can be written now, as a sentence; undefined if it can. Takes at most two seconds. */
   findTrouble(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -35,14 +37,14 @@ export interface DatabaseOptions {
   directUrl?: string | undefined;
   embedded?: Pick<EmbeddedServer, 'connection'> | undefined;
   log: Logger;
-  /** Most connections of this process, from 4. */
+  /** Most connections of this process, from 5. */
   maxConnections?: number | undefined;
   /** For an operator's command: nothing ends a statement that takes long. */
   isCommand?: boolean;
 }
 
 /** As many as a process may have without a setting. */
-const DEFAULT_CONNECTIONS = 8;
+const DEFAULT_CONNECTIONS = 9;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
 const TIMEOUT_MS = { turns: 8_000, queue: 8_000, acknowledgements: 2_500, leases: 2_500 };
 /** How long the search for trouble may take (ms): a probe must not hang. */
@@ -87,9 +89,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   } finally {
     await migrationPool.end();
   }
-  // One is for the queue, one for leases, and of the others two fifths for acknowledgements.
-  const forAcks = Math.max(1, Math.floor((maxConnections - 2) * 0.4));
-  const pool = openPool('turns', maxConnections - 2 - forAcks);
+  // One is for the queue, one for leases, one for the process's lock, and of the others two fifths for acknowledgements.
+  const forAcks = Math.max(1, Math.floor((maxConnections - 3) * 0.4));
+  const pool = openPool('turns', maxConnections - 3 - forAcks);
   const ackPool = openPool('acknowledgements', forAcks);
   const leasePool = openPool('leases', 1);
   let closed: Promise<unknown> | undefined;
@@ -101,6 +103,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     leasePool,
     leaseKysely: kyselyOn(leasePool),
     openOwnPool,
+    createClient: (config) => new Client(config),
     findTrouble: () => findTrouble(leasePool),
     async close() {
       closed ??= Promise.all(pools.map((each) => each.end()));

@@ -159,6 +159,7 @@ export interface Tables {
     pid: number;
     started: string;
     started_at: Defaulted<Timestamp>;
+    locked_at: Timestamp | null;
   };
   projects: {
     workspace: string;

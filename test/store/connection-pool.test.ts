@@ -13,7 +13,7 @@ test('a statement has one name, and those that cannot be prepared have none', ()
 
 test('a column that a newer release adds fails no statement, and a transaction once', async () => {
   // One connection for all: it has each statement prepared.
-  const { kysely, pool } = await freshDatabase({ maxConnections: 5 });
+  const { kysely, pool } = await freshDatabase({ maxConnections: 6 });
   const read = (db = kysely) => db.selectFrom('settings').selectAll().where('workspace', '=', 'T1').execute();
   const readByPool = () => pool.query('select * from settings where workspace = $1', ['T1']);
   const inTransaction = () => kysely.transaction().execute(async (transaction) => read(transaction));

@@ -100,7 +100,7 @@ describe('a server that is lost', () => {
   });
 
   test('says so where it accepts no more writes, and its connections are given up', async () => {
-    const { database } = await openBehindProxies(1, { maxConnections: 5 });
+    const { database } = await openBehindProxies(1, { maxConnections: 6 });
     await database.leasePool.query('set session characteristics as transaction read only');
     expect(await database.findTrouble()).toBe('the server is read-only');
     await expect(database.leasePool.query('create table more ()')).rejects.toMatchObject({

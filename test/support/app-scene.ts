@@ -233,7 +233,7 @@ export async function openAppScene(
     // Longer than Slack's 3 s, for machines that are busy; what is late all the same comes again within seconds.
     slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 20_000, retryScale: 0.02, ...options.slack },
     // Each connection prepares its statements anew: few people need few.
-    settings: { SLACK_EDITS_PER_MINUTE: '3000', DATABASE_CONNECTIONS: '5', ...options.settings },
+    settings: { SLACK_EDITS_PER_MINUTE: '3000', DATABASE_CONNECTIONS: '6', ...options.settings },
   });
   whenDone(async () => {
     await sandbox.stop();

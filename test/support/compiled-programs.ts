@@ -38,6 +38,7 @@ const PROGRAMS = [
   'test/support/next-release.ts',
   'test/support/dispatcher-process.ts',
   'test/support/embedded-owner-process.ts',
+  'test/support/locked-process.ts',
   'test/support/renewing-process.ts',
   ...BROKEN_BOTS.map((bot) => `test/sandbox/chaos/broken/${bot}.ts`),
 ];

@@ -79,8 +79,8 @@ export class ProcessScene {
   }
 
   /** Another process of the bot; resolves when it takes events. */
-  async start(program?: string): Promise<BotProcess> {
-    const bot = this.spawn(program);
+  async start(program?: string, settings: Record<string, string> = {}): Promise<BotProcess> {
+    const bot = this.spawn(program, settings);
     if (!(await bot.ready())) throw new Error(`The bot did not start; its log is in ${this.#logs}.`);
     return bot;
   }

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import { askedBy } from '../../calls/askers.ts';
+import { type ClockReading, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
 import { unlessAborted } from '../../calls/retries-and-waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
-import { type ClockReading, type Lease, RenewableLease, readClocks, SYSTEM_CLOCKS } from './lease.ts';
+import { type Lease, RenewableLease } from './lease.ts';
 import { Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 

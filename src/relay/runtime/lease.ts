@@ -1,14 +1,6 @@
+import { type ClockReading, type Clocks, elapsedMs } from '../../calls/clocks.ts';
 import { anySignal, type LeaseGuard } from '../../calls/retries-and-waits.ts';
 import { HandOver } from './turn-exceptions.ts';
-
-/** Two clocks in milliseconds; the wall clock also counts while the process is stopped or the machine sleeps. */
-export interface Clocks {
-  wall(): number;
-  monotonic(): number;
-}
-
-/** The clocks of this process. */
-export const SYSTEM_CLOCKS: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
 /** How long (ms) a renewal counts from its request: the queue gives the job to another process after 10 s. */
 export const LEASE_MS = 8_000;
@@ -25,40 +17,26 @@ export function drainOnUninstall(lease: Lease, uninstalled: AbortSignal): Lease 
   return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
 }
 
-/** A time by both clocks. */
-export interface ClockReading {
-  wall: number;
-  monotonic: number;
-}
-
-/** Now, by both clocks. */
-export function readClocks(clocks: Clocks): ClockReading {
-  return { wall: clocks.wall(), monotonic: clocks.monotonic() };
-}
-
-/** Milliseconds since then, by the clock that shows more: neither a stopped nor a reset clock hides time. */
-export function elapsedMs(since: ClockReading, clocks: Clocks): number {
-  return Math.max(clocks.wall() - since.wall, clocks.monotonic() - since.monotonic);
-}
-
-/** A lease that lasts for `ms` from its last renewal. */
+/** A lease that lasts for `ms` from its last renewal, and is worth nothing while `isHeld` is false. */
 export class RenewableLease implements Lease {
   readonly #clocks: Clocks;
   readonly #ms: number;
+  readonly #isHeld: () => boolean;
   readonly #lostController = new AbortController();
   readonly #drainController = new AbortController();
   readonly signal = this.#lostController.signal;
   readonly draining = this.#drainController.signal;
   #renewedAt: ClockReading;
 
-  constructor(renewed: ClockReading, clocks: Clocks, ms: number = LEASE_MS) {
+  constructor(renewed: ClockReading, clocks: Clocks, ms: number = LEASE_MS, isHeld = () => true) {
     this.#renewedAt = renewed;
+    this.#isHeld = isHeld;
     this.#clocks = clocks;
     this.#ms = ms;
   }
 
   remainingMs(): number {
-    return this.signal.aborted ? 0 : this.#ms - elapsedMs(this.#renewedAt, this.#clocks);
+    return this.signal.aborted || !this.#isHeld() ? 0 : this.#ms - elapsedMs(this.#renewedAt, this.#clocks);
   }
 
   /** A renewal that was requested at `since` has succeeded. */

@@ -1,22 +1,15 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
+import { type ClockReading, type Clocks, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
 import { anySignal, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { Tables, ThreadKey } from '../../store/schema.ts';
-import {
-  type ClockReading,
-  type Clocks,
-  elapsedMs,
-  type Lease,
-  RenewableLease,
-  readClocks,
-  SYSTEM_CLOCKS,
-} from '../runtime/lease.ts';
+import { LEASE_MS, type Lease, RenewableLease } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
 
 /** What the dispatcher needs of the queue. */
-export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;
+export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake' | 'holder'>;
 
 export interface DispatcherOptions {
   queue: JobSource;
@@ -108,6 +101,9 @@ export class Dispatcher {
 
   start(): void {
     this.#contact = readClocks(this.#options.clocks);
+    this.#options.queue.holder?.onTaken(() => {
+      for (const { lease } of this.#heldJobs.values()) lease.lose('another process has taken over');
+    });
     this.#unsubscribe = this.#options.queue.onWake(() => this.#claims.pollNow());
     for (const poller of [this.#claims, this.#renewals, this.#results]) poller.start();
     this.#leaseCheck = setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS);
@@ -137,7 +133,8 @@ export class Dispatcher {
 
   async #claimJobs(): Promise<void> {
     const { queue, maxConcurrentThreads, clocks } = this.#options;
-    const asked = Math.min(maxConcurrentThreads - this.#heldJobs.size, MAX_JOBS_PER_CLAIM);
+    const room = Math.min(maxConcurrentThreads - this.#heldJobs.size, MAX_JOBS_PER_CLAIM);
+    const asked = this.#isHolder() ? room : 0;
     const since = readClocks(clocks);
     const jobs = await queue.claim(asked);
     if (asked > 0) this.#recordContact(since);
@@ -146,8 +143,15 @@ export class Dispatcher {
     else await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#claims.signal);
   }
 
+  /** Whether what this process holds is surely still its own. */
+  readonly #isHolder = () => this.#options.queue.holder?.isHeld ?? true;
+
   #startJob(job: ThreadJob, since: ClockReading): void {
-    const held: HeldJob = { job, lease: new RenewableLease(since, this.#options.clocks), started: since };
+    const held: HeldJob = {
+      job,
+      lease: new RenewableLease(since, this.#options.clocks, LEASE_MS, this.#isHolder),
+      started: since,
+    };
     this.#heldJobs.set(job.id, held);
     if (this.#claims.signal.aborted || held.lease.remainingMs() <= 0) {
       this.#end(held, 'release');

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { isJobDue } from '../jobs/jobs.ts';
 import type { Tables } from '../schema.ts';
 import { isStopOpen } from '../threads/stops.ts';
+import { unlockedProcesses } from './process-registry.ts';
 import { hasExpiredJobs } from './thread-queue.ts';
 
 /** Whether there is work of each kind that any process may do, and none has claimed. */
@@ -10,6 +11,8 @@ export interface DueWork {
   stops: boolean;
   jobs: boolean;
   urgentMessages: boolean;
+  /** Processes that may be dead; see `takeUnlocked`. */
+  unlocked: string[];
   /** The version of the last change of a workspace, an installation or an account. */
   changeSeq: number;
 }
@@ -22,6 +25,7 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
       exists (select from turns where ${isStopOpen}) as stops,
       exists (select from jobs where ${isJobDue}) as jobs,
       exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
+      ${unlockedProcesses} as unlocked,
       greatest(${0}::bigint, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
         (select max(change_seq) from accounts)) as "changeSeq"`.execute(db);
   const [due] = rows;

@@ -8,6 +8,7 @@ import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
 import { StoreError } from '../errors.ts';
 import { QUEUE, type Tables, type ThreadKey, threadKeyText } from '../schema.ts';
+import type { ProcessLock } from './process-lock.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
 export interface ThreadJob {
@@ -15,6 +16,9 @@ export interface ThreadJob {
   retryCount: number;
   thread: ThreadKey;
 }
+
+/** Who holds jobs, as others know it, and whether they may have taken them away. */
+export type JobHolder = Pick<ProcessLock, 'id' | 'isHeld' | 'onTaken'>;
 
 /** A process that does not renew its jobs for this long (s) loses them; pg-boss's minimum is 10. */
 const HEARTBEAT_SECONDS = 10;
@@ -66,12 +70,12 @@ export class ThreadQueue {
   readonly #pending = new Map<string, { thread: ThreadKey; isNew: boolean }>();
   #flushing: Promise<void> | undefined;
   #isStopping = false;
-  /** The holder of the jobs that this process claims, as others know it. */
-  readonly #holder: string | undefined;
+  /** The holder of the jobs that this process claims. */
+  readonly holder: JobHolder | undefined;
 
-  constructor({ database, log, holder }: { database: Database; log: Logger; holder?: string }) {
+  constructor({ database, log, holder }: { database: Database; log: Logger; holder?: JobHolder }) {
     this.#log = log;
-    this.#holder = holder;
+    this.holder = holder;
     this.#database = database;
     this.#boss = new PgBoss({
       db: executorOf(database.queuePool),
@@ -180,13 +184,13 @@ export class ThreadQueue {
 
   /** Writes who holds these jobs where pg-boss puts the outcome later. */
   async #markHeld(jobs: readonly Pick<ThreadJob, 'id' | 'retryCount'>[]): Promise<void> {
-    if (this.#holder === undefined || jobs.length === 0) return;
+    if (this.holder === undefined || jobs.length === 0) return;
     const [ids, attempts] = [jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)];
     await this.#database.queuePool.query(
       `update ${PG_BOSS_SCHEMA}.job set output = jsonb_build_object('holder', $2::text)
         where name = $1 and state = 'active'
           and (id, retry_count) in (select * from unnest($3::uuid[], $4::int[]))`,
-      [QUEUE_NAME, this.#holder, ids, attempts],
+      [QUEUE_NAME, this.holder.id, ids, attempts],
     );
   }
 
@@ -220,6 +224,7 @@ export class ThreadQueue {
       [QUEUE_NAME, holders],
     );
     if (rows.length > 0) await this.#boss.fail(QUEUE_NAME, rows, { reason: 'its holder is dead' });
+    this.#wake();
     return rows.length;
   }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { OWN_HOST_SETTINGS } from '../../../sandbox/bot-settings.ts';
 import { pause } from '../../support/app-scene.ts';
 import { openProcessScene } from '../../support/process-scene.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 /** Longer than a lease (8 s) and than the queue waits for a process (10 s); FROZEN_SECONDS=<number> tries others. */
 const frozenMs = Number(process.env.FROZEN_SECONDS ?? 11) * 1_000;
@@ -10,6 +12,8 @@ const takeOverMs = 20_000;
 const restartMs = 8_000;
 /** Under 1 s on an idle machine, from when the new process is ready. */
 const hostTakeOverMs = 5_000;
+/** 3 to 4 s on an idle machine; without its lock, 10 s and more. */
+const otherHostTakeOverMs = 7_000;
 /** Milliseconds after its start at which a process is killed. */
 const startUpMoments = [40, 700];
 
@@ -100,6 +104,52 @@ describe.concurrent('a process', () => {
     expect(ofSurvivor(after).map(({ id }) => id)).toEqual(
       expect.arrayContaining(ofSurvivor(before).map(({ id }) => id)),
     );
+    for (const root of live) crew.reply(root, 'and now');
+    crew.finishReplies();
+    expect(await crew.damage()).toEqual({});
+  });
+
+  test('that is killed on a host of its own is followed within 5 s by those that live', async ({
+    onTestFinished,
+  }) => {
+    const crew = await openProcessScene(onTestFinished);
+    const start = () => crew.start(undefined, OWN_HOST_SETTINGS);
+    const [bot] = [await start(), await start()];
+    await crew.observer.start();
+    const live = ['these', 'those', 'others', 'more'].map((text) => crew.askWithoutEnd(text));
+    await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
+    const unlocked = 'select id from processes where locked_at is null';
+    await waitFor(async () => expect(await crew.query(unlocked)).toEqual([]));
+    await bot.kill();
+    const killed = performance.now();
+    const lengths = live.map((root) => crew.length(root));
+    await crew.until('all replies go on', () =>
+      live.every((root, index) => crew.length(root) > (lengths[index] ?? 0)),
+    );
+    expect(performance.now() - killed).toBeLessThan(otherHostTakeOverMs);
+    for (const root of live) crew.reply(root, 'and now');
+    crew.finishReplies();
+    expect(await crew.damage()).toEqual({});
+  });
+
+  test('whose lock is lost while it works goes on with its turns, and nobody else does', async ({
+    onTestFinished,
+  }) => {
+    const crew = await openProcessScene(onTestFinished);
+    for (const _ of [1, 2]) await crew.start(undefined, OWN_HOST_SETTINGS);
+    await crew.observer.start();
+    const live = ['these', 'those', 'others', 'more'].map((text) => crew.askWithoutEnd(text));
+    await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
+    const held = () =>
+      crew.query(
+        "select id, retry_count, output ->> 'holder' as holder from pgboss.job where state = 'active' order by id",
+      );
+    const before = await held();
+    await crew.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'taskthread process' and datname = current_database()",
+    );
+    await pause(otherHostTakeOverMs);
+    expect(await held()).toEqual(before);
     for (const root of live) crew.reply(root, 'and now');
     crew.finishReplies();
     expect(await crew.damage()).toEqual({});

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
-import { type Clocks, LEASE_MS, type Lease } from '../../../src/relay/runtime/lease.ts';
+import type { Clocks } from '../../../src/calls/clocks.ts';
+import { LEASE_MS, type Lease } from '../../../src/relay/runtime/lease.ts';
 import { Dispatcher, type DispatcherOptions, type JobSource } from '../../../src/relay/turns/dispatcher.ts';
 import { StoreError } from '../../../src/store/errors.ts';
-import { type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
+import { type JobHolder, type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import type { ThreadKey } from '../../../src/store/schema.ts';
 import { compiledProgram } from '../../support/compiled-programs.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -41,6 +42,7 @@ describe('one process', () => {
     released: string[] = [];
     renewed: string[][] = [];
     wake: () => void = () => undefined;
+    holder: JobHolder | undefined;
 
     add(): ThreadJob {
       const job = { id: `job-${count}`, retryCount: 0, thread: newThread() };
@@ -87,8 +89,9 @@ describe('one process', () => {
     }
   }
 
-  function start(options: Partial<DispatcherOptions> & Pick<DispatcherOptions, 'run'>) {
+  function start(options: Partial<DispatcherOptions> & Pick<DispatcherOptions, 'run'>, holder?: JobHolder) {
     const queue = new MemoryQueue();
+    queue.holder = holder;
     const clocks = new TestClocks();
     const dispatcher = new Dispatcher({ queue, log: silentLog, clocks, renewIntervalMs: 20, ...options });
     dispatcher.start();
@@ -160,6 +163,36 @@ describe('one process', () => {
     });
     const job = queue.add();
     await waitFor(() => expect(queue.released).toEqual([job.id]));
+  });
+
+  test('nothing is claimed or sent while another process may have taken over, and all is lost once it has', async () => {
+    const leases: Lease[] = [];
+    let taken: () => void = () => undefined;
+    const holder = {
+      id: 'ours',
+      isHeld: true,
+      onTaken: (listener: () => void) => {
+        taken = listener;
+      },
+    };
+    const run = async (_: ThreadKey, lease: Lease) => {
+      leases.push(lease);
+      await new Promise(() => undefined);
+    };
+    const { queue } = start({ pollIntervalMs: 20, run }, holder);
+    queue.add();
+    await waitFor(() => expect(leases).toHaveLength(1));
+    expect(leases[0]?.remainingMs()).toBeGreaterThan(0);
+    holder.isHeld = false;
+    expect(leases[0]?.remainingMs()).toBe(0);
+    queue.add();
+    await waitFor(() => expect(leases[0]?.signal.aborted).toBe(true));
+    expect(queue.waiting).toHaveLength(1);
+    holder.isHeld = true;
+    await waitFor(() => expect(leases).toHaveLength(2));
+    expect(leases[1]?.signal.aborted).toBe(false);
+    taken();
+    expect(leases[1]?.signal.aborted).toBe(true);
   });
 
   test('a run whose job is missing from the answer to a renewal is aborted, and its job no longer renewed', async () => {

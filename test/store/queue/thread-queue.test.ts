@@ -189,7 +189,12 @@ describe('all at once', () => {
 
   test('what a dead process holds is reclaimed once, and nothing that others hold or took over', async () => {
     const [dead, alive] = [randomUUID(), randomUUID()];
-    const of = (holder: string) => new ThreadQueue({ database, log: silentLog, holder });
+    const of = (id: string) =>
+      new ThreadQueue({
+        database,
+        log: silentLog,
+        holder: { id, isHeld: true, onTaken: () => undefined },
+      });
     for (const _ of [1, 2, 3]) await ours.enqueue(database.kysely, newThread());
     const lost = [await claimOne(of(dead)), await claimOne(of(dead))];
     const kept = await claimOne(of(alive));

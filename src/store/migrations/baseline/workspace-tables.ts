@@ -139,13 +139,14 @@ export const WORKSPACE_TABLES = `
     primary key (workspace, app_id, process_id)
   ) with (fillfactor = 50);
 
-  -- A process that may hold threads' jobs, and how others of its host see that it is dead; see ProcessIdentity.
+  -- A process that may hold threads' jobs, and how others see that it is dead; see ProcessIdentity.
   create table processes (
     id uuid not null primary key,
     host text not null,
     pid integer not null,
     started text not null,
-    started_at timestamptz not null default now()
+    started_at timestamptz not null default now(),
+    locked_at timestamptz -- Since when it has had its session lock, whose loss others may take for its death; see ProcessLock.
   );
 
   -- One row: since when, and until when, some process could receive the events of all workspaces without a gap, and the same

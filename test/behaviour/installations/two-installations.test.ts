@@ -77,7 +77,7 @@ describe('in a channel of two installations', () => {
         await scene.until('it is known', async () => (await known(channel, reply)).length > 0);
         await scene.until(
           'it waits no more',
-          async () => !/waiting|sending/.test(`${await known(channel, reply)}`),
+          async () => !/waiting|sending/.test((await known(channel, reply)).join()),
         );
         expect(await known(channel, reply)).toEqual([`${workspace} sent`]);
       }

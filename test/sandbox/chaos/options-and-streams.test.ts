@@ -13,6 +13,7 @@ describe('the options', () => {
     const usual = {
       kills: 20,
       seed: 1,
+      otherHosts: false,
       workflows: false,
       streams: false,
       questions: false,
@@ -35,6 +36,7 @@ describe('the options', () => {
       transport: 'socket',
     });
     expect(parseChaosOptions(['--transport', 'socket'])).toEqual({ ...usual, transport: 'socket' });
+    expect(parseChaosOptions(['--other-hosts'])).toEqual({ ...usual, otherHosts: true });
   });
 
   test('a run with things that stay bad takes its seed', () => {

@@ -10,7 +10,7 @@ import { LOCK_KEY, type ProcessRegistry } from './process-registry.ts';
 const TRY_INTERVAL_MS = 500;
 const ANSWER_TIMEOUT_MS = 1_000;
 /** How long after a try was sent its answer still shows that nobody has taken over (ms): less than `UNLOCKED_MS` of others. */
-const PROVEN_MS = 2_000;
+const PROVEN_MS = 3_000;
 /** The pause before a lost lock is taken again (ms). */
 const LOCK_INTERVAL_MS = 1_000;
 

@@ -22,7 +22,7 @@ export const unlockedProcesses = sql<string[]>`array(
   select ${sql.raw(UNLOCKED)} from processes where ${sql.raw(IS_UNLOCKED)})`;
 
 /** How long a process must have been seen unlocked (ms): until then it has let go of what it holds, should it live. */
-export const UNLOCKED_MS = 2_400;
+export const UNLOCKED_MS = 3_400;
 
 /** The processes that may hold work, each with what proves its death to others. Methods throw a StoreError. */
 export class ProcessRegistry {

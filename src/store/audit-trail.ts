@@ -28,6 +28,32 @@ export class AuditTrail extends Queries {
       .execute();
   }
 
+  /** Adds a refusal, or counts it in the row of the same one of this person and place in this hour: nobody can fill the trail. */
+  async addRefusal(entry: Omit<AuditEntry, 'kind'>): Promise<void> {
+    const { workspace, user_id = null, channel = null, details = {} } = entry;
+    const { control = null, why = null } = details;
+    const counted = await this.changes(sql`
+      update audit_events set details = details || jsonb_build_object('count', coalesce((details->>'count')::integer, 1) + 1)
+      where (workspace, id) = (
+        select workspace, id from audit_events
+        where at >= date_trunc('hour', clock_timestamp()) and kind = 'refusal' and workspace = ${workspace}
+          and user_id is not distinct from ${user_id} and channel is not distinct from ${channel}
+          and details->>'control' is not distinct from ${control} and details->>'why' is not distinct from ${why}
+        order by id limit 1)`);
+    if (!counted) await this.add({ ...entry, kind: 'refusal' });
+  }
+
+  /** How often a person has changed settings since then. */
+  async countSettings(
+    { workspace, user_id }: { workspace: string; user_id: string },
+    since: Date,
+  ): Promise<number> {
+    const row = await this.first(sql<{ count: number }>`
+      select count(*)::int as count from audit_events
+      where at >= ${since} and workspace = ${workspace} and user_id = ${user_id} and kind = 'setting'`);
+    return row?.count ?? 0;
+  }
+
   /** The events of a range, oldest first. */
   async *read({ since, until, workspace }: AuditRange): AsyncGenerator<AuditRow> {
     let after = { at: since, id: -1 };

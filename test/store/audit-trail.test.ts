@@ -120,6 +120,29 @@ describe('the audit trail', () => {
     expect(JSON.stringify(await rows())).not.toContain('secret');
   });
 
+  test('counts the refusals of a person in a place in one row an hour, and no other change', async () => {
+    const refused = {
+      workspace: 'T1',
+      user_id: 'U1',
+      channel: 'C1',
+      details: { control: 'stop', why: 'stranger' },
+    };
+    for (let times = 1; times <= 50; times += 1) await store.audit.addRefusal(refused);
+    await store.audit.addRefusal({ ...refused, user_id: 'U2' });
+    await store.audit.addRefusal({ ...refused, channel: 'C2' });
+    expect((await rows()).map(({ user_id, channel, details }) => [user_id, channel, details.count])).toEqual([
+      ['U1', 'C1', 50],
+      ['U2', 'C1', undefined],
+      ['U1', 'C2', undefined],
+    ]);
+    for (const details of ['{"count": 1}', '{"control": "stop", "why": "stranger", "count": 49}'])
+      await expect(
+        sql`update audit_events set details = ${details}::jsonb where channel = 'C1' and user_id = 'U1'`.execute(
+          kysely,
+        ),
+      ).rejects.toThrow('only added to');
+  });
+
   test.each([
     ['changed', sql`update audit_events set user_id = 'U9'`],
     ['deleted', sql`delete from audit_events`],

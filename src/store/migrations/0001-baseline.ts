@@ -7,7 +7,7 @@ import { WORKSPACE_TABLES } from './baseline/workspace-tables.ts';
 
 /** The triggers that write the audit trail and protect it: no code path can leave an event out, or change one. */
 const AUDIT_TRIGGERS = `
-  -- Audit events are only added. A transaction that changes them must name one of two reasons:
+  -- Audit events are only added, but that refusals are counted. A transaction that changes more must name one of two reasons:
   -- select set_config('taskthread.audit_change', 'expire' | 'forget', true)
   create function forbid_audit_change() returns trigger language plpgsql as $$
   declare reason text := coalesce(current_setting('taskthread.audit_change', true), '');
@@ -17,6 +17,9 @@ const AUDIT_TRIGGERS = `
       and (to_jsonb(new) - 'user_id' - 'details') = (to_jsonb(old) - 'user_id' - 'details')
       and (new.details - 'stoppedBy') = (old.details - 'stoppedBy')
       and new.user_id is null then return new; end if;
+    if tg_op = 'UPDATE' and old.kind = 'refusal' and (to_jsonb(new) - 'details') = (to_jsonb(old) - 'details')
+      and (new.details - 'count') = (old.details - 'count')
+      and (new.details->>'count')::integer > coalesce((old.details->>'count')::integer, 1) then return new; end if;
     raise exception 'the audit trail is only added to';
   end $$;
   create trigger forbid_audit_change before update or delete on audit_events

@@ -40,9 +40,9 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const { status } = response;
   const { serviceOptions, target } = context;
   const { text } = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => ({ text: '' }));
-  // Logs contain the sentence, so text that may repeat people's words is left out.
-  const publicReason = context.redact(reasonInBody(text, serviceOptions.errorWords) ?? '');
-  const said = publicReason === '' ? '' : ` It said: ${publicReason}`;
+  // Logs contain the sentence, so the service's own words are left out, which may repeat people's: only a trial has none.
+  const ownWords = context.isTrial === true ? reasonInBody(text, serviceOptions.errorWords) : undefined;
+  const said = ownWords === undefined ? '' : ` It said: ${context.redact(ownWords)}`;
   const about = `(${context.name}, status ${status})`;
   const isPassing =
     isTransient(status) || (target === 'link' && PASSING_STORAGE_CODES.test(xmlText(text, 'Code') ?? ''));

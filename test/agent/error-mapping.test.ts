@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { errorText } from '../../src/agent/error-mapping.ts';
+import { errorForResponse, errorText } from '../../src/agent/error-mapping.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
+import { createLogger } from '../../src/operate/logger.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 const words = (body: unknown) =>
@@ -26,6 +28,34 @@ describe('reasonInBody', () => {
     ],
   ])('finds the reason in %j', (body, reason) => {
     expect(words(body)).toBe(reason);
+  });
+
+  test.each([
+    JSON.stringify({ error: { message: 'Ada asked about patient 7' } }),
+    '{"detail":"Ada asked about patient 7"',
+    'Ada asked about patient 7',
+  ])('is not in what the log gets of an error: %s', async (body) => {
+    for (const status of [303, 400, 403, 404, 409, 422, 429, 500]) {
+      const response = {
+        status,
+        header: () => undefined,
+        body: Readable.from([Buffer.from(body)]),
+        wasCompressed: false,
+      };
+      const serviceOptions = DEFAULT_SERVICE_OPTIONS;
+      const context = {
+        name: 'GET /x',
+        target: 'service',
+        serviceOptions,
+        redact: (text: string) => text,
+      } as const;
+      const error = await errorForResponse(context, response);
+      const lines: string[] = [];
+      const destination = { write: (line: string) => void lines.push(line) };
+      createLogger({ level: 'trace', destination }).error({ err: error }, 'a call failed');
+      expect(lines.join('')).toContain('a call failed');
+      expect(lines.join('')).not.toContain('patient');
+    }
   });
 
   test('accepts any body and stays short', () => {

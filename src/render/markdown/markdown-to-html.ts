@@ -2,9 +2,10 @@ import { micromark } from 'micromark';
 import { gfmHtml } from 'micromark-extension-gfm';
 import type {} from 'micromark-extension-gfm-table';
 import type { HtmlExtension } from 'micromark-util-types';
+import { escapeHtml } from '../text-format.ts';
 import { SEQUENCE_HEADERS } from './literal-marks.ts';
 import { limitNesting, markdownSyntax } from './parse-markdown.ts';
-import { withoutSignedLinks } from './unsafe-links.ts';
+import { isLinkTarget, labelNote, withoutSignedLinks } from './unsafe-links.ts';
 
 /** Shows the cells beyond those of a table's header, too. */
 const allCells: HtmlExtension = {
@@ -26,6 +27,8 @@ const HTML = [gfmHtml(), allCells];
 /** Code and tags, which stay, and what agents write for what Markdown lacks. */
 const WRITTEN_TAG =
   /<(code|pre)\b[\s\S]*?<\/\1>|<[^>]*>|&lt;br ?\/?&gt;|&lt;(su[bp])&gt;([^<]*?)&lt;\/\2&gt;/g;
+
+const LINK = /<a href="([^"]*)"[^>]*>([\s\S]*?)<\/a>/g;
 
 /** Characters after which a text is cut at its next empty line, and where it is cut in any case: one piece is one slice. */
 const PIECE_CHARACTERS = 4_000;
@@ -54,10 +57,24 @@ function toHtml(text: string): string {
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
     .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
+    .replace(LINK, honestLink)
     .replace(WRITTEN_TAG, (all: string, _code, tag?: string, inside = '') => {
       if (all.startsWith('<')) return all;
       return tag === undefined ? '<br>' : `<${tag}>${inside}</${tag}>`;
     });
+}
+
+/** A link as the page shows it: as text where it leads to no web address or e-mail, and with its host where its label misleads. */
+function honestLink(link: string, href: string, shown: string): string {
+  const target = decoded(href);
+  if (!isLinkTarget(target)) return shown;
+  const note = escapeHtml(labelNote(decoded(shown.replace(/<[^>]*>/g, '')), target));
+  return link.replace(/<\/a>$/, () => `${note}</a>`);
+}
+
+function decoded(html: string): string {
+  const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+  return html.replace(/&(amp|lt|gt|quot);/g, (_, name: string) => characters[name] ?? '');
 }
 
 /** The text, where tables that are mostly missing cells are no tables. */

@@ -1,5 +1,5 @@
-/** Part of a word that people may read as a host, such as `one.org`. */
-const NAME = /[\p{L}\p{N}]\.\p{L}{2}/u;
+/** A word, or part of one, that people may read as a host, such as `one.org` and `192.0.2.1`. */
+const NAME = /[\p{L}\p{N}]\.\p{L}{2}|^\d{1,3}(?:\.\d{1,3}){3}$|^localhost$/u;
 /** Endings of files that are rarely those of hosts. */
 const FILE =
   /\.(?:csv|docx?|gif|gz|html?|ipynb|jpe?g|js|json|md|pdf|png|pptx?|py|rs?|sh|sql|svg|tsv?|txt|xlsx?|xml|ya?ml|zip)$/;
@@ -9,31 +9,62 @@ const PLAIN_DESTINATION = /^\]\(\s{0,9}<?(https?:\/\/([a-z\d.-]{1,253})(?::\d+)?
 const MAX_HOST_END = 280;
 /** Longest label that is read again for each answer that grows; a longer one counts as one that needs a note. */
 const MAX_READ_LABEL = 1_000;
-/** What people do not see in a label: format characters, and marks of Markdown. */
-const UNSEEN = /[\p{Cf}*_~`\\<>[\]]/gu;
-const DOT = /&(?:period|#0*46|#x0*2e);|[。．｡]/gi;
+/** What people do not see in a label: marks of Markdown, and the WORD JOINER that the renderer adds. */
+const UNSEEN = /[\u2060*_~`\\<>[\]]/g;
+/**
+ * All that a label may hold, once composed: ASCII, and the letters and marks of other scripts that look like no dot and no
+ * slash, and that everybody sees.
+ */
+const LABEL =
+  /^(?:[ -~\t\n\r\u00a0¡£§©«®±²³µ¹»¿À-öø-ɏΆΈ-ώЀ-џ‐-―‘’“”…€™々「」『』《》【】（）：！？ー가-힣ぁ-ゖァ-ヺ]|(?!丶)[一-鿿])*$/u;
+/** A character reference that may stand for what a label may not hold. */
+const REFERENCE = /&(?!(?:amp|lt|gt|quot);)#?\w+;/;
+/** What looks like the dot before the end of a host. */
+const DOT = /(?<=[\p{L}\p{N}])(?:,|\s+\.)(?=\p{L}{2})/gu;
+/** A target with another scheme than a link may have, or none and a host; the scheme may be written as references. */
+const OTHER_SCHEME = /^(?!https?:|mailto:)(?:[a-z][a-z\d+.-]*:(?!:)|[\\/]{2}|[^/?#]*&#?\w+;)/i;
+
+/** Whether a link may lead there: to a web address, or to one of e-mail. */
+export function isLinkTarget(target: string): boolean {
+  return /^(?:https?|mailto):$/.test(openedBy(target)?.protocol ?? '');
+}
+
+/** Whether a label hides or imitates a host: it holds what is not surely seen, or names another host than `target`. */
+function isMisleading(label: string, target: string): boolean {
+  const opened = openedBy(target);
+  return (
+    !isSeen(label) || addressesIn(label).some(({ names }) => names.some((name) => !leadsTo(name, opened)))
+  );
+}
+
+function isSeen(label: string): boolean {
+  const composed = label.replace(UNSEEN, '').replace(/\p{L}\p{M}+/gu, (letter) => letter.normalize('NFC'));
+  return LABEL.test(composed) && !REFERENCE.test(label);
+}
 
 /**
- * Whether the label that ends with the `]` before `end` names another address than `target`, which the link opens. A
- * label may name only the host of its target, the beginning of its address with an ellipsis, or the file at its end.
+ * Whether the link whose label ends with the `]` before `end` is to be shown as text: `target` is no address that a link may
+ * have, or the label names another. A label may name only the host of its target, the beginning of its address with an
+ * ellipsis, or the file at its end.
  */
 export function isDisguisedLink(text: string, end: number, target: string): boolean {
+  const label = labelBefore(text, end) ?? '';
   const opened = openedBy(target);
-  return addressesIn(labelBefore(text, end) ?? '').some(
+  if (OTHER_SCHEME.test(target) || (isLinkTarget(target) && !isSeen(label))) return true;
+  return addressesIn(label).some(
     ({ names, path }) => names.some((name) => !leadsTo(name, opened)) || isOtherPath(path, opened),
   );
 }
 
 /**
- * The host of a link in brackets, to be added to its label, if that names another host; otherwise ''. `destination` is
- * the rest of the link from the `]` on.
+ * The host of a link in brackets, to be added to its label, if that hides or imitates one; otherwise ''. `destination` is the
+ * rest of the link from the `]` on.
  */
 export function hostNote(label: string, destination: string): string {
   const [, target = '', host = ''] = PLAIN_DESTINATION.exec(destination) ?? [];
   const opened = openedBy(target);
   if (opened === null || opened.hostname !== host.toLowerCase()) return '';
-  const names = addressesIn(label).flatMap((address) => address.names);
-  return names.every((name) => leadsTo(name, opened)) ? '' : ` (${opened.hostname})`;
+  return labelNote(label, target);
 }
 
 /** The most characters of a `hostNote`, charged at the `index` where the host in a destination ends. */
@@ -48,7 +79,8 @@ export function hostNoteCost(text: string, index: number): number {
     text.slice(Math.max(0, end - MAX_READ_LABEL), end),
     Math.min(end, MAX_READ_LABEL),
   );
-  const isPlain = label !== undefined && !/[\\`]/.test(label) && addressesIn(label).length === 0;
+  const isPlain =
+    label !== undefined && !/[\\`]/.test(label) && isSeen(label) && addressesIn(label).length === 0;
   return isPlain ? 0 : host.length + ' ()'.length;
 }
 
@@ -59,16 +91,31 @@ function openedBy(target: string): URL | null {
 /** Whether a name in a label is that of the host, or of the file, that the link opens. */
 function leadsTo(name: string, opened: URL | null): boolean {
   if (opened === null) return false;
-  const host = opened.protocol === 'mailto:' ? opened.pathname.replace(/^.*@/, '') : opened.hostname;
+  const host = hostOf(opened);
   const named = URL.parse(`https://${name}`)?.hostname;
   if (named?.replace(/^www\./, '') === host.replace(/^www\./, '')) return true;
   return FILE.test(name) && opened.pathname.toLowerCase().endsWith(name);
 }
 
+/** The host that a link leads to; of an address of e-mail, what follows the `@`. */
+function hostOf({ protocol, pathname, hostname }: URL): string {
+  return protocol === 'mailto:' ? pathname.replace(/^.*@/, '') : hostname;
+}
+
+/** What follows a label that misleads: the host that its link leads to; '' after another. */
+export function labelNote(label: string, target: string): string {
+  const opened = openedBy(target);
+  return opened === null || !isMisleading(label, target) ? '' : ` (${hostOf(opened)})`;
+}
+
 /** The names in each word of a label, and what follows them if the word is an address. */
 function addressesIn(label: string): { names: string[]; path: string }[] {
-  const words = label.replace(DOT, '.').replace(UNSEEN, '').split(/\s+/);
+  const words = label.replace(UNSEEN, '').replace(DOT, '.').split(/\s+/);
   return words.flatMap((word) => {
+    // Whatever follows the slashes is read as a host: also a number, or a name without a dot.
+    const [, before, host = ''] = /^(.*?\/\/)([^/?#]+)/.exec(word) ?? [];
+    if (before !== undefined && namesIn(host.toLowerCase()).length === 0)
+      return { names: [host.toLowerCase()], path: word.slice(before.length + host.length) };
     for (const { 0: piece, index } of word.matchAll(/[^/?#]+/g)) {
       const names = namesIn(piece.toLowerCase());
       if (names.length > 0) return { names, path: word.slice(index + piece.length) };

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { markdownToHtml } from '../../../src/render/markdown/markdown-to-html.ts';
+import { parseMarkdown } from '../../../src/render/markdown/parse-markdown.ts';
+import { neutralizePings } from '../../../src/render/markdown/pings.ts';
+import { resultPages } from '../../../src/render/messages/result-list.ts';
+import { reviewMessages } from '../../../src/render/messages/review-message.ts';
+import { sourceBlocks } from '../../../src/render/messages/sources.ts';
+import { blocksWithDataTable } from '../../../src/render/messages/tables.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+
+const TARGET = 'two.example';
+
+/** Characters that nobody sees, or that look like a dot or a slash, by their classes; those that labels may hold are left out. */
+const CLASSES = [
+  ...[
+    'Default_Ignorable_Code_Point',
+    'Cf',
+    'Cc',
+    'Mn',
+    'Me',
+    'Zs',
+    'Zl',
+    'Zp',
+    'Co',
+    'Po',
+    'Lm',
+    'Sk',
+    'No',
+    'Nd',
+    'Sm',
+    'So',
+  ],
+];
+const PLAIN = new Set('\u00a0×§©®¡¿…！：？ー々²³¹±™¬¦¶');
+const MOST = 40;
+
+/** Up to `MOST` characters of a class, spread over all of it. */
+function charactersOf(name: string): string[] {
+  const pattern = new RegExp(`^\\p{${name}}$`, 'u');
+  const all: string[] = [];
+  for (let code = 0x80; code <= 0x10_ff_ff; code += 1) {
+    if (code >= 0xd8_00 && code <= 0xdf_ff) continue;
+    const character = String.fromCodePoint(code);
+    if (pattern.test(character) && !PLAIN.has(character)) all.push(character);
+    if (name === 'Co' && all.length >= MOST) break;
+  }
+  const step = Math.max(1, Math.floor(all.length / MOST));
+  return all.filter((_, index) => index % step === 0);
+}
+
+/** Labels that hide or imitate another host than that of the link. */
+const LABELS = [
+  ...CLASSES.flatMap((name) =>
+    charactersOf(name).flatMap((character) => {
+      const within = `on${character}e.example`;
+      // What the renderer itself puts into texts is left out of them before.
+      const isLeftOut = character === '\u2060' || `e${character}`.normalize('NFC').length === 1;
+      return isLeftOut ? [within] : [within, `one${character}example`];
+    }),
+  ),
+  ...[
+    'localhost',
+    'localhost:8080',
+    '192.0.2.7',
+    'https://3221225991/',
+    'http://0xc0000207',
+    'https://intranet/a',
+  ],
+  ...[
+    '//one.example/a',
+    'one,example',
+    'one .example',
+    'one&#46;example',
+    'one&#8203;.example',
+    'one.ex**am**ple',
+  ],
+  ...[
+    'https://[2001:db8::1]/',
+    'one.example/two.example',
+    'one.example@two.example',
+    'two.example.one.example',
+  ],
+];
+
+const links = (label: string) => [
+  `[${label}](https://${TARGET}/a)`,
+  `[${label}](<https://${TARGET}/a>)`,
+  `[${label}](https://${TARGET}/a "A title")`,
+];
+
+/** Whether a Markdown text, as Slack reads it, has no link whose label does not show its host. */
+function isHonest(markdown: string): boolean {
+  const nodes = [parseMarkdown(markdown, { characters: 0 })];
+  for (const node of nodes) nodes.push(...node.children);
+  return nodes
+    .filter(({ type }) => type === 'link')
+    .every(({ start, end }) => {
+      const source = markdown.slice(start, end);
+      const label = source.slice(0, source.lastIndexOf(']('));
+      return !source.startsWith('[') || label.endsWith(`(${TARGET})`);
+    });
+}
+
+const markdownOf = (blocks: readonly { type: string }[]) =>
+  blocks.map((block) => ('text' in block && typeof block.text === 'string' ? block.text : '')).join('\n');
+
+describe('a label that hides or imitates another host', () => {
+  test('is one of many', () => {
+    expect(LABELS.length).toBeGreaterThan(900);
+  });
+
+  test('shows the host of its link, or is no link, in an answer, a review and a text of its own', () => {
+    const failed = LABELS.flatMap(links).filter((link) => {
+      const parts = new AnswerSplitter().parts(`See ${link} there.`, { final: true, most: 3 });
+      const review = reviewMessages([{ kind: 'text', text: `See ${link} there.` }], 3).messages;
+      return ![
+        ...parts.map(({ blocks }) => markdownOf(blocks)),
+        ...review.map(({ blocks }) => markdownOf(blocks)),
+        neutralizePings(`See ${link} there.`),
+      ].every(isHonest);
+    });
+    expect(failed).toEqual([]);
+  });
+
+  test('does so in a table', () => {
+    const failed = LABELS.filter((label) => !/[\n\r|\u2028\u2029]/.test(label)).filter((label) => {
+      const row = `| [${label}](https://${TARGET}/a) | 1 |\n`;
+      const [part] = new AnswerSplitter().parts(`| a | b |\n| --- | --- |\n${row.repeat(11)}`, {
+        final: true,
+        most: 1,
+      });
+      if (part === undefined) return true;
+      const options = { continues: false, hasFile: false, count: { characters: 0 } };
+      const shown = JSON.stringify(blocksWithDataTable(part, options) ?? []);
+      const texts = [...shown.matchAll(/"type":"link","url":"[^"]*","text":"((?:[^"\\]|\\.)*)"/g)];
+      return !texts.every(([, text = '']) => text.endsWith(`(${TARGET})`));
+    });
+    expect(failed).toEqual([]);
+  });
+
+  test('does so on the page of a record', () => {
+    const failed = LABELS.flatMap(links).filter((link) => {
+      const page = [...markdownToHtml(`See ${link} there.`)].join('');
+      const labels = [...page.matchAll(/<a href="[^"]*two\.example[^>]*>([\s\S]*?)<\/a>/g)];
+      return !labels.every(([, label = '']) => label.includes(`(${TARGET})`));
+    });
+    expect(failed).toEqual([]);
+  });
+
+  test('is not taken for the name of a source or a result', () => {
+    for (const label of LABELS.slice(0, 200)) {
+      const text = `[${label}](https://${TARGET}/a) and [${label}](https://three.example.org/b)`;
+      const shown = JSON.stringify(sourceBlocks([{ kind: 'text', text }]));
+      expect(shown.match(/"url":"https:\/\/([^/]*)[^"]*","text":"(?!\1)/)).toBeNull();
+      const url = `https://${TARGET}/a`;
+      const [page] = resultPages([{ name: label, sizeBytes: 1, mimeType: 'text/csv', url }]);
+      expect(page?.blocks.some((block) => block.type === 'markdown')).toBe(false);
+    }
+  });
+});
+
+test.each([
+  'the paper',
+  'Smith et al. (2024), p < 0.05',
+  'Müller – “α-Synuclein”',
+  '一篇论文（2024）',
+  'report.md',
+  'v1.2.3',
+])('the label %s stays as it is', (label) => {
+  const link = `[${label}](https://${TARGET}/report.md)`;
+  const [part] = new AnswerSplitter().parts(link, { final: true, most: 1 });
+  expect(markdownOf(part?.blocks ?? [])).toBe(link);
+  expect([...markdownToHtml(link)].join('')).not.toContain(`(${TARGET})`);
+});
+
+test.each([
+  'javascript:x',
+  'tel:1',
+  'ftp://two.example/a',
+  'file:///a',
+  '//two.example/share',
+  'data&colon;x',
+  'slack://a',
+])('a link to %s is text in answers and on the page of a record', (target) => {
+  expect(neutralizePings(`[go](${target})`)).toBe(`[go]\u2060(${target})`);
+  expect([...markdownToHtml(`[go](${target})`)].join('')).not.toContain('<a');
+});

@@ -16,7 +16,7 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
-import { MENU_ACTION, type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
+import { MENU_ACTION, plainMessage, type RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
 import { parseEnvelope, parseForm, parsePress } from './envelope.ts';
@@ -101,13 +101,9 @@ function outcomeText({ outcome, told }: PressAnswer): string | undefined {
 }
 
 /** Replaces the message that has the button; it stays as it is if Slack does not take that. */
-async function replaceOriginal(
-  respond: RespondFn,
-  { text, blocks }: RenderedMessage,
-  log: Logger,
-): Promise<void> {
-  const shown = blocks.length === 0 ? [sectionBlock(text)] : blocks;
-  await respond({ replace_original: true, text, blocks: shown }).catch((error: unknown) =>
+async function replaceOriginal(respond: RespondFn, message: RenderedMessage, log: Logger): Promise<void> {
+  const { text, blocks } = message.blocks.length === 0 ? plainMessage(message.text) : message;
+  await respond({ replace_original: true, text, blocks }).catch((error: unknown) =>
     log.warn({ err: error }, 'could not replace a message with a button'),
   );
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { plainMessage } from '../../render/blocks/slack-blocks.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import type { ChannelActor, WorkspaceActor } from './control-request.ts';
 import type { RelayDeps } from './deps.ts';
@@ -12,13 +13,13 @@ export interface EphemeralTarget extends ChannelActor {
   signal?: AbortSignal | undefined;
 }
 
-/** Posts a message that only one person sees; none if the app is no longer installed. Throws a SlackError. */
+/** Posts a message that only one person sees, or a sentence as text; none if the app is no longer installed. Throws a SlackError. */
 export async function sendEphemeral(
   deps: Pick<RelayDeps, 'workspace'>,
   { workspace, channel, person: user, threadTs, signal }: EphemeralTarget,
   content: string | SlackMessage,
 ): Promise<void> {
-  const message = typeof content === 'string' ? { text: content } : content;
+  const message = typeof content === 'string' ? plainMessage(content) : content;
   await deps.workspace(workspace)?.posting.postEphemeral({ channel, user, threadTs, message, signal });
 }
 
@@ -31,7 +32,7 @@ export function trySendEphemeral(
   inBackground(sendEphemeral(deps, target, content), deps.log, 'could not post an ephemeral message');
 }
 
-/** Sends a person a direct message; nothing if the app is no longer installed. Throws a SlackError. */
+/** Sends a person a sentence in a direct message, as text; nothing if the app is no longer installed. Throws a SlackError. */
 export async function sendDirectMessage(
   deps: Pick<RelayDeps, 'workspace'>,
   { workspace, person }: WorkspaceActor,
@@ -40,5 +41,5 @@ export async function sendDirectMessage(
   const posting = deps.workspace(workspace)?.posting;
   if (posting === undefined) return;
   const channel = await posting.openDm(person);
-  await posting.post({ channel, message: { text }, key: randomUUID(), kind: 'notice' });
+  await posting.post({ channel, message: plainMessage(text), key: randomUUID(), kind: 'notice' });
 }

@@ -8,9 +8,10 @@ import type {
   PlainTextElement,
   SectionBlock,
 } from '@slack/types';
-import { neutralizePings } from '../markdown/pings.ts';
+import { escapeMrkdwn, neutralizePings } from '../markdown/pings.ts';
 import { MAX_SHOWN_SIZE, shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
+import { shorten } from '../text-format.ts';
 
 /** The action id of a button. */
 export type ButtonId = keyof typeof strings.buttons;
@@ -68,6 +69,14 @@ export function plainText(text: string): PlainTextElement {
 /** A section of plain text. */
 export function sectionBlock(text: string): SectionBlock {
   return { type: 'section', text: plainText(text) };
+}
+
+/** Longest text of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
+const MAX_SECTION_CHARACTERS = 3_000;
+
+/** A message of one sentence, in which names and other words of people are text, whatever they hold. */
+export function plainMessage(sentence: string): RenderedMessage {
+  return { text: escapeMrkdwn(sentence), blocks: [sectionBlock(shorten(sentence, MAX_SECTION_CHARACTERS))] };
 }
 
 /** A section of mrkdwn; the caller escapes what is untrusted. */

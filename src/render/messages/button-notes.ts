@@ -8,7 +8,7 @@ import {
   type RenderedMessage,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
-import { truncateBytes } from '../markdown/pings.ts';
+import { escapeMrkdwn, truncateBytes } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 
 /** UTF-8 bytes of a text that Slack gave back: chat.update refuses 4,000. */
@@ -27,13 +27,13 @@ export function backgroundNotice(turnId: string, state: BackgroundState): Render
 
 /** A notice that no longer has its buttons. */
 export function endedNotice(sentence: string): RenderedMessage {
-  return { text: sentence, blocks: [contextLineBlock(sentence)] };
+  return { text: escapeMrkdwn(sentence), blocks: [contextLineBlock(sentence)] };
 }
 
 /** A sentence with buttons below it; `value` is the same for all: the id of the turn, or the ts of the message, that they are about. */
 export function noteWithButtons(text: string, buttons: readonly ButtonId[], value: string): RenderedMessage {
   const elements = buttons.map((id) => buttonElement(id, value));
-  return { text, blocks: [sectionBlock(text), actionsBlock(elements)] };
+  return { text: escapeMrkdwn(text), blocks: [sectionBlock(text), actionsBlock(elements)] };
 }
 
 /** A message of ours as Slack gives it back: its blocks may be of other types than those that were sent. */

@@ -35,8 +35,12 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Bytes of a request's headers; Slack's take about one KiB. */
 const MAX_HEADER_BYTES = 16 * 1024;
+/** How often it is looked for requests that take longer (ms): Node's own interval would add half a minute. */
+const LOOK_MS = 1_000;
 /** Most concurrent connections: Slack and a few probes. */
 const MAX_CONNECTIONS = 1_000;
+/** Most of them whose first request has not arrived: then the oldest one goes, so that Slack's find room. */
+const MAX_SILENT = 500;
 
 /** The HTTP server: health, metrics, and Slack's requests if events come by HTTP. */
 export class HealthServer {
@@ -47,9 +51,11 @@ export class HealthServer {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: LOOK_MS,
     };
     this.#server = createServer(limits, routesOf(deps));
     this.#server.maxConnections = MAX_CONNECTIONS;
+    limitSilentConnections(this.#server);
   }
 
   /** Starts listening and returns the port. Throws if the port is taken. */
@@ -66,6 +72,18 @@ export class HealthServer {
     await closed;
     clearTimeout(force);
   }
+}
+
+/** Closes the oldest of too many connections whose first request has not arrived. */
+function limitSilentConnections(server: Server): void {
+  const silent = new Set<net.Socket>();
+  server.on('connection', (socket) => {
+    const [oldest] = silent;
+    if (silent.size >= MAX_SILENT) oldest?.destroy();
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
 }
 
 /** Begins to listen. For `::`, Node listens on 0.0.0.0 where the machine has no IPv6. */

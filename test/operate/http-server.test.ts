@@ -24,6 +24,38 @@ describe('the HTTP server', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'alive' }]);
   });
 
+  test('ends headers that take longer than 10 s, and bodies that take longer than 30 s', async () => {
+    const fallback: HealthServerDeps['fallback'] = (request, response) => {
+      request.resume();
+      request.once('end', () => response.end());
+    };
+    const { port } = new URL(await serve({ fallback }));
+    const headers = 'POST /slack/events HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n';
+    const lasted = async (begun: string) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      const from = performance.now();
+      socket.write(begun);
+      socket.on('error', () => undefined).resume();
+      await new Promise((resolve) => socket.once('close', resolve));
+      return performance.now() - from;
+    };
+    const [silent, head, body] = await Promise.all(['', headers, `${headers}\r\n1`].map(lasted));
+    expect(silent).toBeLessThan(20_000);
+    expect(head).toBeLessThan(20_000);
+    expect(body).toBeGreaterThan(20_000);
+    expect(body).toBeLessThan(50_000);
+  });
+
+  test('answers at once while a thousand connections are silent', async () => {
+    const at = await serve();
+    const sockets = Array.from({ length: 1_200 }, () => connect(Number(new URL(at).port), '127.0.0.1'));
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+    for (const socket of sockets) socket.on('error', () => undefined).resume();
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    const answer = await fetch(`${at}/healthz`, { signal: AbortSignal.timeout(8_000) });
+    expect(answer.status).toBe(200);
+  });
+
   test.each([
     [
       { findTrouble: async () => 'it is read-only' },

@@ -75,14 +75,17 @@ async function submitComment(deps: RelayDeps, { workspace, person, metadata, inp
   if (turnId === undefined || comment === '') return undefined;
   const { store, log } = deps;
   const key = { workspace, turn_id: turnId, user_id: person };
+  const turn = await store.turns.get(workspace, turnId);
+  const refusal =
+    turn === undefined
+      ? strings.controlFailed.unknown
+      : await controlRefusal(deps, { ...useOnTurn(turn, person, CONTROL), isReadOnly: true, isInView: true });
+  if (turn === undefined || refusal !== undefined) return { errors: { comment: refusal ?? '' } };
   // The thumb may have been erased meanwhile.
   if (!(await store.feedback.addComment(key, comment)))
     return { errors: { comment: strings.feedback.tooLate } };
-  const turn = await store.turns.get(workspace, turnId);
-  if (turn !== undefined) {
-    const { channel, thread_ts: threadTs } = turn;
-    trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.feedback.saved);
-  }
+  const { channel, thread_ts: threadTs } = turn;
+  trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.feedback.saved);
   inBackground(
     postComment(deps, key, turn, comment),
     log,
@@ -93,7 +96,7 @@ async function submitComment(deps: RelayDeps, { workspace, person, metadata, inp
 }
 
 /** Posts a comment in the channel of the settings. Throws a SlackError. */
-async function postComment(deps: RelayDeps, key: FeedbackKey, turn: Turn | undefined, text: string) {
+async function postComment(deps: RelayDeps, key: FeedbackKey, turn: Turn, text: string) {
   const { feedbackChannel: channel } = deps.settings;
   const workspace = deps.workspace(key.workspace);
   if (channel === undefined || workspace === undefined) return;
@@ -101,13 +104,13 @@ async function postComment(deps: RelayDeps, key: FeedbackKey, turn: Turn | undef
   const given = await deps.store.feedback.get(key);
   const thumb = given?.is_positive === true ? strings.buttons.feedback.label : strings.labels.thumbsDown;
   const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
-  const url = turn && (await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts }));
+  const url = await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts });
   const message = {
     text: escapeMrkdwn(heading),
     blocks: [
       contextLineBlock(heading),
       sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
-      ...(url === undefined ? [] : [mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`)]),
+      mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`),
     ],
   };
   await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });

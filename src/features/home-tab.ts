@@ -1,7 +1,8 @@
 import { neededFor } from '../calls/askers.ts';
 import { parseJson } from '../calls/json.ts';
 import { NO_LONGER_NEEDED } from '../calls/retries-and-waits.ts';
-import { accessDenialFor, isAdminNow } from '../relay/access/access-policy.ts';
+import { refusalSentence } from '../relay/access/refusals.ts';
+import { lackingRight, useDenial } from '../relay/access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -11,13 +12,11 @@ import type {
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import {
   areTasksFresh,
-  channelTasksRefusal,
   type HomeTabState,
   parseHomeTabState,
   refreshTasks,
-  taskRefusal,
   taskSummary,
-} from '../relay/tasks/task-list-and-access.ts';
+} from '../relay/tasks/task-list.ts';
 import type { ViewBlock } from '../render/blocks/modal.ts';
 import {
   actionsBlock,
@@ -112,9 +111,7 @@ export function homeTab(deps: HomeTabDeps) {
   /** Opens the settings of the channel that is shown. Throws a SlackError. */
   async function openSettings(press: ViewPress): Promise<void> {
     const { workspace, person, triggerId, value: channel } = press;
-    const slack = deps.workspace(workspace);
-    if (slack === undefined) return;
-    const refusal = await channelTasksRefusal(slack, channel, person);
+    const refusal = await channelTasksRefusal({ workspace, channel, person });
     // Someone who has left the channel reads so in the tab.
     if (refusal !== undefined) return showAgain(press);
     await sayIfLate(press, deps.openSettings({ workspace, channel, person, triggerId }));
@@ -163,9 +160,11 @@ export function homeTab(deps: HomeTabDeps) {
   async function whatPersonMay(workspace: WorkspaceClient, person: string): Promise<PersonAccess> {
     const actor = { workspace: workspace.id, person };
     const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-    const sections = await loadSections(actor, signal);
-    const denial = accessDenialFor(deps, workspace.people, { ...actor, channel: WHOLE_WORKSPACE }, signal);
-    const why = await denial.catch(() => undefined);
+    // Together, so that Slack is asked once.
+    const [sections, why] = await Promise.all([
+      loadSections(actor, signal),
+      useDenial(deps, { ...actor, channel: WHOLE_WORKSPACE }, 'anywhere', signal),
+    ]);
     // Nobody is kept out while Slack does not say who they are.
     return { sections, hasAccess: why === undefined || why === 'unknown' };
   }
@@ -178,11 +177,17 @@ export function homeTab(deps: HomeTabDeps) {
     const { tasks } = deps.store;
     const { channel } = state;
     const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
-    const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
+    const asker = { workspace: workspace.id, person };
+    const refusal = channel === undefined ? undefined : await channelTasksRefusal({ ...asker, channel });
     const asked = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
     // Tasks of others may be in channels that they have left.
-    const refusals = await Promise.all(asked.map((row) => taskRefusal(workspace, row, person)));
-    const waiting = asked.filter((_, at) => refusals[at] === undefined);
+    const lacking = await Promise.all(
+      asked.map((row) => {
+        const place = row.started_by === person ? 'reading' : 'listed';
+        return lackingRight(deps, { ...row, person }, { who: 'reader', place });
+      }),
+    );
+    const waiting = asked.filter((_, at) => lacking[at] === undefined);
     const waitingTasks = waiting.map((row) => ({ ...taskSummary(row), state: 'asking' }));
     const asShownAbove = (task: TaskSummary) =>
       waitingTasks.find((one) => one.channel === task.channel && one.thread_ts === task.thread_ts) ?? task;
@@ -200,9 +205,20 @@ export function homeTab(deps: HomeTabDeps) {
     };
   }
 
+  /** The sentence for a person who may not see a channel's tasks now; undefined if they may. */
+  async function channelTasksRefusal(asker: ChannelActor): Promise<string | undefined> {
+    const why = await lackingRight(deps, asker, { who: 'reader', place: 'listed' });
+    if (why === undefined) return undefined;
+    const { outsider, hidden, membershipUnknown: unknown } = strings.home;
+    const sentences: Partial<Record<string, string>> = { outsider, hidden, unknown };
+    return sentences[why] ?? refusalSentence({ why }, 'form');
+  }
+
   async function loadSections(actor: WorkspaceActor, signal: AbortSignal): Promise<readonly ViewBlock[]> {
     try {
-      if (!(await isAdminNow(deps, actor, signal))) return [];
+      const asked = { ...actor, channel: WHOLE_WORKSPACE };
+      const need = { who: 'admin', place: 'anywhere' } as const;
+      if ((await lackingRight(deps, asked, need, signal)) !== undefined) return [];
       const { workspace } = actor;
       return (await Promise.all(deps.adminSections.map((build) => build(workspace)))).flat();
     } catch (error) {

@@ -1,4 +1,4 @@
-import { isAdminFor } from '../relay/access/access-policy.ts';
+import { isAdminFor } from '../relay/access/rights.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
@@ -47,7 +47,7 @@ export async function openAndFillModal(
 
 /** Like `openAndFillModal`, for a workspace's admins: anybody else reads `refusal`. */
 export async function openForAdmins(
-  deps: Pick<RelayDeps, 'workspace' | 'store' | 'log'>,
+  deps: Pick<RelayDeps, 'workspace' | 'store' | 'settings' | 'log'>,
   actor: WorkspaceActor & ModalTrigger,
   { title, refusal, control }: { title: string; refusal: string; control: string },
   fill: () => Promise<ModalContent>,

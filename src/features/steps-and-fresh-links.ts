@@ -138,7 +138,8 @@ async function turnModalContent(
 ): Promise<ModalContent> {
   const turn = await turnOf(deps.store, request);
   if (turn === undefined) return notFound;
-  const use = { ...useOnTurn(turn, request.person, control), isReadOnly: true };
+  const isInView = request.channel === undefined;
+  const use = { ...useOnTurn(turn, request.person, control), isReadOnly: true, isInView };
   const refusal = await controlRefusal(deps, use);
   if (refusal !== undefined) return refusal;
   const thread = await deps.store.threads.getOrThrow(turn);

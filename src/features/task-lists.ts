@@ -1,12 +1,8 @@
+import { refusalSentence } from '../relay/access/refusals.ts';
+import { lackingRight } from '../relay/access/rights.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import {
-  inviteMe,
-  membershipIn,
-  refreshTasks,
-  taskSummary,
-  threadPermalink,
-} from '../relay/tasks/task-list-and-access.ts';
+import { inviteMe, refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
 import {
   buttonElement,
   contextLineBlock,
@@ -86,10 +82,12 @@ export async function listRunningTasks(deps: RelayDeps, command: ChannelActor): 
   const slack = deps.workspace(workspace);
   const rows = await Promise.all(
     own.map(async (turn): Promise<RunningTask> => {
-      const isMember = async () => slack && (await membershipIn(slack, turn.channel, person)) === 'member';
-      const elsewhere = async () => ((await isMember()) ? 'elsewhere' : 'hidden');
-      const inChannel = turn.asked_by === person ? 'here' : 'in_your_thread';
-      const where = turn.channel === channel ? inChannel : await elsewhere();
+      const isHere = turn.channel === channel;
+      const isOwnHere = isHere && turn.asked_by === person;
+      const need = { who: 'reader', place: isHere ? 'acting' : 'listed' } as const;
+      const mayRead =
+        isOwnHere || (await lackingRight(deps, { ...turn, workspace, person }, need)) === undefined;
+      const where = !mayRead ? 'hidden' : isOwnHere ? 'here' : isHere ? 'in_your_thread' : 'elsewhere';
       const isLinked = slack !== undefined && where !== 'hidden';
       return { ...turn, where, url: isLinked ? await threadPermalink(slack, turn) : undefined };
     }),
@@ -132,7 +130,11 @@ export function channelTasksMessage(
 export async function listChannelTasks(deps: RelayDeps, command: ChannelActor): Promise<RenderedMessage> {
   const { workspace, channel } = command;
   const newest = () => deps.store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
-  await refreshTasks(deps, (await newest()).rows);
+  const known = (await newest()).rows;
+  const why =
+    known.length === 0 ? undefined : await lackingRight(deps, command, { who: 'reader', place: 'acting' });
+  if (why !== undefined) return { text: refusalSentence({ why }, 'form'), blocks: [] };
+  await refreshTasks(deps, known);
   const { rows, total } = await newest();
   const message = channelTasksMessage(rows.map(taskSummary), total, Date.now());
   return rows.length > 0 ? message : emptyListIn(deps, command, message);

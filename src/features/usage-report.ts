@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { isAdminFor } from '../relay/access/access-policy.ts';
+import { isAdminFor } from '../relay/access/rights.ts';
 import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../relay/runtime/incoming-message.ts';

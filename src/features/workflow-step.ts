@@ -74,7 +74,7 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
         return;
       }
       const details = { control: 'workflow_step', why: refusal };
-      await audit.add({ workspace, channel, user_id: WORKFLOW_STEP, kind: 'refusal', details });
+      await audit.addRefusal({ workspace, channel, user_id: WORKFLOW_STEP, details });
     });
     deps.log.info({ ...step, refusal }, 'a step of a workflow runs');
     runDue();

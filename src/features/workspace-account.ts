@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { keyOpens, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
 import { isPlausibleKey } from '../agent/key-check.ts';
-import { isAdminFor } from '../relay/access/access-policy.ts';
+import { isAdminFor } from '../relay/access/rights.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -19,7 +19,7 @@ import * as strings from '../render/strings/index.ts';
 import { encryptionContext, type Keyring } from '../store/workspaces/encryption.ts';
 import { type ModalOutcome, type ModalTrigger, openForAdmins, updateModal } from './modals.ts';
 
-export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'log'> {
+export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'settings' | 'log'> {
   /** Undefined without SECRET_KEY: then no workspace can have an account of its own. */
   keyring: Keyring | undefined;
   /** Whether the settings name an account for workspaces without one. */

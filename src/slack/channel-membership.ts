@@ -9,19 +9,20 @@ import type { RateLimitedClient } from './rate-limits.ts';
 /** Whether a person is in a channel; `unknown` if Slack does not say, because the bot cannot see the channel. */
 export type MembershipStatus = 'member' | 'outsider' | 'unknown';
 
-/** Short, because access depends on it. */
-const CACHE_TTL_MS = 30_000;
+/** Most looks that are shared by those who ask while they are under way, and how long one may take (ms). */
+const MAX_LOOKS = 2_000;
+const LOOK_MS = 30_000;
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 10;
 
 const pageSchema = z.looseObject({ members: listOf(z.string()), response_metadata: nextPageSchema });
 
-/** Who is in which channel of one workspace, cached for half a minute. */
+/** Who is in which channel of one workspace: looked up for each use, because access depends on it. */
 export class ChannelMembership {
   readonly #client: RateLimitedClient;
-  readonly #cache = ttlCache<MembershipStatus, { channel: string; person: string }>(
-    2_000,
-    CACHE_TTL_MS,
+  readonly #looks = ttlCache<MembershipStatus, { channel: string; person: string }>(
+    MAX_LOOKS,
+    LOOK_MS,
     (_key, { channel, person }) => this.#lookUp(channel, person),
   );
 
@@ -31,11 +32,11 @@ export class ChannelMembership {
     this.#client = client;
   }
 
-  /** Whether a person is in a channel; with `isNow` by no cached answer. Throws a SlackError if Slack is unavailable. */
-  async statusOf(channel: string, person: string, isNow = false): Promise<MembershipStatus> {
-    const options = { context: { channel, person }, forceRefresh: isNow };
+  /** Whether a person is in a channel now; who asks while that is looked up shares the answer. Throws a SlackError if Slack is unavailable. */
+  async statusOf(channel: string, person: string): Promise<MembershipStatus> {
+    const options = { context: { channel, person }, forceRefresh: true };
     const key = `${channel}/${person}`;
-    return await this.#loads.join(key, () => this.#cache.forceFetch(key, options));
+    return await this.#loads.join(key, () => this.#looks.forceFetch(key, options));
   }
 
   /** The members of a channel; undefined if Slack does not list them all. Throws a SlackError if Slack is unavailable. */

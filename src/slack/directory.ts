@@ -70,11 +70,10 @@ const MANY_PEOPLE = 20;
 const LIST_PAUSE_MS = 30_000;
 /** The most people that are looked up one by one for a link, at 80 a minute. */
 const MAX_LINK_READERS = 30;
-/** Short, because access depends on it. */
 const CACHE_TTL_MS = 5 * 60_000;
 const MAX_CURRENT_AGE_MS = 30_000;
 
-/** The people and channels of one workspace, cached for five minutes; half a minute for access to what others wrote. */
+/** The people and channels of one workspace: names are known for five minutes, and rights asked as they are used. */
 export class SlackDirectory {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
@@ -105,7 +104,13 @@ export class SlackDirectory {
     return await unlessAborted(load, signal);
   }
 
-  /** Like `requirePerson`, but no more than half a minute old: for access to what others wrote, which a guest has not. */
+  /** Like `requirePerson`, as Slack says now: for the right to do something. */
+  async personNow(id: string, signal?: AbortSignal): Promise<Person> {
+    const load = this.#loads.join(id, () => this.#people.forceFetch(id, { forceRefresh: true }));
+    return await unlessAborted(load, signal);
+  }
+
+  /** Like `requirePerson`, but no more than half a minute old: for those who write many messages. */
   async currentPerson(id: string): Promise<Person> {
     if (this.#people.getRemainingTTL(id) < CACHE_TTL_MS - MAX_CURRENT_AGE_MS) this.#people.delete(id);
     return await this.requirePerson(id);
@@ -194,9 +199,9 @@ export class SlackDirectory {
   }
 
   /** Like `channel`, but throws a SlackError if Slack is unavailable. */
-  async requireChannel(id: string, signal?: AbortSignal): Promise<Channel> {
+  async requireChannel(id: string, signal?: AbortSignal, forceRefresh = false): Promise<Channel> {
     try {
-      const load = this.#loads.join(id, () => this.#channels.forceFetch(id));
+      const load = this.#loads.join(id, () => this.#channels.forceFetch(id, { forceRefresh }));
       return await unlessAborted(load, signal);
     } catch (error) {
       if (error instanceof ChannelGoneError) return unknownChannel(id);
@@ -204,17 +209,19 @@ export class SlackDirectory {
     }
   }
 
-  /** Like `requireChannel`, but no more than half a minute old: for access, which a conversion or a share changes. */
-  async currentChannel(id: string): Promise<Channel> {
-    if (this.#channels.getRemainingTTL(id) < CACHE_TTL_MS - MAX_CURRENT_AGE_MS) this.#channels.delete(id);
-    return await this.requireChannel(id);
+  /** Like `requireChannel`, as Slack says now: for access, which a conversion or a share changes. */
+  async channelNow(id: string, signal?: AbortSignal): Promise<Channel> {
+    return await this.requireChannel(id, signal, true);
+  }
+
+  /** Whether a channel is shared with another organisation now; undefined if Slack does not say. Throws a SlackError if it is unavailable. */
+  async sharing(id: string, signal?: AbortSignal): Promise<boolean | undefined> {
+    return (await this.channelNow(id, signal)).isExtShared;
   }
 
   /** Whether an organisation's channel is not known to be of this workspace; asks Slack only for an organisation's token. */
   async isElsewhere(id: string): Promise<boolean> {
-    return (
-      this.#client.installation.isOrgToken === true && (await this.currentChannel(id)).kind === 'elsewhere'
-    );
+    return this.#client.installation.isOrgToken === true && (await this.channelNow(id)).kind === 'elsewhere';
   }
 
   async #loadChannel(id: string): Promise<Channel> {

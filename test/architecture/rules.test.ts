@@ -203,6 +203,20 @@ describe('the other rules', () => {
   });
 
   test.each([
+    ['asks who somebody is', 'const who = await people.personNow(person);', 'uses personNow('],
+    ['knows who is where', 'if (await membership.statusOf(channel, person)) go();', 'uses statusOf('],
+    ['looks whether somebody is an admin', 'if (person.isAdmin) go();', 'uses .isAdmin'],
+    [
+      'answers presses without a right',
+      "import type { ButtonHandlers } from '../relay/a.ts';",
+      'without a right',
+    ],
+  ])('find a feature that %s', (_, text, what) => {
+    const made = { 'src/relay/a.ts': '' };
+    expect(violationsOf({ 'src/features/a.ts': text, ...made }).join('\n')).toContain(what);
+  });
+
+  test.each([
     ['src/store/utils.ts', /no utils/],
     ['src/store/helpers/a.ts', /no helpers/],
   ])('refuse the name %s', (path, message) => {

@@ -143,6 +143,25 @@ const SUMMARISED = /^(?:sandbox\/)/;
 /** Where connections to the outside are made: by HTTP/1.1, through the proxy. Others get them from there. */
 const CONNECTIONS = 'src/calls/outbound-proxy.ts';
 
+/**
+ * What Slack says of people's rights, and who may ask it: `rights.ts` for all that people use, beside what decides whose
+ * messages, words and files go to the agent, and where a shared channel's events belong.
+ */
+const RIGHTS = /\.isAdmin\b|\b(?:statusOf|personNow|channelNow|currentPerson|requirePerson)\(/g;
+const ASK_RIGHTS: readonly string[] = [
+  'src/relay/access/rights.ts',
+  'src/relay/access/access-policy.ts',
+  'src/relay/sending/linked-messages.ts',
+  'src/relay/sending/allowed-files.ts',
+  'src/relay/installations/shared-channels.ts',
+  'src/relay/inbox/orphan-replies.ts',
+  'src/relay/inbox/backfill.ts',
+  'src/app/intake.ts',
+];
+/** Where presses and forms are handled, and what each such file imports to ask for a right. */
+const HANDLERS = /^src\/(?:features|relay\/controls)\//;
+const ASKED_IN = /\/(?:rights|[a-z]+-permission)\.ts$/;
+
 const MAX_LINES = 350;
 /** Made from the migrated tables: it grows with them. */
 const GENERATED = 'src/store/tables.ts';
@@ -163,6 +182,7 @@ export function violations(tree: Tree): string[] {
       ...importsOf(text).flatMap((one) => [...importViolations(path, one), ...parserViolations(path, one)]),
       ...fieldViolations(path, text),
       ...connectionViolations(path, text),
+      ...rightViolations(path, text),
     ]),
     ...cycleViolations(fileGraph(tree), 'files'),
     ...folderCycleViolations(tree),
@@ -244,6 +264,19 @@ function connectionViolations(path: string, text: string): string[] {
     (what) =>
       `${path} uses ${what}, whose connections may speak HTTP/2 and pass the proxy by: take them from ${CONNECTIONS}.`,
   );
+}
+
+/** A right is asked in one place, in which each file asks that handles presses or forms. */
+function rightViolations(path: string, text: string): string[] {
+  if (!path.startsWith('src/') || path.startsWith('src/slack/')) return [];
+  const code = withoutComments(text);
+  const own = ASK_RIGHTS.includes(path) ? [] : [...new Set(code.match(RIGHTS))];
+  const handles = HANDLERS.test(path) && /\b(?:ButtonHandlers|FormHandlers)\b/.test(code);
+  const asks = importsOf(text).some(({ target, typeOnly }) => ASKED_IN.test(target) && !typeOnly);
+  return [
+    ...own.map((found) => `${path} uses ${found}: rights are asked by ${ASK_RIGHTS[0]} alone.`),
+    ...(handles && !asks ? [`${path} handles presses or forms without a right: ask ${ASK_RIGHTS[0]}.`] : []),
+  ];
 }
 
 function sizeViolations(path: string, text: string): string[] {

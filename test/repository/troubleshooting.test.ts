@@ -94,6 +94,7 @@ const otherTexts = {
     'askedAgain',
     'settingsSaved',
     'settingNotices',
+    'projectUsed',
     'account.testing',
     'account.saved',
     'account.keyReplaced',

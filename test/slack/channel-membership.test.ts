@@ -38,10 +38,12 @@ describe('the standing of a person in a channel', () => {
     expect(await membership.statusOf('C1', 'U1')).toBe('outsider');
   });
 
-  test('is cached per channel and person', async () => {
-    pages(['U1', 'U2']);
-    for (const person of ['U1', 'U1', 'U2']) await membership.statusOf('C1', person);
+  test('is looked up for each use, and once for those who ask together', async () => {
+    scene.slack.on('conversations.members', { body: { ok: true, members: ['U1'] } });
+    await Promise.all(['U1', 'U1', 'U2'].map((person) => membership.statusOf('C1', person)));
     expect(scene.slack.callsOf('conversations.members')).toHaveLength(2);
+    scene.slack.on('conversations.members', { body: { ok: true, members: [] } });
+    expect(await membership.statusOf('C1', 'U1')).toBe('outsider');
   });
 
   test.each(['channel_not_found', 'missing_scope', 'fetch_members_failed'])(

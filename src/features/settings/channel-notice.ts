@@ -6,7 +6,8 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { mrkdwnContextBlock, plainMessage, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { formatChannel } from '../../render/blocks/task-lines.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
@@ -15,8 +16,17 @@ import type { Store } from '../../store/store.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { SETTING_KEYS, SETTINGS } from './settings.ts';
 
-/** The settings that were turned on or off, or `every_reply` of the job's thread. */
-const noticeSchema = z.record(z.string(), z.boolean());
+/**
+ * The settings that were turned on or off, or `every_reply` of the job's thread; or that the channel uses another project, or
+ * another channel its own.
+ */
+const noticeSchema = z.union([
+  z.strictObject({ project_used_by: z.string() }),
+  z.record(z.string(), z.boolean()),
+]);
+
+/** Most channels that are told that another one uses their project. */
+const MAX_CHANNELS_TOLD = 20;
 
 /** Jobs that tell a channel or thread of what was turned on or off there: whose messages go to the agent from now on. */
 export function channelNoticeJobs(deps: RelayDeps): JobKind {
@@ -40,16 +50,24 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
   };
 
   async function noticeOf(job: Job): Promise<RenderedMessage> {
-    const turned = noticeSchema.parse(job.payload);
+    const payload = noticeSchema.parse(job.payload);
     const who = await actorName(deps, job);
+    const user = 'project_used_by' in payload ? payload.project_used_by : undefined;
+    if (typeof user === 'string') {
+      const said = plainMessage(strings.projectUsed(who, user === job.channel));
+      return user === job.channel
+        ? said
+        : { ...said, blocks: [...said.blocks, mrkdwnContextBlock(formatChannel(user))] };
+    }
+    const turned: Readonly<Record<string, unknown>> = payload;
     if (turned.every_reply === true)
       return noteWithButtons(strings.listening(who), ['stop_listening'], job.thread_ts);
-    if (turned.every_reply === false) return { text: strings.listeningEnded(who), blocks: [] };
+    if (turned.every_reply === false) return plainMessage(strings.listeningEnded(who));
     const lines = SETTING_KEYS.map((key) => {
       const isOn = turned[key];
-      return isOn === undefined ? undefined : SETTINGS[key].notice?.text(who, isOn);
+      return typeof isOn === 'boolean' ? SETTINGS[key].notice?.text(who, isOn) : undefined;
     });
-    return { text: lines.filter((line) => line !== undefined).join('\n'), blocks: [] };
+    return plainMessage(lines.filter((line) => line !== undefined).join('\n'));
   }
 }
 
@@ -74,4 +92,21 @@ export async function saveAndAnnounce(
   if (turned.length === 0) return;
   const payload = Object.fromEntries(turned);
   await store.jobs.add({ ...location, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload });
+}
+
+/** Makes a channel use a project, and tells it and the channels that use it already who did. */
+export async function useProject(
+  store: Store,
+  { workspace, channel: here, person }: ChannelActor,
+  { account_id, project }: { account_id: string; project: string },
+): Promise<void> {
+  const users = (await store.projects.channelsUsing(project)).filter((one) => one.workspace === workspace);
+  await store.projects.assign({ workspace, channel: here, account_id }, project);
+  const others = users.map(({ channel }) => channel).filter((channel) => channel !== here);
+  const payload = { project_used_by: here };
+  for (const channel of [here, ...others.slice(0, MAX_CHANNELS_TOLD)]) {
+    const place = { workspace, channel, thread_ts: CHANNEL_LEVEL };
+    if (!isDirectChannel(channel))
+      await store.jobs.add({ ...place, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload });
+  }
 }

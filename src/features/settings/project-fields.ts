@@ -1,8 +1,10 @@
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
+import { lackingRight } from '../../relay/access/rights.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { textInput, type ViewBlock } from '../../render/blocks/modal.ts';
 import { sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -108,7 +110,8 @@ export async function changeProject(
   try {
     const agent = deps.agent(deps.accountOf(actor.workspace));
     if (project !== '') {
-      if (!(await mayUseProject(deps, actor, project))) return { channel_project: unknownProject };
+      const refusal = await projectRefusal(deps, actor, project, signal);
+      if (refusal !== undefined) return { channel_project: refusal };
       await agent.requireProject(project, signal);
     }
     if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });
@@ -127,24 +130,31 @@ export async function changeProject(
 }
 
 /**
- * Whether a person may attach a project to a channel. A project that channels use belongs to them: the person must be in
- * one of them, in this workspace, in which the bot answers: what a closed channel sent must not come out in another. An
- * unused project is free only if workspaces of different owners do not share its account (`isSharedAccount`). Throws a
- * SlackError if membership cannot be read.
+ * Why a person may not attach a project to a channel; undefined if they may. A project that channels use belongs to them: the
+ * person must be in one of them, in this workspace, in which the bot answers: what a closed channel sent must not come out in
+ * another. Nor may it come out where another organisation reads, as what links lead to. An unused project is free only if
+ * workspaces of different owners do not share its account (`isSharedAccount`). Throws a SlackError if Slack does not say who reads the channel.
  */
-async function mayUseProject(
+async function projectRefusal(
   deps: ProjectDeps,
-  { workspace, person }: ChannelActor,
+  { workspace, channel: here, person }: ChannelActor,
   projectId: string,
-): Promise<boolean> {
-  const channels = await deps.store.projects.channelsUsing(projectId);
-  if (channels.length === 0) return !deps.isSharedAccount(deps.accountOf(workspace));
-  const membership = deps.workspace(workspace)?.membership;
-  for (const { workspace: home, channel } of channels) {
-    if (home !== workspace || (await membership?.statusOf(channel, person)) !== 'member') continue;
-    if ((await closingAt(deps, { workspace, channel })) === undefined) return true;
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { unknownProject, sharedChannel } = strings.channelSettingsFailed;
+  const users = await deps.store.projects.channelsUsing(projectId);
+  if (users.length === 0) return deps.isSharedAccount(deps.accountOf(workspace)) ? unknownProject : undefined;
+  const need = { who: 'member', place: 'listed' } as const;
+  for (const { workspace: home, channel } of users) {
+    if (home !== workspace) continue;
+    const lacking = await lackingRight(deps, { workspace, channel, person }, need, signal);
+    if (lacking !== undefined || (await closingAt(deps, { workspace, channel }, signal)) !== undefined)
+      continue;
+    if (channel === here || isDirectChannel(here)) return undefined;
+    const isUnshared = (await deps.workspace(workspace)?.people.sharing(here, signal)) === false;
+    return isUnshared ? undefined : sharedChannel;
   }
-  return false;
+  return unknownProject;
 }
 
 /** Whether the service refused the project, as far as was found out in time. */

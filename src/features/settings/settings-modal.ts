@@ -20,7 +20,7 @@ import {
 import * as strings from '../../render/strings/index.ts';
 import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { type FormErrors, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
-import { saveAndAnnounce } from './channel-notice.ts';
+import { saveAndAnnounce, useProject } from './channel-notice.ts';
 import {
   changeProject,
   type ProjectChange,
@@ -44,6 +44,10 @@ import { settingsRefusal } from './settings-permission.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
+
+/** How often a person may change settings in such a time (ms): each change is told to people and sent to the service. */
+const MAX_SAVES = 30;
+const SAVES_WINDOW_MS = 60 * 60_000;
 
 export interface SettingsModalDeps extends ProjectDeps {
   /** Updates the Home tab of a person who has changed the settings of a workspace. */
@@ -164,6 +168,9 @@ export function settingsModal(deps: SettingsModalDeps) {
     const isWhole = channel === WHOLE_WORKSPACE;
     const refusal = await settingsRefusal(deps, actor, signal);
     if (refusal !== undefined) return { [form]: refusal };
+    const since = new Date(Date.now() - SAVES_WINDOW_MS);
+    if ((await store.audit.countSettings({ workspace, user_id: person }, since)) >= MAX_SAVES)
+      return { [form]: strings.channelSettingsFailed.tooOften };
     const errors = await changeProject(deps, actor, change, form, signal);
     if (errors !== undefined) return errors;
     signal.throwIfAborted();
@@ -180,7 +187,7 @@ export function settingsModal(deps: SettingsModalDeps) {
       ? { details: { setting: 'workspace', ...changed } }
       : { channel, details: changed };
     await store.transaction(async (tx) => {
-      if (project !== '') await tx.projects.assign(projectKeyOf(deps, actor), project);
+      if (project !== '') await useProject(tx, actor, { ...projectKeyOf(deps, actor), project });
       if (Object.keys(settings).length > 0) await saveAndAnnounce(tx, actor, settings);
       await tx.audit.add({ workspace, user_id: person, kind: 'setting', ...audited });
       if (settings.sync_project_name === true) await tx.projects.wantNames(workspace, channel);

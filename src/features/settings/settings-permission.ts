@@ -1,7 +1,7 @@
-import { isAdminFor, recordRefusal } from '../../relay/access/access-policy.ts';
+import { recordRefusal } from '../../relay/access/access-policy.ts';
+import { isAdminFor, lackingRight } from '../../relay/access/rights.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { membershipIn } from '../../relay/tasks/task-list-and-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 
@@ -23,24 +23,14 @@ export async function settingsRefusal(
   }
   const { task_control } = await deps.store.settings.get(workspace, channel);
   const by = (task_control ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
-  const why = await refusalReason(deps, actor, by, signal);
-  if (why === undefined) return undefined;
+  const who = by === 'admins' ? 'admin' : 'member';
+  const lacking = await lackingRight(deps, actor, { who, place: 'listed' }, signal);
+  if (lacking === undefined) return undefined;
+  const why = isNamed(lacking) ? lacking : 'guest';
   await recordRefusal(deps, actor, { control: 'settings', by, why });
   return sentences[why];
 }
 
-async function refusalReason(
-  deps: RelayDeps,
-  { workspace, channel, person }: ChannelActor,
-  by: 'admins' | 'channel',
-  signal: AbortSignal | undefined,
-): Promise<keyof typeof strings.channelSettingsRefused | undefined> {
-  const slack = deps.workspace(workspace);
-  if (slack === undefined) return 'hidden';
-  const { kind, isAdmin } = await slack.people.person(person, signal);
-  if (kind === 'unknown') return 'unknown';
-  if (kind !== 'member') return 'guest';
-  if (by === 'admins' && !isAdmin) return 'admins';
-  const status = await membershipIn(slack, channel, person);
-  return status === 'member' ? undefined : status;
+function isNamed(why: string): why is keyof typeof strings.channelSettingsRefused {
+  return Object.hasOwn(strings.channelSettingsRefused, why);
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { v5 as uuidOf } from 'uuid';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/retries-and-waits.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
@@ -16,12 +16,13 @@ import type {
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
-import { inviteMe } from '../../relay/tasks/task-list-and-access.ts';
+import { inviteMe } from '../../relay/tasks/task-list.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
+import type { ModalTrigger } from '../modals.ts';
 import { verbatimContent } from './question-post.ts';
 import {
   parseStartFormMetadata,
@@ -33,6 +34,8 @@ import { startRefusal } from './start-permission.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
+/** The namespace of the ids of questions that commands ask. */
+const COMMANDS = '5c1f6b1e-3c0e-4f0a-9d0c-6f2b7a4e8d31';
 /** Most characters of a question that is given back (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
 const MAX_RETURNED = 3_000;
 
@@ -62,12 +65,14 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     const { store, settings } = deps;
     const workspace = deps.workspace(submission.workspace);
     const start = await store.taskStarts.get(submission);
-    const channel = submission.values.channel ?? start?.channel ?? submission.channel;
+    const { person } = submission;
+    const chosen = submission.values.channel ?? start?.channel ?? submission.channel;
+    const channel = start?.thread_ts == null ? chosen : start.channel;
     if (workspace === undefined || channel === undefined) return strings.startForm.gone;
+    if (start !== undefined && start.user_id !== person) return strings.startForm.gone;
     // The draft of a form that stayed open for hours has been deleted.
     if (start === undefined && submission.drafted === true) return strings.startForm.contentForgotten;
     const startedAt = performance.now();
-    const { person } = submission;
     const openedThere = channel === submission.channel || channel === submission.from;
     const target = { channel, person, openedThere, source: start };
     const refusal = await startRefusal(deps, workspace, target);
@@ -127,10 +132,13 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     return result;
   }
 
-  /** Asks by `/agent <question>` as the form does, in the channel. Throws a StoreError. */
-  async function ask({ workspace, channel, person }: ChannelActor, question: string) {
+  /** Asks by `/agent <question>` as the form does, in the channel: once, however often Slack delivers it. Throws a StoreError. */
+  async function ask(
+    { workspace, channel, person, triggerId }: ChannelActor & ModalTrigger,
+    question: string,
+  ) {
     const values = { channel, question, choices: {}, files: [] };
-    const form = { id: randomUUID(), channel, from: channel };
+    const form = { id: uuidOf(triggerId, COMMANDS), channel, from: channel };
     return commandAnswer(await submit({ workspace, person, ...form, values }), question);
   }
 

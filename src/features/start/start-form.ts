@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { accessDenialFor, certainDenialFor, recordRefusal } from '../../relay/access/access-policy.ts';
+import { recordRefusal } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
+import { useDenial } from '../../relay/access/rights.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
 import { flagsOf, parseFlags } from '../../relay/reading/typed-choices.ts';
-import { type ButtonHandlers, type TurnPress, turnOf } from '../../relay/runtime/control-request.ts';
+import {
+  type ButtonHandlers,
+  type ChannelActor,
+  type TurnPress,
+  turnOf,
+} from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
@@ -130,9 +136,12 @@ export function startForm(deps: RelayDeps) {
    */
   async function askAgain(press: TurnPress): Promise<ModalOutcome> {
     const { channel } = press;
-    return openFilled(press, channel, async (workspace) => {
+    return openFilled(press, undefined, async (workspace) => {
       const turn = await turnOf(deps.store, press);
       if (turn === undefined) return strings.startForm.gone;
+      const asker = { workspace: workspace.id, channel, person: press.person };
+      const why = await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+      if (why !== undefined) return refused(asker, why);
       const question = await readQuestion(deps, workspace, turn);
       if (question === undefined) return strings.startForm.questionGone;
       const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
@@ -179,11 +188,17 @@ export function startForm(deps: RelayDeps) {
       if (channel === undefined) return fill(workspace);
       const asker = { workspace: workspace.id, channel, person: request.person };
       // Where Slack does not say, the submitted form is refused.
-      const why = await certainDenialFor(deps, workspace.people, asker, LOOKUP_TIMEOUT_MS);
-      if (why === undefined) return fill(workspace);
-      await recordRefusal(deps, asker, { control: 'start', why });
-      return refusalSentence({ why }, 'form');
+      // A direct conversation may be of two people: the form then asks for another place.
+      const place = isDirectChannel(channel) ? 'anywhere' : 'acting';
+      const why = await useDenial(deps, asker, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+      if (why === undefined || why === 'unknown') return fill(workspace);
+      return refused(asker, why);
     });
+  }
+
+  async function refused(asker: ChannelActor, why: NonNullable<Awaited<ReturnType<typeof useDenial>>>) {
+    await recordRefusal(deps, asker, { control: 'start', why });
+    return refusalSentence({ why }, 'form');
   }
 
   async function renderView(
@@ -207,17 +222,13 @@ export function startForm(deps: RelayDeps) {
   }
 
   /** A channel's standing instructions, for people of whom Slack says now that they may use the agent there. */
-  async function instructionsFor(
-    { id: workspace, people }: WorkspaceClient,
-    channel: string,
-    person: string,
-  ) {
+  async function instructionsFor({ id: workspace }: WorkspaceClient, channel: string, person: string) {
     const { store, settings } = deps;
     const { instructions } = await store.settings.get(workspace, channel);
     if (settings.noInstructions !== undefined || !instructions?.text) return undefined;
     const asker = { workspace, channel, person };
-    const denial = accessDenialFor(deps, people, asker, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
-    return (await denial.catch(() => 'unknown')) === undefined ? { ...instructions, channel } : undefined;
+    const denial = await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+    return denial === undefined ? { ...instructions, channel } : undefined;
   }
 
   return { buttons, openNew, openAboutMessage };

@@ -1,15 +1,13 @@
-import { within } from '../../calls/retries-and-waits.ts';
-import { accessDenialFor, certainClosingAt, recordRefusal } from '../../relay/access/access-policy.ts';
+import { certainClosingAt, recordRefusal } from '../../relay/access/access-policy.ts';
 import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
+import { useDenial } from '../../relay/access/rights.ts';
 import { exceededQuota } from '../../relay/access/turn-quotas.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import { transientFailure } from '../../relay/runtime/retry-and-giving-up.ts';
-import { membershipIn } from '../../relay/tasks/task-list-and-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/schema.ts';
 
-/** Longest lookup of the person, and of their membership in the channel (ms each). */
+/** Longest lookup of the person and their membership in the channel (ms). */
 const LOOKUP_TIMEOUT_MS = 900;
 
 /** Where a form sends its question. */
@@ -31,40 +29,20 @@ export async function startRefusal(
   workspace: WorkspaceClient,
   target: StartTarget,
 ): Promise<string | undefined> {
-  const why = (await personRefusal(deps, workspace, target)) ?? (await channelRefusal(workspace, target));
-  if (why === undefined) return undefined;
-  const details = typeof why === 'string' ? { why } : refusalAuditDetails(why);
-  await recordRefusal(deps, { ...target, workspace: workspace.id }, { ...details, control: 'start' });
-  return typeof why === 'string' ? strings.startForm[why] : refusalSentence(why, 'form');
-}
-
-async function personRefusal(
-  deps: RelayDeps,
-  { id: workspace, people }: WorkspaceClient,
-  { channel, person, source }: StartTarget,
-): Promise<Refusal | undefined> {
+  const { channel, person, source, openedThere } = target;
   const closing = source && (await certainClosingAt(deps, source));
-  if (closing !== undefined) return { why: closing };
-  const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-  try {
-    const why = await accessDenialFor(deps, people, { workspace, channel, person }, timeout);
-    if (why !== undefined) return { why };
-  } catch (error) {
-    if (!timeout.aborted && transientFailure(error)?.cause !== 'slack') throw error;
-    return { why: 'unknown' };
-  }
-  const exceeded = await exceededQuota(deps.store.turnUsage, workspace, person, deps.settings.quotas);
-  return exceeded && { why: 'limit', exceeded };
-}
-
-/**
- * Why a question may not go to a channel: a key of the sentences for it. `foreign`: the direct conversation is not theirs
- * with the bot; `unknown`: Slack did not answer in time.
- */
-async function channelRefusal(workspace: WorkspaceClient, { channel, person, openedThere }: StartTarget) {
-  const known = membershipIn(workspace, channel, person);
-  const status = await within(LOOKUP_TIMEOUT_MS, known, 'unknown' as const);
-  // Slack does not list the members of group conversations and very large channels.
-  if (status === 'member' || (status === 'hidden' && openedThere)) return undefined;
-  return status === 'outsider' && isDirectChannel(channel) ? 'foreign' : status;
+  const asker = { workspace: workspace.id, channel, person };
+  const place = openedThere ? 'acting' : 'listed';
+  const why = closing ?? (await useDenial(deps, asker, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)));
+  const exceeded =
+    why === undefined
+      ? await exceededQuota(deps.store.turnUsage, workspace.id, person, deps.settings.quotas)
+      : undefined;
+  const refusal: Refusal | undefined = why === undefined ? exceeded && { why: 'limit', exceeded } : { why };
+  if (refusal === undefined) return undefined;
+  const isForeign = why === 'outsider' && isDirectChannel(channel);
+  const details = { ...refusalAuditDetails(refusal), ...(isForeign && { why: 'foreign' }) };
+  await recordRefusal(deps, asker, { ...details, control: 'start' });
+  if (isForeign) return strings.startForm.foreign;
+  return why === 'outsider' || why === 'hidden' ? strings.startForm[why] : refusalSentence(refusal, 'form');
 }

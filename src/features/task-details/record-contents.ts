@@ -12,7 +12,7 @@ import { plainText } from '../../relay/reading/message-to-markdown.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
 import type { TaskWork } from '../../relay/runtime/deps.ts';
 import { compareTs } from '../../relay/runtime/incoming-message.ts';
-import { savedPermalink } from '../../relay/tasks/task-list-and-access.ts';
+import { savedPermalink } from '../../relay/tasks/task-list.ts';
 import { withoutSignedLinks } from '../../render/markdown/unsafe-links.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import type * as recorded from '../../render/record/record-page.ts';

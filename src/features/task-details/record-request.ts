@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import { taskUseRefusal } from '../../relay/access/control-permission.ts';
+import { type TaskRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
@@ -70,7 +70,8 @@ export function taskRecords(deps: RelayDeps) {
     show: ShowInModal,
   ): Promise<void> {
     const found = await visibleTask({ ...thread, person }, task);
-    if (typeof found === 'string') return void (await show(found));
+    // If Slack does not say, it is asked again before anything is collected, and before it is sent.
+    if ('sentence' in found && !found.isUnknown) return void (await show(found.sentence));
     const job = { ...thread, kind: JOB_KIND.taskRecord, key: person, person };
     const waiting = await deps.store.jobs.count(job);
     if (waiting >= MAX_WAITING) return void (await show(strings.taskRecord.tooMany));
@@ -79,17 +80,15 @@ export function taskRecords(deps: RelayDeps) {
     await show(strings.taskRecord.begun);
   }
 
-  /** The task, or a sentence why the person may not have it. `isNow`: by no cached answer. */
+  /** The task, or why the person may not have it. */
   async function visibleTask(
     asked: ThreadKey & Pick<Job, 'person'>,
     task: string,
-    isNow = false,
-  ): Promise<TaskRow | string> {
-    const workspace = deps.workspace(asked.workspace);
+  ): Promise<TaskRow | TaskRefusal> {
     const row = await deps.store.tasks.get(asked);
-    if (workspace === undefined || row?.task_id !== task) return strings.tasks.notFound;
-    const use = { person: asked.person, control: 'task_record', isNow };
-    return (await taskUseRefusal(deps, workspace, row, use)) ?? row;
+    if (row?.task_id !== task) return { sentence: strings.tasks.notFound, isUnknown: false };
+    const use = { person: asked.person, control: 'task_record' };
+    return (await taskUseRefusal(deps, row, use)) ?? row;
   }
 
   async function perform(job: Job, lease: Lease): Promise<JobOutcome> {
@@ -105,19 +104,20 @@ export function taskRecords(deps: RelayDeps) {
     let failure: string | undefined;
     try {
       const row = await visibleTask(job, task);
-      failure = typeof row === 'string' ? row : await send({ workspace, job, dm, row, lease });
+      const refusal = 'sentence' in row ? row : await send({ workspace, job, dm, row, lease });
+      if (refusal?.isUnknown === true) return 'later';
+      failure = refusal?.sentence;
     } catch (error) {
       failure = failureOf(error);
       if (failure === undefined) throw error;
       deps.log.warn({ err: error, task }, 'could not save the record of a task');
     }
-    if (failure === strings.tasks.membershipUnknown) return 'later';
     await tell(job, failure, lease);
     return 'done';
   }
 
-  /** Collects the record, uploads and shares it; a sentence if the person may no longer see the task. */
-  async function send(sending: Sending): Promise<string | undefined> {
+  /** Collects the record, uploads and shares it, unless the person may no longer see the task. */
+  async function send(sending: Sending): Promise<TaskRefusal | undefined> {
     const { job, row, lease } = sending;
     const work = {
       ...sending,
@@ -172,17 +172,17 @@ export function taskRecords(deps: RelayDeps) {
     }
   }
 
-  /** Shares the archive once; a sentence if the person may no longer see the task. */
+  /** Shares the archive once, unless the person may no longer see the task. */
   async function share(
     { workspace: { uploads }, job, dm, row, lease }: Sending,
     archive: Archive,
     name: string,
-  ): Promise<string | undefined> {
+  ): Promise<TaskRefusal | undefined> {
     const { jobs } = deps.store;
     // Nobody sees the bytes before the file is shared, so its id is recorded then.
     const { fileId } = await uploads.stage({ name, ...archive, guard: lease });
-    const now = await visibleTask(job, row.task_id, true);
-    if (typeof now === 'string') return now;
+    const now = await visibleTask(job, row.task_id);
+    if ('sentence' in now) return now;
     if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();
     try {
       await uploads.share({ channel: dm, files: [{ id: fileId, title: name }], guard: lease });

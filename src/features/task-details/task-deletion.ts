@@ -43,8 +43,8 @@ export function taskDeletion(deps: RelayDeps, runDue: () => void) {
     if (row?.task_id !== task)
       return (await isAsked(thread, task)) ? strings.tasks.deleting : strings.tasks.notFound;
     const refusal =
-      (await taskUseRefusal(deps, workspace, row, { person, control: 'task_delete' })) ??
-      (await controlRefusal(deps, { ...thread, person, control: 'task_delete' }));
+      (await taskUseRefusal(deps, row, { person, control: 'task_delete' }))?.sentence ??
+      (await controlRefusal(deps, { ...thread, person, control: 'task_delete', isInView: true }));
     if (refusal !== undefined) return refusal;
     if (await isAccountGone({ workspace: id, account_id: row.account_id })) return strings.tasks.accountGone;
     if ((await deps.store.taskDeletions.request(thread, task, person)) === 'busy') return strings.tasks.busy;

@@ -54,8 +54,8 @@ export function taskFileDelivery(deps: RelayDeps) {
     const row = await store.tasks.get(request);
     if (workspace === undefined || row === undefined) return strings.tasks.notFound;
     const use = { person: request.person, control: 'task_files' };
-    const refusal = await taskUseRefusal(deps, workspace, row, use);
-    if (refusal !== undefined) return refusal;
+    const refusal = await taskUseRefusal(deps, row, use);
+    if (refusal !== undefined) return refusal.sentence;
     if (!(await store.tasks.attachedFileIds(row)).includes(fileId)) return strings.tasks.notFound;
     let name = '';
     try {

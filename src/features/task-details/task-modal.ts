@@ -11,8 +11,8 @@ import type {
   ViewPress,
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
-import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-list-and-access.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';
@@ -38,22 +38,16 @@ export async function openTaskModal(
   request: TaskModalRequest,
 ): Promise<ModalOutcome> {
   const trigger = { workspace: request.workspace, triggerId };
-  return openAndFillModal(deps, trigger, strings.tasks.title, (workspace) =>
-    modalContent(deps, workspace, request),
-  );
+  return openAndFillModal(deps, trigger, strings.tasks.title, () => modalContent(deps, request));
 }
 
-async function modalContent(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
-  request: TaskModalRequest,
-): Promise<ModalContent> {
+async function modalContent(deps: RelayDeps, request: TaskModalRequest): Promise<ModalContent> {
   const { channel, thread_ts, person, home, note } = request;
   const key = { workspace: request.workspace, channel, thread_ts };
   const row = await deps.store.tasks.get(key);
   if (row === undefined) return strings.tasks.notFound;
-  const refusal = await taskUseRefusal(deps, workspace, row, { person, control: 'task_details' });
-  if (refusal !== undefined) return refusal;
+  const refusal = await taskUseRefusal(deps, row, { person, control: 'task_details' });
+  if (refusal !== undefined) return refusal.sentence;
   const closing = await closingAt(deps, key);
   const [{ state, page, reviews }, permalink] = await Promise.all([
     closing === undefined ? readTaskDetails(deps, row, request.page) : NOTHING_READ,
@@ -159,7 +153,7 @@ export function taskButtons(
   const update = async ({ workspace: id, view }: ViewPress, request: TaskModalRequest) => {
     const workspace = deps.workspace(id);
     if (workspace === undefined) return false;
-    return updateModal(workspace, view.id, title, await modalContent(deps, workspace, request));
+    return updateModal(workspace, view.id, title, await modalContent(deps, request));
   };
   type Show = (note: string) => Promise<boolean>;
   /** Handles a press in a modal that shows a task. */

@@ -1,22 +1,15 @@
 import * as strings from '../../render/strings/index.ts';
-import type { Person } from '../../slack/directory.ts';
 import type { TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ChannelActor, type ControlRequest, turnOf } from '../runtime/control-request.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { taskRefusal } from '../tasks/task-list-and-access.ts';
-import {
-  accessPolicyFor,
-  closingAt,
-  isClosing,
-  isKindAllowed,
-  LOOKUP_TIMEOUT_MS,
-  recordRefusal,
-} from './access-policy.ts';
+import { closingAt, isClosing, LOOKUP_TIMEOUT_MS, recordRefusal } from './access-policy.ts';
+import { refusalSentence } from './refusals.ts';
+import { lackingRight } from './rights.ts';
 
-/** A person's use of a control. The caller knows that they are in the channel: a press there proves it (`turnOf`). */
+/** A person's use of a control, which Slack says that they use in the channel (`turnOf`). */
 export interface ControlUse extends ChannelActor {
   /** The control's name, for the audit trail: the action id, or a word like `stop_word`. */
   control: string;
@@ -26,14 +19,16 @@ export interface ControlUse extends ChannelActor {
   turn?: { id?: string | undefined; asked_by: string } | undefined;
   /** It does not change the agent's work: whoever may use the agent in the channel may use it, whoever may stop it. */
   isReadOnly?: boolean;
+  /** They use it in a modal: where Slack says nothing of the channel. */
+  isInView?: boolean;
 }
+
+/** The controls that end work, as whoever began it may, whatever they are by now. */
+const STOPS: ReadonlySet<string> = new Set(['stop', 'stop_word', 'stop_reaction', 'session_stop']);
 
 /** The controls that work also where the bot does not answer: they end work, take something back, or lead to those. */
 const WORK_EVERYWHERE: ReadonlySet<string> = new Set([
-  'stop',
-  'stop_word',
-  'stop_reaction',
-  'session_stop',
+  ...STOPS,
   'discard_paused',
   'stop_listening',
   'task_delete',
@@ -59,21 +54,29 @@ export async function controlRefusal(deps: RelayDeps, use: ControlUse): Promise<
   return isClosing(why) ? strings.closedPlaces[why] : strings.controlRefused[why];
 }
 
-/** The sentence for a person who may not use what a task's window offers; a refusal is audited. `isNow`: by no cached answer. */
+/** Why a person does not get what a task's window offers, with the sentence for them; `isUnknown`: Slack does not say. */
+export interface TaskRefusal {
+  sentence: string;
+  isUnknown: boolean;
+}
+
+/** Why a person may not use what a task's window offers; a refusal is audited. Throws a StoreError. */
 export async function taskUseRefusal(
   deps: RelayDeps,
-  workspace: WorkspaceClient,
   row: TaskRow,
-  { person, control, isNow }: { person: string; control: string; isNow?: boolean },
-): Promise<string | undefined> {
+  { person, control }: { person: string; control: string },
+): Promise<TaskRefusal | undefined> {
+  const use = { ...row, person };
   const closing = WORK_EVERYWHERE.has(control) ? undefined : await closingAt(deps, row);
-  const ofPerson = closing ?? (await taskRefusal(workspace, row, person, isNow));
-  if (ofPerson === undefined) return undefined;
-  const { closedPlaces, tasks } = strings;
-  const reasons: Record<string, string> = { [tasks.membershipUnknown]: 'unknown', [tasks.hidden]: 'hidden' };
-  const why = closing ?? reasons[ofPerson] ?? 'outsider';
-  await recordRefusal(deps, { ...row, person }, { control, why });
-  return closing === undefined ? ofPerson : closedPlaces[closing];
+  const place = row.started_by === person ? 'reading' : 'listed';
+  // Whoever reads the thread may see what it holds; the rest is the agent's work.
+  const who = control === 'task_details' ? 'reader' : 'user';
+  const why = closing ?? (await lackingRight(deps, use, { who, place }));
+  if (why === undefined) return undefined;
+  await recordRefusal(deps, use, { control, why });
+  const { hidden, outsider, membershipUnknown: unknown } = strings.tasks;
+  const sentences: Partial<Record<string, string>> = { hidden, outsider, unknown };
+  return { sentence: sentences[why] ?? refusalSentence({ why }, 'form'), isUnknown: why === 'unknown' };
 }
 
 /** A person's use of a control on a turn, or on a message that has none yet. */
@@ -106,15 +109,20 @@ async function allowedUsers({ store, settings }: RelayDeps, use: ControlUse) {
   return (await store.settings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
 }
 
-async function refusalReason(deps: RelayDeps, use: ControlUse, by: TaskControl | 'direct') {
-  if (by !== 'admins' && (await isOwnThreadOrTurn(deps, use))) return undefined;
-  if (by === 'direct') return by;
-  const person = await lookUpPerson(deps, use);
-  if (person.kind === 'unknown') return 'unknown';
-  if (person.isAdmin) return undefined;
-  if (by !== 'channel') return by;
-  const { admits } = await accessPolicyFor(deps, use);
-  return isKindAllowed(admits, person.kind) ? undefined : 'stranger';
+async function refusalReason(
+  deps: RelayDeps,
+  use: ControlUse,
+  by: TaskControl | 'direct',
+): Promise<keyof typeof strings.controlRefused | undefined> {
+  const isOwn = by !== 'admins' && (await isOwnThreadOrTurn(deps, use));
+  if (isOwn && STOPS.has(use.control)) return undefined;
+  if (by === 'direct' && !isOwn) return by;
+  const who = isOwn || by === 'channel' ? 'user' : 'admin';
+  const inView = isOwn ? 'reading' : 'listed';
+  const place = by === 'direct' ? 'anywhere' : use.isInView === true ? inView : 'acting';
+  const why = await lackingRight(deps, use, { who, place }, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+  if (why === undefined || why === 'unknown' || why === 'outsider' || why === 'hidden') return why;
+  return who === 'admin' && by !== 'channel' ? by : 'stranger';
 }
 
 async function isOwnThreadOrTurn({ store }: RelayDeps, use: ControlUse): Promise<boolean> {
@@ -122,15 +130,4 @@ async function isOwnThreadOrTurn({ store }: RelayDeps, use: ControlUse): Promise
   if (turn?.asked_by === person) return true;
   if (thread_ts === undefined) return false;
   return (await store.threads.get({ workspace, channel, thread_ts }))?.started_by === person;
-}
-
-async function lookUpPerson(deps: RelayDeps, { workspace, person }: ControlUse): Promise<Person> {
-  const unknown = { id: person, name: person, kind: 'unknown', isHuman: false, isAdmin: false } as const;
-  const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-  try {
-    return (await deps.workspace(workspace)?.people.person(person, signal)) ?? unknown;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return unknown;
-  }
 }

@@ -11,6 +11,7 @@ import { type InboxOutcome, isBotId, isDirectChannel } from '../runtime/incoming
 import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import { type AccessDenial, isClosing } from './access-policy.ts';
+import type { LackingRight } from './rights.ts';
 
 /** The limit that another turn would exceed, and in how many ms it no longer would; null: when a turn ends. */
 export interface QuotaExceeded {
@@ -20,13 +21,16 @@ export interface QuotaExceeded {
 }
 
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */
-export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceeded: QuotaExceeded };
+export type Refusal =
+  | { why: AccessDenial | LackingRight | 'unread' }
+  | { why: 'limit'; exceeded: QuotaExceeded };
 
 /** The sentence that the refused person reads: about their message, or the form or command with which they ask. */
 export function refusalSentence(refusal: Refusal, about: 'message' | 'form' = 'message'): string {
   if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
   if (refusal.why === 'unread') return strings.messageUnread;
   if (isClosing(refusal.why)) return strings.closedPlaces[refusal.why];
+  if (refusal.why === 'outsider' || refusal.why === 'hidden') return strings.controlRefused[refusal.why];
   const [unknown, notAllowed] =
     about === 'message'
       ? [strings.personUnknown, strings.notAllowed]
@@ -57,7 +61,7 @@ export async function refuseMessage(
     await store.turns.releaseButton(message);
     await store.earlyEdits.release(message);
     await giveUpThread(store, workspace, message);
-    await store.audit.add({ workspace: workspace.id, kind: 'refusal', user_id, channel, thread_ts, details });
+    await store.audit.addRefusal({ workspace: workspace.id, user_id, channel, thread_ts, details });
     return true;
   });
   if (isRefused) deps.log.info({ ...thread, ...details, person: user_id }, 'message refused');

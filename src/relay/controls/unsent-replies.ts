@@ -3,9 +3,10 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
-import { type AccessDenial, certainDenialFor, recordRefusal } from '../access/access-policy.ts';
+import { LOOKUP_TIMEOUT_MS, recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';
+import { type Need, useDenial } from '../access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -45,9 +46,9 @@ export async function tellOfUnsentReply(
   if (outcome.kind !== 'unsent') return;
   const { thread } = outcome;
   if (!(await deps.store.threads.claimInforming(thread, writer.person))) return;
-  const why = await denialOf(deps, writer);
+  const why = await denialOf(deps, writer, 'anywhere');
   const note =
-    why === undefined
+    why === undefined || why === 'unknown'
       ? noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts)
       : refusalSentence({ why });
   await sendEphemeral(deps, { ...writer, threadTs: thread.thread_ts }, note).catch(async (error: unknown) => {
@@ -60,7 +61,8 @@ export async function tellOfUnsentReply(
 async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
-  const why = await denialOf(deps, press);
+  const why = await denialOf(deps, press, 'acting');
+  if (why === 'unknown') return { outcome: why, told: refusalSentence({ why }, 'form') };
   if (why !== undefined) {
     await recordRefusal(deps, { ...thread, person: press.person }, { control: 'send_reply', why });
     return { outcome: 'refused', replacement: { text: refusalSentence({ why }), blocks: [] } };
@@ -77,10 +79,8 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
   return { outcome: 'done', replacement: { text, blocks: [] } };
 }
 
-/** Why a person certainly has no access. Where Slack does not say who they are, it is asked when the message's turn comes. */
-async function denialOf(deps: RelayDeps, actor: ChannelActor): Promise<AccessDenial | undefined> {
-  const people = deps.workspace(actor.workspace)?.people;
-  return people && certainDenialFor(deps, people, actor);
+function denialOf(deps: RelayDeps, { workspace, channel, person }: ChannelActor, place: Need['place']) {
+  return useDenial(deps, { workspace, channel, person }, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
 }
 
 async function setListening(deps: RelayDeps, press: MessagePress, listensToAll: boolean) {

@@ -88,7 +88,7 @@ export class SharedChannels {
       const people = this.#registry.workspace(workspace)?.people;
       if ((await people?.botPlaceIn(channel)) !== 'inside') return 'elsewhere';
       // An organisation's bot is also in the channels of its other workspaces.
-      const kind = (await people?.currentChannel(channel))?.kind ?? 'unknown';
+      const kind = (await people?.channelNow(channel))?.kind ?? 'unknown';
       return kind === 'unknown' || kind === 'elsewhere' ? 'elsewhere' : 'inside';
     } catch (error) {
       if (error instanceof SlackAuthError || isPermanentRefusal(error)) return 'elsewhere';

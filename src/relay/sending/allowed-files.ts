@@ -95,7 +95,7 @@ export function refusalIn(error: unknown): { reason: FileReason; detail?: string
 
 /** Who knows who is where. */
 interface Witnesses {
-  people: Pick<SlackDirectory, 'currentChannel' | 'currentPerson'>;
+  people: Pick<SlackDirectory, 'channelNow' | 'personNow'>;
   membership: Pick<ChannelMembership, 'statusOf'>;
 }
 
@@ -113,9 +113,9 @@ export async function maySeeFile(
   { user, channels = [], groups = [], ims = [] }: SlackFile,
 ): Promise<boolean> {
   if (user === person) return true;
-  if (channels.length > 0 && (await people.currentPerson(person)).kind === 'member')
+  if (channels.length > 0 && (await people.personNow(person)).kind === 'member')
     for (const channel of channels.slice(0, MAX_CONVERSATIONS))
-      if ((await people.currentChannel(channel)).kind === 'public') return true;
+      if ((await people.channelNow(channel)).kind === 'public') return true;
   for (const conversation of [...ims, ...groups, ...channels].slice(0, MAX_CONVERSATIONS))
     if ((await membership.statusOf(conversation, person)) === 'member') return true;
   return false;

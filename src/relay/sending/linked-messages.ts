@@ -212,7 +212,7 @@ type LinkDenial =
 
 /** Who knows who is where. */
 interface Witnesses {
-  people: Pick<SlackDirectory, 'currentChannel' | 'isElsewhere' | 'currentPerson' | 'areInsiders'>;
+  people: Pick<SlackDirectory, 'channelNow' | 'isElsewhere' | 'personNow' | 'areInsiders'>;
   membership: Pick<ChannelMembership, 'statusOf' | 'membersOf'>;
 }
 
@@ -234,14 +234,13 @@ export async function linkDenialFor(
   const isDirect = isDirectChannel(asked.channel);
   if (isDirect && (await membership.statusOf(linked, asked.person)) === 'member')
     return (await people.isElsewhere(linked)) ? 'link_elsewhere' : undefined;
-  const { kind, isExtShared } = await people.currentChannel(linked);
+  const { kind, isExtShared } = await people.channelNow(linked);
   if (kind === 'unknown') return 'link_hidden';
   if (kind === 'elsewhere') return 'link_elsewhere';
   if (kind !== 'public') return isDirect ? 'link_outsider' : 'link_private';
   if (isExtShared !== false) return 'link_shared';
-  if (isDirect)
-    return (await people.currentPerson(asked.person)).kind === 'member' ? undefined : 'link_outsider';
-  const asking = await people.currentChannel(asked.channel);
+  if (isDirect) return (await people.personNow(asked.person)).kind === 'member' ? undefined : 'link_outsider';
+  const asking = await people.channelNow(asked.channel);
   if (asking.isExtShared !== false) return 'link_shared';
   const readers = await membership.membersOf(asked.channel);
   return readers !== undefined && (await people.areInsiders(readers)) ? undefined : 'link_shared';

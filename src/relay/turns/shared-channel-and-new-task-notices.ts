@@ -1,14 +1,14 @@
 import * as strings from '../../render/strings/index.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import { threadPermalink } from '../tasks/task-list-and-access.ts';
+import { threadPermalink } from '../tasks/task-list.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */
 export async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
-  const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
-  if (channel.isExtShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
+  const isShared = await workspace.people.sharing(turn.channel, lease.signal);
+  if (isShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
   await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
 }
 

@@ -130,7 +130,6 @@ export const startForm = {
   questionGone: "I can't find this question in Slack, so I can't repeat it. Write it again with /agent new.",
   contentForgotten:
     "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
-  unknown: "Slack can't tell me right now whether you're in that channel. Press Start again in a moment.",
   asksAgain:
     'Start asks this again in a new thread here. Choose another model or skill to compare the answers.',
   threadTaken:

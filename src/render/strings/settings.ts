@@ -216,6 +216,9 @@ export const channelSettingsRefused = {
 export const channelSettingsFailed = {
   unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",
   rejected: 'The agent service rejected this',
+  sharedChannel:
+    "People of another organisation may read this channel, so it can't use another channel's project.",
+  tooOften: "You've changed settings often in the last hour. Please try again later.",
   late: "The agent service didn't respond in time, so nothing was saved here. Press Save again in a moment.",
   projectNotFound:
     "This channel's project no longer exists at the agent service. Enter the id of another one.",
@@ -234,6 +237,14 @@ export const settingNotices = {
       ? `${who || 'Someone'} let workflow steps ask the agent in this channel. To undo this, use /agent settings.`
       : `${who || 'Someone'} no longer lets workflow steps ask the agent in this channel.`,
 } as const;
+
+/** The channel that reads this uses another project, or another channel its own, which stands below. `who`: a name, or ''. */
+export function projectUsed(who: string, isHere: boolean): string {
+  const actor = who || 'Someone';
+  return isHere
+    ? `${actor} chose another project for this channel. New threads here share its files. To undo this, use /agent settings.`
+    : `${actor} chose this channel's project for another channel too. New threads there share its files:`;
+}
 
 /** In a direct message, in mrkdwn: a channel could not be told what the reader did there. */
 export function noticeNotPosted(channel: string, notice: string): string {

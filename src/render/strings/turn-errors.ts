@@ -144,6 +144,8 @@ export const controlRefused = {
   admins: 'Only workspace admins can do that here.',
   stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
   direct: 'Only the person in this direct conversation with me can do that.',
+  outsider: 'Only people in this channel can do that.',
+  hidden: "Slack doesn't tell me who is in this channel, so I can't do that for you.",
   unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
 } as const;
 

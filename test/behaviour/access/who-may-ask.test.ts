@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person, PersonKind } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
@@ -141,6 +142,17 @@ describe.concurrent('access to the agent', () => {
     const task = scene.agent.tasks.find(({ title }) => title === 'the first of a shared channel');
     expect(Number(notice[0]?.ts)).toBeLessThan((task?.createdAt ?? 0) / 1_000);
   });
+});
+
+test('a channel gets its notice before the first task after it was shared', async () => {
+  const channel = scene.channel();
+  const before = scene.ask(channel, 'asked before it was shared');
+  await scene.finished(channel, before);
+  channel.shared = true;
+  const after = scene.ask(channel, 'asked just after it was shared');
+  await scene.finished(channel, after);
+  expect(scene.shown(channel, before)).not.toContain(strings.sharedChannel);
+  expect(scene.shown(channel, after)).toContain(strings.sharedChannel);
 });
 
 test('a shared channel gets its notice even where Slack cannot say at first that it is shared', async ({

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import { channelSettingsFailed, projectUsed } from '../../../src/render/strings/settings.ts';
 import { projectForbidden } from '../../../src/render/strings/turn-errors.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
@@ -66,6 +67,35 @@ describe('the project of a channel', () => {
     await saveChannelSettings(scene, channel, { channel_project: secret });
     await scene.finished(channel, scene.ask(channel, 'by somebody who may'));
     expect(taskOf(scene, 'by somebody who may')?.project.id).toBe(secret);
+  });
+
+  test('is told to both channels if another one uses it, with who did that', async () => {
+    const [home, other] = [scene.channel(), scene.slack.createChannel({ name: 'other', private: true })];
+    await scene.finished(home, scene.ask(home, 'whose project is told'));
+    const project = projectOf(scene, home)?.id ?? '';
+    await saveChannelSettings(scene, other, { channel_project: project });
+    const told = ({ id }: typeof home, sentence: string) =>
+      scene.until('it is told', () =>
+        [...(scene.slack.channel(id).messages.values() ?? [])].some(({ text }) => text === sentence),
+      );
+    await told(other, projectUsed('ada', true));
+    await told(home, projectUsed('ada', false));
+    const posts = [...scene.slack.channel(home.id).messages.values()];
+    expect(JSON.stringify(posts.map(({ blocks }) => blocks))).toContain(`<#${other.id}>`);
+  });
+
+  test('is not used where another organisation reads, however public it is', async () => {
+    for (const isPrivate of [true, false]) {
+      const home = scene.slack.createChannel({ name: `home-${isPrivate}`, private: isPrivate });
+      await scene.finished(home, scene.ask(home, `kept at home ${isPrivate}`));
+      const project = projectOf(scene, home)?.id ?? '';
+      const shared = scene.slack.createChannel({ name: `with-others-${isPrivate}` });
+      const modal = await openChannelSettings(scene, ada, shared);
+      shared.shared = true;
+      const errors = { channel_project: channelSettingsFailed.sharedChannel };
+      expect(await modal.save({ channel_project: project })).toEqual({ response_action: 'errors', errors });
+      expect(await auditRows(scene, shared, 'setting')).toEqual([]);
+    }
   });
 
   test('is renamed and described, and only what changed is sent', async () => {

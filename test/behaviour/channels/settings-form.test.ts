@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
-import { noticeNotPosted, settingNotices, settingsSaved } from '../../../src/render/strings/index.ts';
+import {
+  channelSettingsFailed,
+  noticeNotPosted,
+  settingNotices,
+  settingsSaved,
+} from '../../../src/render/strings/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
@@ -116,6 +121,42 @@ describe("the form of a channel's settings", () => {
     await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
     expect(direct().filter((text) => text === notice)).toHaveLength(1);
     mend();
+  });
+
+  test('shows names as text in all its notices, whatever they hold', async () => {
+    const name = '*Ada* <!channel> <https://one.example|two.example> & `co`';
+    const person = scene.slack.createPerson({ name });
+    const channel = scene.channel();
+    const dm = scene.slack.openDm(person);
+    for (const mode of ['everything', 'mentions'])
+      expect(
+        await (await openChannelSettings(scene, person, channel)).save({
+          channel_listen_mode: mode,
+          channel_switches: mode === 'everything' ? ['allow_workflow_steps'] : [],
+        }),
+      ).toBeUndefined();
+    const posts = () => [...channel.messages.values(), ...dm.messages.values()];
+    const notices = () => posts().filter(({ text }) => /asked me|workflow steps/.test(text));
+    await scene.until('both are told', () => notices().length === 2);
+    for (const { text, blocks } of notices()) {
+      expect(text).not.toMatch(/<!|<https/);
+      expect(JSON.stringify(blocks)).toContain('"plain_text"');
+      expect(JSON.stringify(blocks)).not.toContain('mrkdwn');
+    }
+  });
+
+  test('is saved so often by one person in an hour, and no more', async () => {
+    const person = scene.slack.createPerson({ name: 'restless' });
+    const channel = scene.channel();
+    const models = ['fast', 'max'];
+    let said: unknown;
+    let saves = 0;
+    for (; said === undefined && saves < 40; saves += 1) {
+      const modal = await openChannelSettings(scene, person, channel);
+      said = await modal.save({ channel_model: models[saves % 2] ?? '' });
+    }
+    expect(saves).toBe(31);
+    expect(JSON.stringify(said)).toContain(channelSettingsFailed.tooOften);
   });
 
   test('saves and audits nothing when nothing was changed', async () => {

@@ -128,6 +128,28 @@ describe.concurrent('a link to a message', () => {
     expect(alone.prompt).toContain('the epsilon plates, reply 2');
   });
 
+  test('is not read any more right after its channel became private or shared, or its reader was removed', async () => {
+    const open = place('just-open', { members: [grace] });
+    const root = thread(open, 'the open plates');
+    const asking = place('just-asking');
+    expect((await askAbout(asking, 'while it is open', root)).prompt).toContain('the open plates');
+    slack.convert(open, 'private');
+    expect((await askAbout(asking, 'once it is private', root)).prompt).not.toContain('the open plates');
+    slack.convert(open, 'public');
+    open.shared = true;
+    expect((await askAbout(asking, 'once it is shared', root)).prompt).not.toContain('the open plates');
+    const secret = place('just-secret', { private: true });
+    const hidden = thread(secret, 'the secret plates');
+    const dm = slack.openDm(mary);
+    const ask = (title: string) => {
+      const text = `${title} ${slack.permalink(hidden)}`;
+      return outcome(dm, slack.say({ person: mary, channel: dm, text }), title);
+    };
+    expect((await ask('while she is in it')).prompt).toContain('the secret plates');
+    slack.kick(secret, mary);
+    expect((await ask('once she is not')).prompt).not.toContain('the secret plates');
+  });
+
   test.each<[string, Case, string]>([
     ['private', { linked: { private: true } }, "it's in a private conversation"],
     [

@@ -260,8 +260,6 @@ describe("a task's details", () => {
     await modalShows('Ours alone', scene.grace);
     await slack.closeView(scene.grace);
     slack.kick(channel, scene.grace);
-    // Who was in the channel a moment ago is remembered for half a minute, but not by a new process.
-    await scene.sandbox.restartBot();
     const value = `${channel.id}/${root.ts}`;
     await slack.click({ person: scene.grace, view: 'home', actionId: 'task_details', value });
     const text = await modalShows("You aren't in this task's channel", scene.grace);

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { accessDenialFor, accessPolicyFor, isKindAllowed } from '../../../src/relay/access/access-policy.ts';
+import {
+  accessDenialUnder,
+  accessPolicyFor,
+  isKindAllowed,
+} from '../../../src/relay/access/access-policy.ts';
 import type { RelayDeps } from '../../../src/relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
@@ -24,11 +28,13 @@ function access(usual: AllowedUsers, set: Partial<Settings> = {}): RelayDeps {
 
 /** Slack says of everybody that they are of this kind. */
 const people = (kind: PersonKind) => ({
-  requirePerson: async (id: string) => ({ id, name: id, kind, isHuman: true, isAdmin: false }),
+  currentPerson: async (id: string) => ({ id, name: id, kind, isHuman: true, isAdmin: false }),
 });
 
-const denial = (deps: RelayDeps, kind: PersonKind, person = asker.person) =>
-  accessDenialFor(deps, people(kind), { ...asker, person }, AbortSignal.timeout(1_000));
+const denial = async (deps: RelayDeps, kind: PersonKind, person = asker.person) => {
+  const set = await deps.store.settings.inForce(asker.workspace, asker.channel);
+  return accessDenialUnder(set, deps, people(kind), { ...asker, person }, AbortSignal.timeout(1_000));
+};
 
 describe('who may use the agent', () => {
   test.each<[AllowedUsers, PersonKind[]]>([

@@ -6,6 +6,7 @@ import {
 } from '../../../src/relay/access/control-permission.ts';
 import type { RelayDeps, WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import type { MembershipStatus } from '../../../src/slack/channel-membership.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { TaskControl } from '../../../src/store/schema.ts';
 import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
@@ -30,11 +31,17 @@ interface House {
 function house(
   by: TaskControl,
   kind: PersonKind = 'member',
-  more: { admin?: boolean; starter?: string; silent?: boolean; set?: Partial<Settings> } = {},
+  more: {
+    admin?: boolean;
+    starter?: string;
+    silent?: boolean;
+    set?: Partial<Settings>;
+    place?: MembershipStatus;
+  } = {},
 ): House {
   const [asked, told, trail]: [string[], House['told'], unknown[]] = [[], [], []];
   const people = {
-    person: async (id: string, signal?: AbortSignal) => {
+    personNow: async (id: string, signal?: AbortSignal) => {
       asked.push(id);
       if (more.silent === true)
         await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -53,11 +60,11 @@ function house(
         get: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
       },
       threads: { get: async () => (more.starter === undefined ? undefined : { started_by: more.starter }) },
-      audit: { add: async (entry: unknown) => void trail.push(entry) },
+      audit: { addRefusal: async (entry: object) => void trail.push({ kind: 'refusal', ...entry }) },
     },
     log: silentLog,
     settings: { controlsBy: by, admits: 'members', answers: EVERYWHERE, admitsBots: [] },
-    workspace: () => ({ people, posting }),
+    workspace: () => ({ people, posting, membership: { statusOf: async () => more.place ?? 'member' } }),
   };
   return { deps: deps as unknown as RelayDeps, asked, told, trail };
 }
@@ -118,7 +125,19 @@ test('a permitted control sends no message and writes no audit row', async () =>
   expect([told, trail]).toEqual([[], []]);
 });
 
-test("a turn's asker may do what the starter may, also in a direct message, without a lookup in Slack", async () => {
+test.each<[MembershipStatus, boolean, string | undefined]>([
+  ['member', true, undefined],
+  ['outsider', false, strings.controlRefused.outsider],
+  ['outsider', true, strings.controlRefused.outsider],
+  // Where Slack lists no members, its word that somebody presses there counts, which a modal does not have.
+  ['unknown', false, undefined],
+  ['unknown', true, strings.controlRefused.hidden],
+])("whoever is a channel's %s, in a modal: %s, gets %s", async (place, isInView, answer) => {
+  const { deps } = house('channel', 'member', { place });
+  expect(await controlRefusal(deps, { ...use, isReadOnly: true, isInView })).toBe(answer);
+});
+
+test("a turn's asker may stop it as the starter may, also in a direct message, without a lookup in Slack", async () => {
   const theirs = house('starter', 'guest', { starter: 'U1' });
   expect(await mayUseControl(theirs.deps, { ...use, turn: { id: 'turn-1', asked_by: 'U2' } })).toBe(true);
   const direct = house('admins', 'guest');

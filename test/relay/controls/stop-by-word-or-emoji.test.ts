@@ -35,7 +35,9 @@ test('a stop reaches the next turn, too, where the one before ends while Slack s
     return { id, name: id, kind: 'member', isAdmin: false };
   };
   const settings = { controlsBy: 'channel', admits: 'members', answers: EVERYWHERE, admitsBots: [] };
-  const deps = { store, settings, log: silentLog, workspace: () => ({ people: { person } }) };
+  const membership = { statusOf: async () => 'member' };
+  const workspace = () => ({ people: { personNow: person }, membership });
+  const deps = { store, settings, log: silentLog, workspace };
   const relay = deps as unknown as RelayDeps;
   const stopped: string[] = [];
   const control = new StopControl(relay, (turn) => stopped.push(turn.id));

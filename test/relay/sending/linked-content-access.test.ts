@@ -24,9 +24,9 @@ function slackSays({ linked, asking, status, person, areAllInsiders, areMembersL
   });
   return {
     people: {
-      currentChannel: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
+      channelNow: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
       isElsewhere: async () => linked?.kind === 'elsewhere',
-      currentPerson: async (id: string) => ({
+      personNow: async (id: string) => ({
         id,
         name: id,
         kind: person ?? 'member',

@@ -7,76 +7,14 @@ import { SlackError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
 
 /** Longest lookup of the bot's own name (ms). */
 const BOT_NAME_TIMEOUT_MS = 500;
-
-/** Whether a person is in a channel, or has this direct conversation. `hidden`: Slack lists no members; `unknown`: it is unavailable. */
-export async function membershipIn(
-  { membership, posting }: Pick<WorkspaceClient, 'membership' | 'posting'>,
-  channel: string,
-  person: string,
-  isNow = false,
-): Promise<'member' | 'outsider' | 'hidden' | 'unknown'> {
-  try {
-    // With our scopes Slack does not list the members of a direct conversation.
-    if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? 'member' : 'outsider';
-    const status = await membership.statusOf(channel, person, isNow);
-    return status === 'unknown' ? 'hidden' : status;
-  } catch (error) {
-    if (!(error instanceof SlackError)) throw error;
-    return 'unknown';
-  }
-}
 
 /** The sentence in a conversation that the bot is not in. */
 export async function inviteMe({ people, bot }: Pick<WorkspaceClient, 'people' | 'bot'>): Promise<string> {
   const name = people.personName(bot.userId).catch(() => undefined);
   return strings.inviteMe(await within(BOT_NAME_TIMEOUT_MS, name, undefined));
-}
-
-/** The sentence for a person who may not see a channel's tasks; undefined if they may. */
-export async function channelTasksRefusal(
-  workspace: Pick<WorkspaceClient, 'membership' | 'posting'>,
-  channel: string,
-  person: string,
-): Promise<string | undefined> {
-  const { outsider, hidden, membershipUnknown: unknown } = strings.home;
-  return { member: undefined, outsider, hidden, unknown }[await membershipIn(workspace, channel, person)];
-}
-
-/**
- * The sentence for a person who may not see a task; undefined if they may. The members of its channel may, and where
- * Slack does not list those, the person who started it (`isReadableBy`). `isNow`: by no cached answer.
- */
-export async function taskRefusal(
-  workspace: Pick<WorkspaceClient, 'membership' | 'posting' | 'people'>,
-  row: Pick<TaskRow, 'channel' | 'started_by'>,
-  person: string,
-  isNow = false,
-): Promise<string | undefined> {
-  const isStarter = row.started_by === person;
-  const { outsider, hidden, membershipUnknown: unknown } = strings.tasks;
-  if (isDirectChannel(row.channel)) return isStarter ? undefined : outsider;
-  const status = await membershipIn(workspace, row.channel, person, isNow);
-  if (status !== 'hidden') return { member: undefined, outsider, unknown }[status];
-  if (!isStarter) return hidden;
-  try {
-    return (await isReadableBy(workspace, row.channel, person)) ? undefined : hidden;
-  } catch (error) {
-    if (!(error instanceof SlackError)) throw error;
-    return unknown;
-  }
-}
-
-/**
- * Whether somebody who was in a conversation still reads it although Slack lists no members: nobody leaves group messages,
- * and full members read public channels (too large ones are not listed). Else the bot is not there.
- */
-async function isReadableBy({ people }: Pick<WorkspaceClient, 'people'>, channel: string, person: string) {
-  const { kind } = await people.currentChannel(channel);
-  return kind === 'group_dm' || (kind === 'public' && (await people.currentPerson(person)).kind === 'member');
 }
 
 type ListDeps = Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>;

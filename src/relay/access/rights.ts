@@ -1,0 +1,104 @@
+import { unlessAborted } from '../../calls/retries-and-waits.ts';
+import type { PersonKind } from '../../slack/directory.ts';
+import { SlackError } from '../../slack/errors.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
+import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { accessPolicyFor, type ClosedBy, closingAt, isKindAllowed, recordRefusal } from './access-policy.ts';
+
+/** What a use needs. */
+export interface Need {
+  /**
+   * Anybody whom Slack shows what is said where they are, somebody who may use the agent there, a full member of the
+   * workspace, or an admin of it.
+   */
+  who: 'reader' | 'user' | 'member' | 'admin';
+  /**
+   * Where they are: `listed` among the channel's members; `acting` there, as Slack has just said, which counts if it lists
+   * none; `reading` what they began there, which it counts as if it lists none of a channel that they can read; `anywhere`.
+   */
+  place: 'listed' | 'acting' | 'reading' | 'anywhere';
+}
+
+/** Why somebody lacks a right. `unknown`: Slack does not say in time; `hidden`: it does not list the channel's members. */
+export type LackingRight = Exclude<PersonKind, 'member'> | 'admins' | 'outsider' | 'hidden';
+
+type RightDeps = Pick<RelayDeps, 'workspace' | 'store' | 'settings'>;
+
+/**
+ * Why a person may not do what needs this, as Slack says at this moment; undefined if they may. The only way to a right:
+ * nothing that was known before counts, and if Slack does not answer before `signal`, nobody has it. Throws a StoreError.
+ */
+export async function lackingRight(
+  deps: RightDeps,
+  actor: ChannelActor,
+  { who, place }: Need,
+  signal?: AbortSignal,
+): Promise<LackingRight | undefined> {
+  const slack = deps.workspace(actor.workspace);
+  if (slack === undefined) return 'unknown';
+  try {
+    const [{ kind, isAdmin }, lackingPlace] = await Promise.all([
+      slack.people.personNow(actor.person, signal),
+      unlessAborted(placeNow(slack, actor, place), signal),
+    ]);
+    if (kind !== 'member') {
+      if (who === 'member' || who === 'admin') return kind;
+      const admits = who === 'reader' ? 'everyone' : (await accessPolicyFor(deps, actor)).admits;
+      if (!isKindAllowed(admits, kind)) return kind;
+    }
+    if (who === 'admin' && !isAdmin) return 'admins';
+    if (lackingPlace !== 'hidden' || place !== 'reading') return lackingPlace;
+    // Nobody leaves group messages, and full members read public channels; too large ones are not listed.
+    const channel = await slack.people.channelNow(actor.channel, signal);
+    const isRead = channel.kind === 'group_dm' || (channel.kind === 'public' && kind === 'member');
+    return isRead ? undefined : 'hidden';
+  } catch (error) {
+    if (error instanceof SlackError || signal?.aborted === true) return 'unknown';
+    throw error;
+  }
+}
+
+async function placeNow(
+  { posting, membership }: WorkspaceClient,
+  { channel, person }: ChannelActor,
+  place: Need['place'],
+): Promise<'outsider' | 'hidden' | undefined> {
+  if (place === 'anywhere' || channel === WHOLE_WORKSPACE) return undefined;
+  // With our scopes Slack does not list the members of a direct conversation.
+  if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? undefined : 'outsider';
+  const status = await membership.statusOf(channel, person);
+  if (status === 'unknown') return place === 'acting' ? undefined : 'hidden';
+  return status === 'member' ? undefined : status;
+}
+
+/** Why a person may not use the agent in a channel now: the place is closed, or they lack the right. Throws a StoreError. */
+export async function useDenial(
+  deps: RightDeps,
+  asker: ChannelActor,
+  place: Need['place'],
+  signal: AbortSignal,
+): Promise<ClosedBy | LackingRight | undefined> {
+  try {
+    const closing = await closingAt(deps, asker, signal);
+    return closing ?? (await lackingRight(deps, asker, { who: 'user', place }, signal));
+  } catch (error) {
+    if (error instanceof SlackError || signal.aborted) return 'unknown';
+    throw error;
+  }
+}
+
+/** Whether a person is an admin now. A refusal goes into the audit trail, unless Slack does not say. */
+export async function isAdminFor(
+  deps: RightDeps & Pick<RelayDeps, 'log'>,
+  actor: WorkspaceActor,
+  control: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const asked = { ...actor, channel: WHOLE_WORKSPACE };
+  const why = await lackingRight(deps, asked, { who: 'admin', place: 'anywhere' }, signal);
+  if (why !== undefined && why !== 'unknown')
+    await recordRefusal(deps, actor, { control, by: 'admins', why: 'admins' });
+  return why === undefined;
+}

@@ -69,8 +69,8 @@ export async function taskUseRefusal(
   const use = { ...row, person };
   const closing = WORK_EVERYWHERE.has(control) ? undefined : await closingAt(deps, row);
   const place = row.started_by === person ? 'reading' : 'listed';
-  // Whoever reads the thread may see what it holds; the rest is the agent's work.
-  const who = control === 'task_details' ? 'reader' : 'user';
+  // Whoever reads the thread may see what it holds, and who may delete that is asked next; the rest is the agent's work.
+  const who = WORK_EVERYWHERE.has(control) ? 'reader' : 'user';
   const why = closing ?? (await lackingRight(deps, use, { who, place }));
   if (why === undefined) return undefined;
   await recordRefusal(deps, use, { control, why });

@@ -7,6 +7,7 @@ import type { TurnContext } from './turn-context.ts';
 /** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */
 export async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
+  if (isDirectChannel(turn.channel)) return;
   const isShared = await workspace.people.sharing(turn.channel, lease.signal);
   if (isShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
   await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);

@@ -106,7 +106,7 @@ async function storm(
     const p95 = (kind: 'probe' | 'storm') => round(Math.min(9_999, percentile(crowd.signs(kind), 0.95)));
     return {
       signP95Seconds: p95('probe'),
-      ownSignP95Seconds: p95('storm'),
+      ...(crowd.signs('storm').length > 0 && { ownSignP95Seconds: p95('storm') }),
       callsEach: round(calls.length / Math.max(1, count)),
       lookupsEach: round(lookups / Math.max(1, count)),
       throttled: Object.values(sandbox.slack.throttledCalls).reduce((sum, refused) => sum + refused, 0),

@@ -143,7 +143,8 @@ export class PoisonPlay {
     if (!this.#options.isPlain) await this.#options.kind.beforeRestart?.(this.#scene);
     await slack.settled();
     hear();
-    const gap = "update workspaces set last_receiving_at = now() - interval '10 minutes'";
+    const gap =
+      "with ended as (delete from receiving) update workspaces set last_receiving_at = now() - interval '10 minutes'";
     await restartBot(async () => void (await database.query(gap)));
     this.#restartedAt = Date.now();
   }

@@ -73,8 +73,6 @@ export const RATE_LIMITS = {
   'auth.test': HUNDREDS_PER_MINUTE,
   'auth.revoke': TIER_3,
   'auth.teams.list': TIER_2,
-  /** Of the app, not of a workspace. */
-  'oauth.v2.access': TIER_4,
 } as const satisfies Record<string, RateLimit>;
 
 /** Slack's method, or the name of the limit per channel. */

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
-import { retryTransient, SlackAuthError, SlackRateLimitError } from './errors.ts';
+import { retryTransient, SlackAuthError } from './errors.ts';
 import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
-import type { Permit, PermitStore } from './permit-queue.ts';
-import { RATE_LIMITS, RateLimiter } from './rate-limits.ts';
 import {
   anyResponseSchema,
   clientForToken,
@@ -137,22 +135,11 @@ async function renewToken({ clientId, clientSecret, ...options }: TokenRenewalOp
 export type SlackTokens = ReturnType<typeof slackTokens>;
 
 /** What Slack does with the tokens of workspaces that install the app. Each throws a SlackError if Slack does not answer. */
-export function slackTokens(options: TokenRenewalOptions & { rateLimitStore: PermitStore }) {
-  const { slackApiUrl, log, rateLimitStore: store } = options;
+export function slackTokens({ clientId, clientSecret, slackApiUrl, log, onCall }: TokenRenewalOptions) {
   const at = { slackApiUrl, log };
-  const rateLimiter = new RateLimiter({ workspace: '', store, rateLimits: RATE_LIMITS, log });
-  const method = 'oauth.v2.access';
   return {
     isValid: (token: string) => isTokenValid({ ...at, token }),
-    /** Waits until a token may be renewed under the app's rate limit; undefined if that takes longer (ms). */
-    renewalPermit: (maxWaitMs: number, signal: AbortSignal): Promise<Pick<Permit, 'release'> | undefined> =>
-      rateLimiter.permit(method, { maxWaitMs, signal }),
-    /** Renews a token, with a permit. After a refusal of the rate limit, there is none for as long as Slack says. */
-    renew: (refreshToken: string) =>
-      renewToken(options, refreshToken).catch((error: unknown) => {
-        if (error instanceof SlackRateLimitError) rateLimiter.backOff(method, error.retryAfterMs);
-        throw error;
-      }),
+    renew: (refreshToken: string) => renewToken({ clientId, clientSecret, ...at, onCall }, refreshToken),
     revoke: (token: string) => revokeToken({ ...at, token }),
     workspacesOf: (token: string) => workspacesOfToken({ ...at, token }),
   };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { identifyToken, isTokenValid, slackTokens } from '../../src/slack/tokens.ts';
-import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
+import { identifyToken, isTokenValid } from '../../src/slack/tokens.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { silentLog } from '../support/silent-log.ts';
 
@@ -50,21 +49,5 @@ test('a token counts as dead only where Slack says that the token itself is', as
   slack.on('auth.test', { status: 503, body: '<html>Down for maintenance</html>' });
   const maintained = isTokenValid({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
   await expect(maintained).rejects.toMatchObject({ code: 'unavailable' });
-  await slack.stop();
-});
-
-test('renewals of tokens share a rate limit, and wait for as long as Slack says', async () => {
-  const slack = await new ScriptedSlack().start();
-  const options = { clientId: '1.2', clientSecret: 's', slackApiUrl: slack.apiUrl, log: silentLog };
-  const rateLimitStore = new InMemoryRateLimits();
-  const [one, other] = [1, 2].map(() => slackTokens({ ...options, rateLimitStore }));
-  const { signal } = new AbortController();
-  const permitted = async (by: typeof one) => (await by?.renewalPermit(100, signal)) !== undefined;
-  let granted = 0;
-  while (await permitted(granted % 2 === 0 ? one : other)) granted += 1;
-  expect(granted).toBe(15);
-  slack.on('oauth.v2.access', { status: 429, headers: { 'retry-after': '30' }, body: {} });
-  await expect(one?.renew('refresh')).rejects.toMatchObject({ code: 'throttled', retryAfterMs: 30_000 });
-  for (const by of [one, other]) expect(await by?.renewalPermit(20_000, signal)).toBeUndefined();
   await slack.stop();
 });

@@ -10,7 +10,6 @@ const { kysely } = await openDatabase({ url: process.argv[2] ?? '', log: silentL
 const unused = () => Promise.reject(new Error('Slack is not asked for this.'));
 const slack: SlackTokens = {
   isValid: unused,
-  renewalPermit: async () => ({ release: () => undefined }),
   revoke: unused,
   workspacesOf: unused,
   renew: async (refreshToken) => {

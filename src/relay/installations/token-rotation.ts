@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { doubledMs, repeatCall, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
-import { isPermanentRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { SlackTokens } from '../../slack/tokens.ts';
 import type { Store } from '../../store/store.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/encryption.ts';
@@ -14,8 +13,6 @@ const RENEW_AHEAD_MS = 2 * 60 * 60_000;
 const POLL_INTERVAL_MS = 60_000;
 /** How many tokens a process renews at a time. */
 const MAX_CONCURRENT = 10;
-/** How long a process waits for the app's rate limit before it looks again (ms). */
-const MAX_PERMIT_WAIT_MS = 10_000;
 /** How long a process has for a renewal (ms): longer than the call takes, and short beside the time that is left. */
 const CLAIM_MS = 2 * 60_000;
 /** The pauses between attempts to save a renewed token (ms): the first, doubling, and the longest. */
@@ -72,19 +69,15 @@ export class TokenRotation extends Poller {
     clearTimeout(timer);
   }
 
-  /** Claims and begins what is due, one for each permit, so that no claim ends while it waits for one. */
+  /** Claims and begins what is due; no renewal waits for another. */
   async #beginDue(): Promise<void> {
-    const { slack, store } = this.#deps;
-    while (this.#running.size < MAX_CONCURRENT) {
-      const permit = await slack.renewalPermit(MAX_PERMIT_WAIT_MS, this.signal);
-      if (permit === undefined) return;
-      const except = [...this.#running.keys()];
-      const options = { ms: RENEW_AHEAD_MS, except, limit: 1, claimMs: this.#claimMs };
-      const [renewal] = await store.installations.claimRenewals(options);
-      if (renewal === undefined) return permit.release();
+    const limit = MAX_CONCURRENT - this.#running.size;
+    const options = { ms: RENEW_AHEAD_MS, except: [...this.#running.keys()], limit, claimMs: this.#claimMs };
+    const claimed = await this.#deps.store.installations.claimRenewals(options);
+    for (const renewal of claimed) {
       const run = this.#renew(renewal).finally(() => {
-        if (this.#running.size === MAX_CONCURRENT) this.pollNow();
         this.#running.delete(renewal.workspace);
+        if (claimed.length === limit) this.pollNow();
       });
       this.#running.set(renewal.workspace, run);
     }
@@ -105,11 +98,10 @@ export class TokenRotation extends Poller {
       log.info({ workspace }, 'token renewed');
       inBackground(this.#onRenewed(), log, 'applying a renewed token failed; the next refresh does it');
     } catch (error) {
-      const about = { workspace, err: error };
-      const isRefused = error instanceof SlackAuthError || isPermanentRefusal(error);
-      if (isRefused)
-        log.error(about, 'Slack refuses to renew a token: the app must be installed there again');
-      else log.warn(about, 'renewing a token failed; trying again');
+      log.error(
+        { workspace, err: error },
+        'renewing a token failed; if it keeps failing, the app must be reinstalled',
+      );
     }
   }
 

@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { type Logger, pino } from 'pino';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import { z } from 'zod';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { CredentialGate } from '../../../src/calls/credential-gate.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
@@ -20,7 +19,7 @@ import {
 } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import type { Lease } from '../../../src/relay/runtime/lease.ts';
-import { SlackAuthError, SlackRateLimitError, SlackRefusedError } from '../../../src/slack/errors.ts';
+import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
 import type { Installation } from '../../../src/slack/slack-client.ts';
 import type { SlackTokens } from '../../../src/slack/tokens.ts';
 import { StoreError } from '../../../src/store/errors.ts';
@@ -106,7 +105,6 @@ function slackTokens(parts: Partial<SlackTokens>): SlackTokens {
   const every = Object.assign(new Set<string>(), { has: () => true });
   return {
     isValid: unexpected,
-    renewalPermit: async () => ({ release: () => undefined }),
     renew: unexpected,
     revoke: unexpected,
     workspacesOf: async () => every,
@@ -360,36 +358,6 @@ test('tokens that cannot be renewed are retried less and less often, so that oth
     expect(tries).toBe(before + 1);
     await letMinutesPass(1.1);
   }
-});
-
-test('no more tokens are claimed than the rate limit lets be renewed, and only what Slack refuses needs a new installation', async () => {
-  await kysely.deleteFrom('installations').execute();
-  for (id of ['T601', 'T602', 'T603', 'T604']) await install(`xoxb-${id}`, new Date(Date.now() + hour));
-  let permits = 2;
-  const release = vi.fn<() => void>();
-  const said: { workspace: string; msg: string }[] = [];
-  const logged = z.object({ workspace: z.string(), msg: z.string() });
-  const log = pino({ level: 'info' }, { write: (line) => void said.push(logged.parse(JSON.parse(line))) });
-  const refused = { method: 'oauth.v2.access', slackCode: 'invalid_refresh_token', outcome: 'none' } as const;
-  const renew = async (refreshToken: string) => {
-    if (refreshToken.endsWith('T602')) throw new SlackRefusedError(refused, 'It is spent.');
-    throw new SlackRateLimitError(refused);
-  };
-  const renewalPermit = async () => {
-    permits -= 1;
-    return permits < 0 ? undefined : { release };
-  };
-  const deps = { store, keyring, slack: slackTokens({ renew, renewalPermit }), log };
-  const rotation = new TokenRotation(deps, async () => undefined);
-  await rotation.renewDue();
-  expect(said.map(({ workspace }) => workspace).toSorted()).toEqual(['T601', 'T602']);
-  const lost = said.filter(({ msg }) => msg.includes('installed there again'));
-  expect(lost.map(({ workspace }) => workspace)).toEqual(['T602']);
-  permits = 9;
-  await rotation.renewDue();
-  expect(said).toHaveLength(4);
-  expect(release).toHaveBeenCalledTimes(1);
-  await kysely.deleteFrom('installations').execute();
 });
 
 test('the start does not wait for Slack, and the stop only for renewals in progress', async () => {

@@ -9,6 +9,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   connect: () => import('./connect.ts'),
   crowd: () => import('./crowd.ts'),
   database: () => import('./database.ts'),
+  dois: () => import('./dois.ts'),
   files: () => import('./files.ts'),
   history: () => import('./history.ts'),
   live: () => import('./live.ts'),

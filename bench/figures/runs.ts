@@ -95,6 +95,15 @@ function randomRun(script: string, name: string, what: string, args: readonly st
   return { name: `${script}-${name}`, what, command, seedOption: '--seed' } as const;
 }
 
+const DOI_FORMS = [
+  ['bare', 'bare'],
+  ['parentheses', 'in parentheses'],
+  ['markdown', 'in Markdown'],
+  ['json', 'in JSON'],
+  ['html', 'in HTML'],
+  ['fullStop', 'before a full stop'],
+] as const;
+
 /** Each figure that a page quotes: the run that measures it, its bar, and what can move it. */
 export const RUNS: readonly Run[] = [
   {
@@ -244,6 +253,22 @@ export const RUNS: readonly Run[] = [
         unit: 'times',
         bar: { atMost: 3 },
       },
+    ],
+  },
+  {
+    name: 'dois',
+    what: 'A list of real DOIs, each in seven forms in which answers and tools write them',
+    command: ['bench', '--', 'dois'],
+    seconds: 20,
+    needs: 'a list of DOIs',
+    dependsOn: ['src/render/messages', 'bench/dois.ts'],
+    figures: [
+      none('wrong', 'links to another address'),
+      { field: 'missedPercent', what: 'missed in the worst form', unit: '%', bar: { atMost: 1 } },
+      ...DOI_FORMS.flatMap(([form, what]) => [
+        none(`${form}.wrong`, `links to another address, ${what}`),
+        { field: `${form}.missedPercent`, what: `missed, ${what}`, unit: '%', bar: { atMost: 1 } },
+      ]),
     ],
   },
   {

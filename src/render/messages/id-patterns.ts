@@ -2,55 +2,127 @@
 export const MAX_FINDS = 2_000;
 
 /** An id is no part of a name, a path, a file's name or an e-mail address; `_` may be the mark of emphasis. */
-const BEFORE = '(?:(?<=doi\\.org/)|(?<![A-Za-z\\d/.@-]|\\w_))';
+const BEFORE = '(?<![A-Za-z\\d/.@-]|\\w_)';
 const AFTER = '(?![A-Za-z\\d%@]|[_.]\\w|/(?!ID))';
 /** What stands between a word and its id in prose, Markdown, JSON and XML. */
-const MARKS = '["\'`*_:：#=>()（[ \\t\\u200e\\u200f-]{1,8}';
-/** What stands between the ids of a list. */
-const SEPARATOR = /["'`*_)\]]{0,3}[ \t]{0,3}(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
-/** What addresses and DOIs do not hold in prose, Markdown or JSON: spaces, quotes, brackets, punctuation beyond ASCII. */
+const MARKS = '["\'`*_:：#=>()（[ \\t-]{1,8}';
+/** What stands between the ids of a list: each may have a remark in brackets. */
+const SEPARATOR =
+  /["'`*_)\]]{0,3}[ \t]{0,3}(?:[([][^()[\]\n]{1,60}[)\]][ \t]{0,3})?(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
+/** What addresses do not hold in prose, Markdown or JSON: spaces, quotes, brackets, punctuation beyond ASCII. */
 const ENDS = '\\s<>"\'`{}[\\]|\\\\*\\u2000-\\u206f\\u3000-\\u303f\\uff00-\\uffef';
-export const ADDRESS = new RegExp(`https?://(?:(?!&[lg]t;)[^${ENDS}^]|'(?=\\w{2})|\\\\[_()~]){1,2000}`, 'gi');
+export const ADDRESS = new RegExp(`https?://(?:[^${ENDS}^]|'(?=\\w{2})|\\\\[_()~]){1,2000}`, 'gi');
+/** What may stand between the name of a registry and its id. */
+const CALLED =
+  '(?:[ _-]?(?:IDs?|ACs?|accessions?|codes?|numbers?|nos?\\.?|identifiers?|entry|entries|structures?)){0,2}(?: is| are)?';
 const PDB = '(?!\\d+(?:[KMGT]B|st|nd|rd|th)\\b)[1-9]';
+const UNIPROT = '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})';
 
-/** Kinds of ids: the first of their `pages` is linked; further ones count as the same. */
+/**
+ * Kinds of ids by the patterns of their registries, narrower where a pattern allows other words: the first of their `pages`
+ * is linked; further ones count as the same. Of an id, its page is that without what `dropped` matches. Of those
+ * `isInTextOnly`, a table that a tool returns may have thousands, on which no answer rests.
+ */
 export const ID_KINDS = [
   {
-    id: `10\\.[1-9]\\d{3,4}(?:\\.\\d+)*/(?:\\(SICI\\)[!-z]{1,150}?;2-\\w|(?:[^${ENDS}\\u0080-\\uffff,;&?#%]|%[\\da-fA-F]{2}|\\\\[_()]){1,200})`,
-    pages: ['doi.org/', 'dx.doi.org/'],
-  },
-  {
-    word: '(?:PMIDs?|PubMed[ _-]?IDs?)(?: Version="\\d")?',
+    word: `(?:PMIDs?|PubMed[ _-]?IDs?|PubMed(?=:|$))${CALLED}(?: Version="\\d")?`,
     id: '\\d{5,8}',
     // "and 50000 cells" may follow the first one.
     next: '\\d{7,8}',
-    pages: ['pubmed.ncbi.nlm.nih.gov/', 'www.ncbi.nlm.nih.gov/pubmed/'],
+    pages: [
+      'pubmed.ncbi.nlm.nih.gov/',
+      'www.ncbi.nlm.nih.gov/pubmed/',
+      'europepmc.org/article/MED/',
+      'europepmc.org/abstract/MED/',
+    ],
   },
   {
     id: 'PMC\\d{5,8}',
-    pages: ['pmc.ncbi.nlm.nih.gov/articles/', 'www.ncbi.nlm.nih.gov/pmc/articles/'],
+    pages: [
+      'pmc.ncbi.nlm.nih.gov/articles/',
+      'www.ncbi.nlm.nih.gov/pmc/articles/',
+      'europepmc.org/articles/',
+      'europepmc.org/article/PMC/',
+    ],
   },
   { id: 'NCT\\d{8}', pages: ['clinicaltrials.gov/study/', 'clinicaltrials.gov/ct2/show/'] },
-  { id: 'GSE\\d{3,6}', pages: ['www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc='] },
-  // A table that a tool returns may have thousands, on which no answer rests.
-  { id: 'rs\\d{4,10}', pages: ['www.ncbi.nlm.nih.gov/snp/'], isInTextOnly: true },
+  { id: 'ISRCTN ?\\d{8}', dropped: / /, pages: ['www.isrctn.com/'] },
+  {
+    id: '20(?:0[4-9]|1\\d|2[0-5])-\\d{6}-\\d{2}(?!-\\d)(?:[/-](?:[A-Z]{2}|3rd))?',
+    dropped: /.(?:[A-Z]{2}|3rd)$/,
+    pages: ['www.clinicaltrialsregister.eu/ctr-search/search?query='],
+  },
+  { id: '20[2-9]\\d-5\\d{5}-\\d{2}-\\d{2}', pages: ['euclinicaltrials.eu/ctis-public/view/'] },
+  // GSM900 is a band of mobile phones, GDS-15 a scale of depression, GPL3 a licence.
+  { id: 'G(?:SE\\d{3,7}|PL\\d{2,6}|DS\\d{3,5})', pages: ['www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc='] },
+  { id: 'GSM\\d{5,8}', pages: ['www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc='], isInTextOnly: true },
+  {
+    id: '[SED]R[APRSXZ]\\d{6,9}',
+    pages: ['www.ncbi.nlm.nih.gov/sra/', 'www.ebi.ac.uk/ena/browser/view/', 'www.ebi.ac.uk/ena/data/view/'],
+    isInTextOnly: true,
+  },
+  {
+    id: 'PRJ[DEN][A-Z]\\d{1,8}',
+    pages: ['www.ncbi.nlm.nih.gov/bioproject/', 'www.ebi.ac.uk/ena/browser/view/'],
+  },
+  {
+    id: 'R?PXD\\d{6}',
+    pages: [
+      'proteomecentral.proteomexchange.org/cgi/GetDataset?ID=',
+      'www.ebi.ac.uk/pride/archive/projects/',
+    ],
+  },
+  {
+    id: 'E-[A-Z]{4}-\\d{1,6}',
+    pages: ['www.ebi.ac.uk/biostudies/arrayexpress/studies/', 'www.ebi.ac.uk/arrayexpress/experiments/'],
+  },
+  // RS-232 and its like are serial ports.
+  { id: 'rs(?!(?:232|422|485)\\b)\\d{3,10}', pages: ['www.ncbi.nlm.nih.gov/snp/'], isInTextOnly: true },
+  {
+    id: 'ENS(?:[A-Z]{3,4})?(?:E|FM|G|GT|P|R|T)\\d{11}(?:\\.\\d{1,3})?',
+    dropped: /\.\d+$/,
+    pages: ['www.ensembl.org/id/'],
+    isInTextOnly: true,
+  },
+  {
+    id: 'CHEMBL\\d{1,8}',
+    pages: ['www.ebi.ac.uk/chembl/id_lookup/', 'www.ebi.ac.uk/chembl/explore/compound/'],
+    isInTextOnly: true,
+  },
+  { id: 'RCV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/'], isInTextOnly: true },
+  { id: '[SV]CV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/?term='], isInTextOnly: true },
+  {
+    word: `ClinVar(?:(?=:\\d)|[ _-]?Variation${CALLED}|[ _-]?IDs?)`,
+    id: '\\d{4,8}',
+    pages: ['www.ncbi.nlm.nih.gov/clinvar/variation/'],
+  },
+  {
+    word: 'RRIDs?',
+    id: '[A-Za-z]{2,9}(?:-[A-Z]{2,9}|_[A-Z]{2,5})?[_:](?=[A-Za-z-]*\\d|[A-Z]{4}\\b)[A-Za-z\\d]+(?:[:-][A-Za-z\\d]+)*',
+    next: '(?:AB_\\d+|SCR_\\d{6}|CVCL_[A-Z\\d]{4}|Addgene_\\d+)',
+    pages: ['scicrunch.org/resolver/RRID:'],
+  },
   // A digit and three characters with a letter among them; no ordinal and no size.
   {
-    word: 'PDB(?:[ _-]?(?:IDs?|codes?|entry|entries|structures?))?',
-    id: `${PDB}(?=\\d*[A-Z])[A-Z\\d]{3}`,
+    word: `PDB${CALLED}`,
+    id: `(?:pdb_0000)?(?:${PDB}(?=\\d*[A-Z])[A-Z\\d]{3}|${PDB}[a-z][a-z\\d]{2})`,
+    dropped: /^pdb_0000/,
     pages: ['www.rcsb.org/structure/'],
   },
   {
-    word: 'PDB[ _-]?(?:IDs?|codes?|entry|entries)',
+    word: 'PDB[ _-]?(?:IDs?|(?:accession )?codes?|entry|entries)',
     id: `${PDB}(?=\\d*[a-z])[a-z\\d]{3}`,
     pages: ['www.rcsb.org/structure/'],
   },
+  { id: 'pdb_0000[1-9][a-z\\d]{3}', dropped: /^pdb_0000/, pages: ['www.rcsb.org/structure/'] },
   {
-    word: 'UniProt(?:KB)?(?:/Swiss-Prot|/TrEMBL)?(?:[ _-]?(?:IDs?|ACs?|accessions?|entry|entries))?',
-    id: '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})',
+    word: `(?:UniProt(?:KB)?(?:/Swiss-Prot|/TrEMBL)?${CALLED}|primaryAccession)`,
+    id: UNIPROT,
     pages: ['www.uniprot.org/uniprotkb/', 'www.uniprot.org/uniprot/'],
   },
-].map(({ id, next = id, word, pages, isInTextOnly }) => {
+  // As a sequence's header in FASTA has it.
+  { id: `(?<=\\b(?:sp|tr)\\|)${UNIPROT}(?=(?:-\\d+)?\\|)`, pages: ['www.uniprot.org/uniprotkb/'] },
+].map(({ id, next = id, word, pages, dropped, isInTextOnly }) => {
   // Two ids of one kind may share a slash.
   const after = AFTER.replace('ID', () => id);
   return {
@@ -67,7 +139,7 @@ export const ID_KINDS = [
             next: new RegExp(`${next}${after}`, 'y'),
           },
     whole: new RegExp(`^${id}$`),
-    page: `https://${pages[0]}`,
+    pageOf: (one: string) => `https://${pages[0]}${dropped === undefined ? one : one.replace(dropped, '')}`,
     pages: pages.map(withoutWww),
     isInTextOnly: isInTextOnly === true,
   };
@@ -80,8 +152,7 @@ export function idsIn(text: string, { found, listed }: IdKind): { at: number; id
   const ids: { at: number; id: string }[] = [];
   const add = (at: number, raw: string) => {
     const id = wholeName(text, at, raw);
-    const isId = id !== undefined && !isDoubtful(id, text.slice(Math.max(0, at - 12), at));
-    if (isId && ids.length < MAX_FINDS) ids.push({ at, id });
+    if (id !== undefined && ids.length < MAX_FINDS) ids.push({ at, id });
   };
   if (found !== undefined) for (const { 0: raw, index } of text.matchAll(found)) add(index, raw);
   if (listed === undefined) return ids;
@@ -101,15 +172,6 @@ export function idsIn(text: string, { found, listed }: IdKind): { at: number; id
 function matchAt(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? '';
-}
-
-/** Whether a DOI may be a number and what it is divided by, or the name of a file; `before` is the text before it. */
-function isDoubtful(id: string, before: string): boolean {
-  const suffix = /^10\.[\d.]+\/(.*)$/.exec(id)?.[1];
-  if (suffix === undefined) return false;
-  if (/\.(?:pdf|html?|xml|json|txt|csv)$/i.test(suffix)) return true;
-  if (/doi(?:\.org\/|\W{0,6})$/i.test(before)) return false;
-  return suffix.length < 6 || !/\d/.test(suffix) || /^\d{0,5}(?:\.\d+)?$/.test(suffix);
 }
 
 /**

@@ -4,7 +4,9 @@ import { isSignedLink } from '../markdown/unsafe-links.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
+import { decoded, doisAt, doisIn, workOf } from './doi.ts';
 import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id-patterns.ts';
+import { answerToSearch, readableCharacters, resultToSearch, wholeWords } from './searched-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-values.ts';
 
 /** A page that an answer names by its address or by an id. */
@@ -65,58 +67,18 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
       const query = search.replace(/[?&]utm_[^&]*/g, '').replace(/^&/, '?');
       const rest = `${pathname}${query}`.replace(/\/$/, '');
       const route = /^#[!/]/.test(hash) ? hash : '';
-      const key = withoutWww(`${host}${rest}${route}`).toLowerCase();
+      const key = (workOf(withoutWww(host + pathname)) ?? withoutWww(`${host}${rest}${route}`)).toLowerCase();
       if (!found.has(key)) found.set(key, { url: href, label: `${host}${shorten(rest, MAX_PATH_LENGTH)}` });
     }
   };
-  addAll(pagesIn(withoutCode(wholeWords(answerText(blocks), MAX_SEARCHED)), false));
+  addAll(pagesIn(answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED)), false));
   let left = MAX_SEARCHED;
   for (const block of blocks) {
     if (block.kind !== 'tool_result' || left <= 0) continue;
     left -= block.content.length;
-    addAll(pagesIn(wholeWords(block.content, MAX_TOOL_TEXT_LENGTH), true));
+    addAll(pagesIn(resultToSearch(wholeWords(block.content, MAX_TOOL_TEXT_LENGTH)), true));
   }
   return [...found.values()];
-}
-
-/** A text of less than `most` characters; of another the beginning, without its last word: half of an id is another id. */
-function wholeWords(text: string, most: number): string {
-  if (text.length < most) return text;
-  const start = text.slice(0, most);
-  return start.slice(0, Math.max(0, ...[' ', '\n', '"', ','].map((end) => start.lastIndexOf(end))));
-}
-
-/** The text without fenced code, without addresses in inline code, and without the marks of other inline code. */
-function withoutCode(text: string): string {
-  let fence = '';
-  const lines = text.split('\n').map((line) => {
-    const [, mark = '', info = ''] = /^[\s>]{0,20}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$/.exec(line) ?? [];
-    const isInside = fence !== '';
-    if (!isInside) fence = mark;
-    else if (mark.startsWith(fence) && info.trim() === '') fence = '';
-    return isInside || mark !== '' ? '' : line;
-  });
-  return withColumnWords(lines)
-    .join('\n')
-    .replace(/`[^`\n]+`/g, (code) => (code.includes('://') ? ' ' : ` ${code.slice(1, -1)} `));
-}
-
-/** The lines with the word of a table's column, such as "PDB ID", before each of its cells. */
-function withColumnWords(lines: readonly string[]): string[] {
-  let words: (string | undefined)[] = [];
-  return lines.map((line, at) => {
-    const cells = line.split('|');
-    if (cells.length === 1) words = [];
-    else if (/^[ \t>|:]*-[ \t|:-]*$/.test(lines[at + 1] ?? '')) words = cells.map(columnWord);
-    else if (words.some((word) => word !== undefined))
-      return cells.map((cell, column) => `${words[column] ?? ''} ${cell.trim()}`).join('|');
-    return line;
-  });
-}
-
-function columnWord(heading: string): string | undefined {
-  const word = heading.replace(/[*_`]/g, '').trim();
-  return ID_KINDS.some(({ listed }) => listed?.column.test(word) === true) ? word : undefined;
 }
 
 /** The pages that a text names, in their order; a tool's result names only those of ids. */
@@ -125,23 +87,22 @@ function pagesIn(text: string, isResult: boolean): string[] {
   // What stands in an address is no id by itself.
   const rest = text.replace(ADDRESS, (raw, at: number) => {
     const isSource = finds.length < MAX_FINDS && !isPictureOrDoi(text.slice(Math.max(0, at - 304), at));
-    const url = isSource ? pageAt(wholeName(text, at, raw), isResult) : undefined;
+    const url = isSource ? pageAt(text, at, raw, isResult) : undefined;
     if (url !== undefined) finds.push({ at, url });
     return ' '.repeat(raw.length);
   });
+  for (const { at, id } of doisIn(rest, MAX_FINDS)) finds.push({ at, url: doiPage(id) });
   for (const kind of ID_KINDS) {
     if (isResult && kind.isInTextOnly) continue;
-    for (const { at, id } of idsIn(rest, kind)) finds.push({ at, url: kind.page + id });
+    for (const { at, id } of idsIn(rest, kind)) finds.push({ at, url: kind.pageOf(id) });
   }
   return finds.sort((one, other) => one.at - other.at).map(({ url }) => url);
 }
 
 /** At most so many public pages that a tool's result names by their address. */
 export function addressesIn(result: string, most: number): string[] {
-  const text = wholeWords(result, MAX_TOOL_TEXT_LENGTH);
-  const found = [...text.matchAll(ADDRESS)].map(({ index, 0: raw }) =>
-    pageAt(wholeName(text, index, raw), false),
-  );
+  const text = readableCharacters(wholeWords(result, MAX_TOOL_TEXT_LENGTH));
+  const found = [...text.matchAll(ADDRESS)].map(({ index, 0: raw }) => pageAt(text, index, raw, false));
   return [...new Set(found.filter((url) => url !== undefined))].slice(0, most);
 }
 
@@ -153,24 +114,25 @@ function isPictureOrDoi(before: string): boolean {
 }
 
 /** The page that an address leads to: that of an id where it is one; undefined if it is no public page. */
-function pageAt(address: string | undefined, isResult: boolean): string | undefined {
-  const url = URL.parse(address?.replaceAll('&amp;', '&') ?? '');
+function pageAt(text: string, at: number, raw: string, isResult: boolean): string | undefined {
+  const resolver = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/(?=10\.\d{4})/i.exec(raw)?.[0];
+  if (resolver !== undefined) return doisAt(text, at + resolver.length).map(doiPage)[0];
+  const url = URL.parse(wholeName(text, at, raw) ?? '');
   if (url === null || url.username !== '' || url.href.length > MAX_URL_LENGTH) return undefined;
-  const path = url.pathname.replace(/(?:\/entry)?\/?$/, '').replace(/%[\da-f]{2}/gi, decoded);
+  const path = decoded(url.pathname.replace(/(?:\/entry)?\/?$/, ''));
   const plain = withoutWww(url.host + path + url.search);
-  for (const { pages, page, whole, isInTextOnly } of ID_KINDS) {
+  for (const { pages, pageOf, whole, isInTextOnly } of ID_KINDS) {
     if (isResult && isInTextOnly) continue;
     const id = plain.slice(pages.find((start) => plain.startsWith(start))?.length ?? plain.length);
-    if (whole.test(id)) return page + id;
+    if (whole.test(id)) return pageOf(id);
   }
   const isSite = /^.{1,80}\.[a-z][a-z\d-]{1,20}$/.test(url.hostname) && !NO_SITE.test(url.hostname);
   return isResult || !isSite || isSignedLink(url.href) ? undefined : url.href;
 }
 
-/** An escaped ASCII character. */
-function decoded(escaped: string): string {
-  const code = Number.parseInt(escaped.slice(1), 16);
-  return code < 0x80 ? String.fromCharCode(code) : escaped;
+/** The page of a DOI; what would end the path of its address is encoded. */
+function doiPage(doi: string): string {
+  return `https://doi.org/${doi.replace(/[#%?]/g, encodeURIComponent)}`;
 }
 
 /** Below an answer: the sources that it names, if there are two or more. */

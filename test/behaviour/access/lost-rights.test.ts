@@ -230,7 +230,9 @@ describe('whoever has just', () => {
         [word, 'Look up: entry'].filter((hidden) => shownTo(at, since, withViews).includes(hidden));
       // A view that shows it for a moment only, until the next one opens, counts too.
       const leaks = new Set<string>();
-      const looking = setInterval(() => seen(true).forEach((hidden) => leaks.add(hidden)), 5);
+      const looking = setInterval(() => {
+        for (const hidden of seen(true)) leaks.add(hidden);
+      }, 5);
       onTestFinished(() => clearInterval(looking));
       const before = await state();
       const all = [...presses(at), ...forms(at)].filter(needed);

@@ -30,6 +30,12 @@ PMID, PMID 12, PMIDs: 20 found, 31978945, PMC12, PMC-123456, NCT1234567, NCT1234
 GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, /NCT04280705/, /NCT04280705/NCT04280706, GSE12345/GSM1, PMID|31978945, rs429358_C, 10.1038/s41586-020.pdf
 PMC1234567@nih.gov, NCT04280705@example.org, @GSE12345, GSE12345@geo, BRCA1_rs429358, hsa_rs429358
 PDB files, PDB 2021 release, PDB 10th, PDB 100KB, PDB: 10GB, PDB ID list, PDB: 20mg, 1TUP, 6VXX.
+PDB: 3rd, PDB 20mg, PDB 5kDa, ClinVar 2024 release, ClinVar: 1500 variants, PubMed 2023, RRID, RRID: pending, ENSG0001, CHEMBL, PXD12
+rs232 and rs485 ports, GSM900 and GSM1800 bands, GDS15, GDS-30, GPL3, SRR123, PRJNA, E-MTAB, E-mail-12, ISRCTN123, 2008-005144,
+12008-005144-16, 2008-005144-16-7, 1999-005144-16, SRR1234567_1.fastq.gz, ENSG00000139618.15_PAR_Y, PRJNA257197.csv, sp|P53, MRCV000033555
+10.1234/patient, 10.1234/1.73m2, 10.5000/100kg, 10.1234/12.34567, 10.2500/1.234E-5, 10.1234/abcd-{id}, 10.1234/abcd@12, 10.1234/ab1234%
+10.1016/S0140–6736(20)30183–5, 10.1002/1097-0142(20010101)91:1<1, 10.1890/0012-9658(2001)082[2072:EOT, 10.1016/S0140-
+6736(20)30183-5, 10.1007/s00330\\u2010008, 10.1038/größe-12345, 10.1016/S0140-6736(20 30183, 10.1038/x~12345, 10.1038/s415*12
 UniProt release 2024_01, UniProt P53_HUMAN, UniProt and TrEMBL, P04637, Q8N158
 \`curl https://api.ncbi.nlm.nih.gov/x\` http://localhost:8888/lab http://127.0.0.1:80/ http://lab/ ftp://nature.com/a
 https://example.org/a https://host.example/b https://nas.local/c mailto:a@nature.com nature.com/articles
@@ -90,6 +96,63 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['https://www.ncbi.nlm.nih.gov/pmc/articles/PMC7054409/', 'pmc.ncbi.nlm.nih.gov/articles/PMC7054409'],
   ['NCT04280705', 'clinicaltrials.gov/study/NCT04280705'],
   ['`GSE147507`', 'www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE147507'],
+  ['rs334', 'www.ncbi.nlm.nih.gov/snp/rs334'],
+  ['10.7910/DVN/EGZHFV', 'doi.org/10.7910/DVN/EGZHFV'],
+  ['10.1021/cm025544+', 'doi.org/10.1021/cm025544+'],
+  ['10.1063/1.1315609', 'doi.org/10.1063/1.1315609'],
+  ['"10.1038\\/s41586-020-2649-2"', 'doi.org/10.1038/s41586-020-2649-2'],
+  ['10.3389/fimmu.2020.00001/full', 'doi.org/10.3389/fimmu.2020.00001'],
+  ['10.1016/j.ccell.2020&nbsp;', 'doi.org/10.1016/j.ccell.2020'],
+  ['10.1016/S0140\u20116736(20)30185\u20115', 'doi.org/10.1016/S0140-6736(20)30185-5'],
+  ['10.1038/nature12374\u2014a review', 'doi.org/10.1038/nature12374'],
+  ['10.1038/nature12375[1]', 'doi.org/10.1038/nature12375'],
+  ['doi=10.1038/nature12376&format=json', 'doi.org/10.1038/nature12376'],
+  [
+    '10.1002/1097-0142(20010101)91:1&amp;lt;1::AID-CNCR1&amp;gt;3.0.CO;2-A',
+    'doi.org/10.1002/1097-0142(20010101)91:1%3C1::AID-CNCR1%3E3.0.CO;2-A',
+  ],
+  [
+    '[this](https://doi.org/10.1175/1520-0485(2003)33<863:NFIAFW>2.0.CO;2)',
+    'doi.org/10.1175/1520-0485(2003)33%3C863:NFIAFW%3E2.0.CO;2',
+  ],
+  [
+    '10.1890/0012-9658(2001)082\\[2072:EOTPSO\\]2.0.CO;2-#',
+    'doi.org/10.1890/0012-9658(2001)082[2072:EOTPSO]2.0.CO;2-%23',
+  ],
+  ['https:\\/\\/doi.org\\/10.1038%2Fnature12377', 'doi.org/10.1038/nature12377'],
+  ['10.1038/nrg12345/10.1038/nrg54321', 'doi.org/10.1038/nrg12345', 'doi.org/10.1038/nrg54321'],
+  ['[PubMed: 26098447]', 'pubmed.ncbi.nlm.nih.gov/26098447'],
+  ['PMID\u00a032015508', 'pubmed.ncbi.nlm.nih.gov/32015508'],
+  ['PMID\u201132015509', 'pubmed.ncbi.nlm.nih.gov/32015509'],
+  [
+    'PMIDs 32015510 (Zhou, 2020), 32015511 [2] and 32015512',
+    ...[10, 11, 12].map((end) => `pubmed.ncbi.nlm.nih.gov/320155${end}`),
+  ],
+  ['https://europepmc.org/article/MED/32015513', 'pubmed.ncbi.nlm.nih.gov/32015513'],
+  ['UniProt accession number P04638', 'www.uniprot.org/uniprotkb/P04638'],
+  ['>sp|P04639|NAME', 'www.uniprot.org/uniprotkb/P04639'],
+  ['"primaryAccession": "P04640"', 'www.uniprot.org/uniprotkb/P04640'],
+  ['PDB accession codes 6VYB', 'www.rcsb.org/structure/6VYB'],
+  ['The PDB code is 6VYO', 'www.rcsb.org/structure/6VYO'],
+  ['pdb_00002gc4', 'www.rcsb.org/structure/2gc4'],
+  ['PDB 3gc4', 'www.rcsb.org/structure/3gc4'],
+  ['SRX000007', 'www.ncbi.nlm.nih.gov/sra/SRX000007'],
+  ['https://www.ebi.ac.uk/ena/browser/view/ERR1234567', 'www.ncbi.nlm.nih.gov/sra/ERR1234567'],
+  ['PRJDB3', 'www.ncbi.nlm.nih.gov/bioproject/PRJDB3'],
+  ['PXD000440', 'proteomecentral.proteomexchange.org/cgi/GetDataset?ID=PXD000440'],
+  ['E\u2011MTAB\u20115061', 'www.ebi.ac.uk/biostudies/arrayexpress/studies/E-MTAB-5061'],
+  ['GDS1234', 'www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GDS1234'],
+  ['ENSG00000139618.15', 'www.ensembl.org/id/ENSG00000139618'],
+  ['ENSMUSG00000017167', 'www.ensembl.org/id/ENSMUSG00000017167'],
+  ['CHEMBL25', 'www.ebi.ac.uk/chembl/id_lookup/CHEMBL25'],
+  ['RRID:AB_262044', 'scicrunch.org/resolver/RRID:AB_262044'],
+  ['(RRID: IMSR_JAX:000664)', 'scicrunch.org/resolver/RRID:IMSR_JAX:000664'],
+  ['ClinVar Variation ID: 12345', 'www.ncbi.nlm.nih.gov/clinvar/variation/12345'],
+  ['RCV000033555.3', 'www.ncbi.nlm.nih.gov/clinvar/RCV000033555.3'],
+  ['VCV000012582', 'www.ncbi.nlm.nih.gov/clinvar/?term=VCV000012582'],
+  ['ISRCTN12345678', 'www.isrctn.com/ISRCTN12345678'],
+  ['EudraCT 2008-005144-16/DE', 'www.clinicaltrialsregister.eu/ctr-search/search?query=2008-005144-16'],
+  ['EUCT 2022-500137-39-00', 'euclinicaltrials.eu/ctis-public/view/2022-500137-39-00'],
   ['rs4680-A', 'www.ncbi.nlm.nih.gov/snp/rs4680'],
   ['rs429358/rs7412', 'www.ncbi.nlm.nih.gov/snp/rs429358', 'www.ncbi.nlm.nih.gov/snp/rs7412'],
   ['PDB 7K3G/7K3N', 'www.rcsb.org/structure/7K3G', 'www.rcsb.org/structure/7K3N'],
@@ -135,6 +198,87 @@ describe('the sources of an answer', () => {
     expect(
       labels(text('https://app.nature.com/#/a https://app.nature.com/#/b https://a.nature.com?x=1')),
     ).toHaveLength(3);
+  });
+
+  test('are one for all versions of a preprint and the pages that show it', () => {
+    const preprint = [
+      ['10.1101/2020.03.22.002386v1', 'https://doi.org/10.1101/2020.03.22.002386'],
+      ['https://www.biorxiv.org/content/10.1101/2020.03.22.002386v2.full'],
+      ['https://www.biorxiv.org/content/biorxiv/early/2020/03/25/2020.03.22.002386.full.pdf'],
+      ['doi:10.1101/2020.03.22.002386', 'https://doi.org/10.1101/2020.03.22.002386'],
+    ];
+    const others = [
+      ['https://arxiv.org/abs/2001.01234v2'],
+      ['https://arxiv.org/pdf/2001.01234v1'],
+      ['10.48550/arXiv.2001.01234', 'https://doi.org/10.48550/arXiv.2001.01234'],
+    ];
+    for (const same of [preprint, others])
+      for (const [first = '', link = first] of same) {
+        const written = [first, ...same.map(([one]) => one)].join(' and ');
+        expect(sourcesOf(text(written)).map(({ url }) => url)).toEqual([link]);
+      }
+  });
+
+  test('are whole DOIs or none, whatever a DOI holds and whatever it stands in', () => {
+    const part = fc.stringMatching(/^[A-Za-z\d]{1,8}(?:[._-][A-Za-z\d]{1,6})?$/);
+    const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`));
+    const plain = fc
+      .tuple(part, part, digits(5), fc.constantFrom('.', '/', '-', ':', '(20)'))
+      .map(([one, two, number, mark]) => `${one}${mark}${two}${mark === '(20)' ? '' : '.'}${number}`);
+    const sici = fc
+      .tuple(
+        digits(4),
+        digits(3),
+        digits(8),
+        fc.constantFrom('<>', '[]'),
+        part,
+        fc.constantFrom('', '-A', '-#'),
+      )
+      .map(
+        ([issn, end, date, [open, close], title, check]) =>
+          `${issn}-${end}X(${date})1:2${open}34:${title}${close}3.0.CO;2${check}`,
+      );
+    const doi = fc
+      .tuple(digits(4), fc.oneof(plain, sici))
+      .map(([code, suffix]) => `10.1${code.slice(1)}/${suffix}`);
+    const html = (one: string) => one.replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    const form = fc.constantFrom<(one: string) => string>(
+      (one) => `in ${one} and`,
+      (one) => `(${one})`,
+      (one) => `**[${one}](https://doi.org/${one})**`,
+      (one) => JSON.stringify({ ids: [one] }).replaceAll('/', '\\/'),
+      (one) => `<td>${html(one)}</td>`,
+      (one) => `See ${one}. Then`,
+      (one) => `"${one}",2020`,
+      (one) => `https://doi.org/${encodeURIComponent(one)}`,
+    );
+    let missed = 0;
+    fc.assert(
+      fc.property(doi, form, (one, write) => {
+        const urls = sourcesOf(text(write(one))).map(({ url }) => decodeURIComponent(url));
+        missed += urls.length === 0 ? 1 : 0;
+        expect(urls).toEqual(urls.map(() => `https://doi.org/${one}`));
+      }),
+      { numRuns: 500 },
+    );
+    expect(missed).toBeLessThan(25);
+  });
+
+  test('are read from the columns of delimited tables in results of tools', () => {
+    const ends = (content: string) => labels([result(content)]).map((label) => /[^/]+$/.exec(label)?.[0]);
+    expect(ends('PMID,Title\n31978945,"In 2020, 1234567 cells"\n32015507,x')).toEqual([
+      '31978945',
+      '32015507',
+    ]);
+    expect(ends('2 found\n"rank"\t"PubMed ID"\t"doi"\n1\t31978945\t10.1038/11197')).toEqual([
+      '31978945',
+      '11197',
+    ]);
+    expect(ends('pmid\n31978945\n')).toEqual(['31978945']);
+    expect(ends('| PMID | Cells |\n|---|---|\n| 31978945 | 1234567 |')).toEqual(['31978945']);
+    expect(ends('["pmid",\n"31978945"]')).toEqual([]);
+    expect(ends('PMID, title and year:\n31978945')).toEqual([]);
+    expect(ends('year,cells\n2020,31978945')).toEqual([]);
   });
 
   test('are read from lists after one word', () => {

@@ -1,0 +1,96 @@
+import { ID_KINDS } from './id-patterns.ts';
+import { parseDelimitedTable } from './shown-tables.ts';
+
+/** A text of less than `most` characters; of another the beginning, without its last word: half of an id is another id. */
+export function wholeWords(text: string, most: number): string {
+  if (text.length < most) return text;
+  const start = text.slice(0, most);
+  return start.slice(0, Math.max(0, ...[' ', '\n', '"', ','].map((end) => start.lastIndexOf(end))));
+}
+
+/**
+ * What is searched of an answer: not its fenced code, not addresses in inline code, and not the marks of other inline
+ * code; cells of tables after the word of their column.
+ */
+export function answerToSearch(text: string): string {
+  let fence = '';
+  const lines = text.split('\n').map((line) => {
+    const [, mark = '', info = ''] = /^[\s>]{0,20}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$/.exec(line) ?? [];
+    const isInside = fence !== '';
+    if (!isInside) fence = mark;
+    else if (mark.startsWith(fence) && info.trim() === '') fence = '';
+    return isInside || mark !== '' ? '' : line;
+  });
+  const withWords = withColumnWords(lines).join('\n');
+  return readableCharacters(
+    withWords.replace(/`[^`\n]+`/g, (code) => (code.includes('://') ? ' ' : ` ${code.slice(1, -1)} `)),
+  );
+}
+
+/** The lines with the word of a table's column, such as "PDB ID", before each of its cells. */
+function withColumnWords(lines: readonly string[]): string[] {
+  let words: (string | undefined)[] = [];
+  return lines.map((line, at) => {
+    const cells = line.split('|');
+    if (cells.length === 1) words = [];
+    else if (/^[ \t>|:]*-[ \t|:-]*$/.test(lines[at + 1] ?? '')) words = cells.map(columnWord);
+    else if (words.some((word) => word !== undefined))
+      return cells.map((cell, column) => `${words[column] ?? ''} ${cell.trim()}`).join('|');
+    return line;
+  });
+}
+
+function columnWord(heading: string): string | undefined {
+  const word = heading.replace(/[*`"]|^_|_$/g, '').trim();
+  const isWord = /^DOIs?$/i.test(word) || ID_KINDS.some(({ listed }) => listed?.column.test(word) === true);
+  return isWord ? word : undefined;
+}
+
+/** What is searched of a tool's result: cells of a delimited table once more, after the word of their column. */
+export function resultToSearch(result: string): string {
+  const lines = result.split(/\r?\n/);
+  return readableCharacters([...withColumnWords(lines), ...cellsWithWords(lines)].join('\n'));
+}
+
+function cellsWithWords(lines: readonly string[]): string[] {
+  const isHead = (line: string) => line.split(/[,;\t]/).some((cell) => columnWord(cell) !== undefined);
+  const at = /^\s*[[{]/.test(lines[0] ?? '') ? -1 : lines.findIndex(isHead);
+  const [names = [], ...rows] = at === -1 ? [] : parseDelimitedTable(lines.slice(at).join('\n'));
+  const end = rows.findIndex(({ length }) => length !== names.length);
+  return names.flatMap((name, column) => {
+    const word = columnWord(name);
+    if (word === undefined) return [];
+    return rows.slice(0, end === -1 ? rows.length : end).map((row) => `${word} ${row[column] ?? ''}`);
+  });
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+/**
+ * A text without the disguises of its characters: escapes of JSON and HTML, spaces and hyphens at which no line breaks, and
+ * characters without width.
+ */
+export function readableCharacters(text: string): string {
+  return text
+    .replace(/\\+\//g, '/')
+    .replace(/\\+u(00(?:[2-7][\da-f]|a[0d]))/gi, (_, code: string) => character(`#x${code}`))
+    .replace(/&(?:amp;)*(#\d{1,6}|#x[\da-f]{1,5}|amp|lt|gt|quot|apos|nbsp);/gi, (_, name: string) =>
+      character(name),
+    )
+    .replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '')
+    .replace(/[\u00a0\u2000-\u200a\u202f\u3000]/g, ' ')
+    .replace(/[\u2010\u2011]/g, '-');
+}
+
+function character(name: string): string {
+  const [, hex = '', digits] = /^#(x?)([\da-f]+)$/i.exec(name) ?? [];
+  if (digits === undefined) return ENTITIES[name.toLowerCase()] ?? '';
+  return String.fromCodePoint(Number.parseInt(digits, hex === '' ? 10 : 16));
+}

@@ -31,7 +31,8 @@ export async function run(): Promise<void> {
     const found = dois.map((doi) => ({ doi, linked: linksIn(write(doi)) }));
     const wrong = found.filter(({ doi, linked }) => linked.some((link) => link !== doi.toLowerCase()));
     const missed = found.filter(({ linked }) => linked.length === 0).length;
-    for (const { doi, linked } of wrong.slice(0, 5)) console.log(`  ${form}: ${doi} became ${linked}`);
+    for (const { doi, linked } of wrong.slice(0, 5))
+      console.log(`  ${form}: ${doi} became ${linked.join(', ')}`);
     const missedPercent = Math.round((missed / dois.length) * 10_000) / 100;
     console.log(`${form}: ${wrong.length} of ${dois.length} wrong, ${missed} missed`);
     return [form, { wrong: wrong.length, missedPercent }] as const;

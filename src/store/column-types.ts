@@ -74,6 +74,8 @@ export interface FileNote {
   reason: string | null;
   sizeBytes?: number;
   detail?: string;
+  /** What a spreadsheet seems to have altered in a table, in a sentence. */
+  remark?: string;
   /** The address of a file that is passed on as a link. */
   link?: string;
 }

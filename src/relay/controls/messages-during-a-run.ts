@@ -1,7 +1,7 @@
 import { v7 as nextTurnId } from 'uuid';
 import { AgentBusyError } from '../../agent/errors.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
-import { missingFileLines } from '../../render/messages/file-lines.ts';
+import { fileNoteLines } from '../../render/messages/file-lines.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, MessageKey, ThreadKey, Turn, TurnLocation } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -138,7 +138,7 @@ export class MidRunForwarding {
     const read = await closeIfUnchanged(deps, turn, messageAsRead);
     if (read === 'changed') return void (await requeueMessage(deps, turn));
     const notes = (await deps.store.turns.get(turn.workspace, turn.id))?.file_notes ?? [];
-    const lines = missingFileLines(notes, deps.settings.fileLimits, { sent: false });
+    const lines = fileNoteLines(notes, deps.settings.fileLimits, { sent: false });
     if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence, ...lines].join('\n'));
     await deps.store.turns.finish(turn, read === 'closed' ? outcome : read);
   }

@@ -3,9 +3,9 @@ import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks
 import { answerText } from '../../render/messages/answer-text.ts';
 import {
   type FileProgress,
+  fileNoteLines,
   fileProgressLines,
   fileProgressSentence,
-  missingFileLines,
 } from '../../render/messages/file-lines.ts';
 import {
   answerOverflow,
@@ -176,7 +176,8 @@ export class ReplyState {
 
   /** Sets what became of the message's files, once none is passed on any more. */
   setFileNotes(fileNotes: readonly FileNote[]): void {
-    if (fileNotes.some(({ reason }) => reason !== null)) this.update({ fileNotes, uploadLines: [] });
+    if (fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined))
+      this.update({ fileNotes, uploadLines: [] });
     else this.#known = { ...this.#known, fileNotes, uploadLines: [] };
   }
 
@@ -288,7 +289,7 @@ export class ReplyState {
   #fileLines(): readonly string[] {
     const { uploadLines, fileNotes, forwardedFileNotes = [], isDelivered: sent } = this.#known;
     if (uploadLines.length > 0) return uploadLines;
-    return missingFileLines([...fileNotes, ...forwardedFileNotes], this.#settings.fileLimits, { sent });
+    return fileNoteLines([...fileNotes, ...forwardedFileNotes], this.#settings.fileLimits, { sent });
   }
 
   #notifyChanged(): void {

@@ -3,6 +3,7 @@ import { fileType } from '../../render/file-types.ts';
 import { headedList } from '../../render/prompt-frame.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
+import { quotedName } from '../../render/text-format.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import { FileRefusedError, type SlackFile } from '../../slack/downloadable-files.ts';
@@ -37,6 +38,14 @@ export function fileLinkList(notes: readonly FileNote[]): string {
     link === undefined ? [] : [`[${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
   );
   return headedList(strings.linkedFiles(lines.length), lines);
+}
+
+/** What spreadsheets seem to have altered in the files, for the agent; '' if there is nothing. */
+export function remarkList(notes: readonly FileNote[]): string {
+  const lines = notes.flatMap((note) =>
+    note.remark === undefined ? [] : [`${quotedName(note.name, 80)}: ${note.remark}`],
+  );
+  return headedList(strings.alteredTables, lines);
 }
 
 /** Throws FileOmitted for a file that has the most files of one message before it (`index`) already. */

@@ -31,6 +31,7 @@ import {
   throwIfTooMany,
   UNNAMED_FILE,
 } from './allowed-files.ts';
+import { searchedForAlteredCells } from './altered-cells.ts';
 import { type FilePatience, filePatience } from './failing-files.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 
@@ -176,7 +177,7 @@ class AttachmentBatch {
   }
 
   async #upload(item: { shared: SharedItem }, index: number): Promise<Outcome> {
-    const source = await this.#sourceOf(item, index);
+    const { source, remark } = searchedForAlteredCells(await this.#sourceOf(item, index));
     const { sizeBytes } = source;
     throwIfNotAllowed(source, this.#promisedBytes, this.#limits);
     this.#promisedBytes += sizeBytes;
@@ -187,7 +188,7 @@ class AttachmentBatch {
       onUploadedElsewhere: () => this.#setProgress(index, { state: 'elsewhere', name, sizeBytes }),
       onProgress: (sentBytes) => this.#setProgress(index, { state: 'moving', name, sizeBytes, sentBytes }),
     });
-    return { ...uploaded, note: { name, reason: null, sizeBytes } };
+    return { ...uploaded, note: { name, reason: null, sizeBytes, ...(await remark(this.#signal)) } };
   }
 
   /** An item's bytes. Throws FileOmitted or FileRefusedError if it is not sent. */

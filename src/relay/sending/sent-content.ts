@@ -7,7 +7,7 @@ import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { fileLinkList, isNoteResent } from './allowed-files.ts';
+import { fileLinkList, isNoteResent, remarkList } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
 import { EmptyMessage, isEmptyMessage } from './empty-message.ts';
@@ -103,7 +103,8 @@ async function contentToSend(
   }
   const kept = await takeKeptFiles(work.deps.store, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
-  const lists = [fileLinkList([...kept.notes, ...attachments.notes]), unreadLinkList(attachments.notes)];
+  const fileNotes = [...kept.notes, ...attachments.notes];
+  const lists = [fileLinkList(fileNotes), remarkList(fileNotes), unreadLinkList(attachments.notes)];
   if (withLists(outgoing.text, ...lists) === '' && attached.length === 0)
     throw new EmptyMessage('kept', strings.noUsableFiles, message);
   const text = withLists(outgoing.text || strings.filesOnly(attached.length), ...lists);

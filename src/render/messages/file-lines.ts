@@ -10,6 +10,8 @@ export interface FileOutcome {
   readonly reason: string | null;
   /** What the service said. */
   readonly detail?: string | undefined;
+  /** A sentence about what is in it. */
+  readonly remark?: string | undefined;
 }
 
 /** Where a file is on its way to the agent. */
@@ -49,14 +51,20 @@ export function fileProgressSentence(files: readonly FileProgress[]): string {
   return strings.passingFiles(done, files.length);
 }
 
-/** One line for each file that the agent does not have; with `sent`, also that the message went without them. */
-export function missingFileLines(
+/**
+ * One line for each file with a remark, and for each that the agent does not have; with `sent`, also that the message went
+ * without these.
+ */
+export function fileNoteLines(
   outcomes: readonly FileOutcome[],
   limits: FileLimits,
   options: { sent: boolean },
 ): string[] {
   const left = outcomes.filter(({ reason }) => reason !== null);
-  const lines = left.map((outcome) => missingFileLine(outcome, limits));
+  const lines = outcomes.flatMap((outcome) => {
+    if (outcome.reason !== null) return [missingFileLine(outcome, limits)];
+    return outcome.remark === undefined ? [] : [`${quotedName(outcome.name, 80)}: ${outcome.remark}`];
+  });
   const without = left.filter(({ reason }) => !['external', 'skipped', 'cut'].includes(reason ?? ''));
   if (options.sent && without.length > 0) lines.push(strings.sentWithoutFiles(without.length));
   return lines;

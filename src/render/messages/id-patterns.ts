@@ -29,22 +29,9 @@ export const ID_KINDS = [
     id: '\\d{5,8}',
     // "and 50000 cells" may follow the first one.
     next: '\\d{7,8}',
-    pages: [
-      'pubmed.ncbi.nlm.nih.gov/',
-      'www.ncbi.nlm.nih.gov/pubmed/',
-      'europepmc.org/article/MED/',
-      'europepmc.org/abstract/MED/',
-    ],
+    pages: ['pubmed.ncbi.nlm.nih.gov/', 'www.ncbi.nlm.nih.gov/pubmed/', 'europepmc.org/article/MED/'],
   },
-  {
-    id: 'PMC\\d{5,8}',
-    pages: [
-      'pmc.ncbi.nlm.nih.gov/articles/',
-      'www.ncbi.nlm.nih.gov/pmc/articles/',
-      'europepmc.org/articles/',
-      'europepmc.org/article/PMC/',
-    ],
-  },
+  { id: 'PMC\\d{5,8}', pages: ['pmc.ncbi.nlm.nih.gov/articles/', 'www.ncbi.nlm.nih.gov/pmc/articles/'] },
   { id: 'NCT\\d{8}', pages: ['clinicaltrials.gov/study/', 'clinicaltrials.gov/ct2/show/'] },
   { id: 'ISRCTN ?\\d{8}', dropped: / /, pages: ['www.isrctn.com/'] },
   {
@@ -61,10 +48,7 @@ export const ID_KINDS = [
     pages: ['www.ncbi.nlm.nih.gov/sra/', 'www.ebi.ac.uk/ena/browser/view/', 'www.ebi.ac.uk/ena/data/view/'],
     isInTextOnly: true,
   },
-  {
-    id: 'PRJ[DEN][A-Z]\\d{1,8}',
-    pages: ['www.ncbi.nlm.nih.gov/bioproject/', 'www.ebi.ac.uk/ena/browser/view/'],
-  },
+  { id: 'PRJ[DEN][A-Z]\\d{1,8}', pages: ['www.ncbi.nlm.nih.gov/bioproject/'] },
   {
     id: 'R?PXD\\d{6}',
     pages: [
@@ -84,11 +68,7 @@ export const ID_KINDS = [
     pages: ['www.ensembl.org/id/'],
     isInTextOnly: true,
   },
-  {
-    id: 'CHEMBL\\d{1,8}',
-    pages: ['www.ebi.ac.uk/chembl/id_lookup/', 'www.ebi.ac.uk/chembl/explore/compound/'],
-    isInTextOnly: true,
-  },
+  { id: 'CHEMBL\\d{1,8}', pages: ['www.ebi.ac.uk/chembl/id_lookup/'], isInTextOnly: true },
   { id: 'RCV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/'], isInTextOnly: true },
   { id: '[SV]CV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/?term='], isInTextOnly: true },
   {
@@ -105,8 +85,7 @@ export const ID_KINDS = [
   // A digit and three characters with a letter among them; no ordinal and no size.
   {
     word: `PDB${CALLED}`,
-    id: `(?:pdb_0000)?(?:${PDB}(?=\\d*[A-Z])[A-Z\\d]{3}|${PDB}[a-z][a-z\\d]{2})`,
-    dropped: /^pdb_0000/,
+    id: `${PDB}(?:(?=\\d*[A-Z])[A-Z\\d]{3}|[a-z][a-z\\d]{2})`,
     pages: ['www.rcsb.org/structure/'],
   },
   {

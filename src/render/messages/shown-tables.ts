@@ -65,11 +65,15 @@ export function isTabSeparated(text: string): boolean {
   );
 }
 
-/** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
-export function parseDelimitedTable(text: string): string[][] {
-  const first = text.slice(0, MAX_HEAD).split(/\r\n?|\n/, 1)[0] ?? '';
+/** What separates the cells of a text: a comma, a semicolon or a tab, whichever its first line with any has most of. */
+export function delimiterOf(text: string): string {
+  const first = /^.*[,;\t].*$/m.exec(text.slice(0, MAX_HEAD))?.[0] ?? '';
   const counted = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: first.split(delimiter).length }));
-  const { delimiter } = counted.reduce((best, one) => (one.count > best.count ? one : best));
+  return counted.reduce((best, one) => (one.count > best.count ? one : best)).delimiter;
+}
+
+/** The rows of a text whose cells a delimiter separates. */
+export function parseDelimitedTable(text: string, delimiter = delimiterOf(text)): string[][] {
   try {
     return parse(text, {
       delimiter,

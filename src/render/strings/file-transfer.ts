@@ -142,6 +142,33 @@ export function filesReceived(names: readonly string[]): string {
 /** None of the files that were shared without text can be sent. */
 export const noUsableFiles = "There's nothing here that I can send to the agent.";
 
+/** Cells of a table's column that a spreadsheet seems to have altered. */
+export interface AlteredCells {
+  /** The column's heading, untrusted; '' without one. */
+  column: string;
+  /** The column's number, from 1. */
+  number: number;
+  kind: 'dates' | 'numbers' | 'dates or numbers' | 'zeros';
+  count: number;
+  /** Some of them. */
+  cells: string[];
+  /** The genes that one of them may have been. */
+  meaning?: { cell: string; genes: string[] } | undefined;
+}
+
+/** Follows the name of a table whose cells a spreadsheet seems to have altered; the agent reads it, too. */
+export function alteredCells({ column, number, kind, count, cells, meaning }: AlteredCells): string {
+  const where = column === '' ? `column ${number}` : quotedName(column, 40);
+  const some = new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(cells);
+  const list = count > cells.length ? `, such as ${some}` : `: ${some}`;
+  const cellsOf = count === 1 ? `1 cell of ${where}` : `${count} cells of ${where}`;
+  if (kind === 'zeros') return `${cellsOf} may have lost leading zeros${list}.`;
+  const what =
+    kind === 'dates or numbers' || count > 1 ? kind : { dates: 'a date', numbers: 'a number' }[kind];
+  const may = meaning === undefined ? '' : `; ${meaning.cell} may be ${meaning.genes.join(' or ')}`;
+  return `${cellsOf} ${count === 1 ? 'looks' : 'look'} like ${what} that a spreadsheet made${list}${may}.`;
+}
+
 /** A file that a person asked for could not be delivered; `name` is untrusted. */
 export function fileNotSent(name: string): string {
   return `I couldn't send you ${quotedName(name, 120)}. Open the task in App Home and try again.`;

@@ -54,5 +54,8 @@ export function linkedFiles(count: number): string {
   return count === 1 ? 'A file that was shared as a link:' : 'Files that were shared as links:';
 }
 
+/** The heading over what spreadsheets seem to have altered in the attached tables. */
+export const alteredTables = 'Noticed in the attached tables, which are as they were shared:';
+
 /** The heading over the linked Slack messages that the agent does not get. */
 export const unreadLinks = 'Linked Slack messages that are not quoted here:';

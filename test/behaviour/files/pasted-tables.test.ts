@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { alteredTables } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 // A large table must pass the limit of requests, too. What is asked about is quoted whatever the limit of transcripts.
@@ -46,6 +47,20 @@ describe.concurrent('a pasted table', () => {
         text: 'gene,p | q,note\nBRCA1,0.0130,=1+1\nTP53,1e-5,"two, ""quoted""\nlines"\n',
       },
     ]);
+  });
+
+  test('with genes that became dates is sent as it is, and the thread and the agent read which', async () => {
+    const channel = scene.channel();
+    const table = [['gene', 'p'], ...['TP53', '1-Mar', 'EGFR', '2-Sep'].map((gene) => [gene, '0.01'])];
+    const said =
+      '2 cells of “gene” look like dates that a spreadsheet made: 1-Mar and 2-Sep; 1-Mar may be MARCHF1 or MTARC1.';
+    const root = scene.ask(channel, 'which genes are altered?', { table });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(`“table-1.csv”: ${said}`);
+    const { texts, fileIds } = scene.sentToAgent('which genes are altered');
+    expect(texts[0]).toContain(`\n\n${alteredTables}\n- “table-1.csv”: ${said}`);
+    expect((await filesSent('which genes are altered'))[0]?.text).toContain('\n1-Mar,0.01\n');
+    expect(fileIds[0]).toHaveLength(1);
   });
 
   test('keeps what apps write in their cells, between the words around it', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
+  fileNoteLines,
   fileProgressLines,
   fileProgressSentence,
-  missingFileLines,
 } from '../../../src/render/messages/file-lines.ts';
 
 const limits = {
@@ -51,16 +51,16 @@ describe('after files were sent', () => {
   const left = { name: 'a.csv', reason: 'empty' };
 
   test('lines name the files that were left out, and say that the message was sent without them', () => {
-    const lines = missingFileLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
+    const lines = fileNoteLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
     expect(lines).toEqual(["“a.csv” was left out: it's empty (0 bytes).", 'I sent your message without it.']);
   });
 
   test('no line says so about a message that was not sent', () => {
-    expect(missingFileLines([left], limits, { sent: false })).toHaveLength(1);
+    expect(fileNoteLines([left], limits, { sent: false })).toHaveLength(1);
   });
 
   test('a file whose link was sent is not missing', () => {
-    const lines = missingFileLines([{ name: 'plan', reason: 'external' }], limits, { sent: true });
+    const lines = fileNoteLines([{ name: 'plan', reason: 'external' }], limits, { sent: true });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('gets the link');
   });

@@ -97,11 +97,15 @@ describe('retention', () => {
   test('files that wait for the next message keep their links until they are sent', async () => {
     const file = await message(8, 'closed');
     const note = { reason: 'external', link: 'https://drive.example/1' };
-    await store.turns.record({ ...file.key, id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
+    await store.turns.record(
+      { ...file.key, id: file.id },
+      { file_notes: [{ name: 'secret', remark: 'secret', ...note }] },
+    );
     const kept = { outcome: 'kept' as const };
     await kysely.updateTable('turns').set(kept).where('id', '=', file.id).execute();
     await store.retention.deleteExpired(keep);
     expect(await file.turn()).toMatchObject({ prompt: null, file_notes: [{ name: '', ...note }] });
+    expect(JSON.stringify(await file.turn())).not.toContain('"remark"');
     expect(await store.retention.deleteExpired(keep)).toBe(0);
     await kysely
       .updateTable('turns')

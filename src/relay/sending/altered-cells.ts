@@ -1,0 +1,208 @@
+import { setImmediate } from 'node:timers/promises';
+import { TextDecoder } from 'node:util';
+import { fileType } from '../../render/file-types.ts';
+import { delimiterOf, parseDelimitedTable } from '../../render/messages/shown-tables.ts';
+import { type AlteredCells, alteredCells } from '../../render/strings/index.ts';
+import type { FileNote } from '../../store/schema.ts';
+import type { UploadSource } from './file-upload.ts';
+
+/** Bytes of a file that are searched, and those that are parsed at once. */
+const MAX_BYTES = 5 * 1_048_576;
+const BYTES_AT_ONCE = 65_536;
+/** Columns of a row that are searched. */
+const MAX_COLUMNS = 200;
+/** Different cells that are kept of a column. */
+const MAX_SAMPLES = 3;
+
+const MONTH = '(?:Jan|Feb|Mar|Mär|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sept?|Oct|Okt|Nov|Dec|Dez)';
+/** How spreadsheets show the dates that they make of names such as SEPT2. */
+const DATE = new RegExp(
+  `^(?:\\d{1,2}(?:[-./ ]|\\. )${MONTH}\\.?(?:[-./ ]\\d{2,4})?|\\d{4}-\\d\\d-\\d\\d(?:[ T][\\d:.]+Z?)?|\\d{1,2}([./-])\\d{1,2}\\1\\d{2,4})$`,
+  'i',
+);
+/** With a capital only: DEC-205 is a name. */
+const MONTH_FIRST = new RegExp(`^${MONTH}[-. ]\\d{1,4}$`);
+/** What they make of ids of RIKEN such as 2310009E13. */
+const FLOAT = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i;
+/** Today's names of the genes whose former names spreadsheets take for dates, by month and day (genenames.org). */
+const FORMER_NAMES: Readonly<Record<string, (day: number) => string[]>> = {
+  mar: (day) => (day > 11 ? [] : [`MARCHF${day}`, ...(day <= 2 ? [`MTARC${day}`] : [])]),
+  sep: (day) => (day <= 12 || day === 14 ? [`SEPTIN${day}`] : day === 15 ? ['SELENOF'] : []),
+  oct: (day) => [[], ['POU2F1'], ['POU2F2'], ['POU5F1'], ['POU5F1']][day] ?? [],
+  dec: (day) => [[], ['DELEC1', 'BHLHE40'], ['BHLHE41']][day] ?? [],
+};
+const GENE = /^(?=.*\d)[A-Z][A-Z0-9]+(?:[-.][A-Z0-9]+)*$|^[A-Z]{3,10}$|^[A-Z][a-z]{1,8}\d+[a-z]?\d?$/;
+const GENE_HEADING = /(?:^|[^a-z])(?:genes?|symbols?|hgnc|mgi|geneid|genename|genesymbol|orf)(?:$|[^a-z])/i;
+/** Headings of columns that hold dates, counts or labels, whatever their cells look like. */
+const OTHER_HEADING =
+  /date|day|time|month|year|visit|birth|dob|sample|batch|count|length|group|patient|subject/i;
+/** A column without a heading of genes is one of genes with so many of them, and if so many cells (share) are. */
+const MIN_GENES = 5;
+const MIN_SHARE = 0.6;
+
+interface Column {
+  name: string;
+  cells: number;
+  genes: number;
+  dates: number;
+  floats: number;
+  altered: Set<string>;
+  /** The lengths of numbers with a leading zero. */
+  padded: Set<number>;
+  /** How many numbers of each length have none, and some of them. */
+  unpadded: Map<number, { count: number; some: Set<string> }>;
+}
+
+/**
+ * A file whose cells are searched while it streams, if it is a table as text. `remark` says what was found, once it has
+ * streamed; where an earlier upload is used or resumed, that reads the file's beginning, and nothing if it cannot.
+ */
+export function searchedForAlteredCells(source: UploadSource): {
+  source: UploadSource;
+  remark: (signal: AbortSignal) => Promise<Pick<FileNote, 'remark'>>;
+} {
+  const type = fileType(source.name, source.mime);
+  const isTable = /\.txt$/i.test(source.name) || /^text\/(?:csv|tab-separated-values)/.test(type);
+  if (!isTable) return { source, remark: async () => ({}) };
+  let search: AlteredCellSearch | undefined;
+  const open: UploadSource['open'] = async (offset, signal) => {
+    const bytes = await source.open(offset, signal);
+    if (offset > 0) return bytes;
+    search = new AlteredCellSearch();
+    return search.read(bytes);
+  };
+  const remark = async (signal: AbortSignal) => {
+    if (search === undefined) await readBeginning(open(0, signal)).catch(() => undefined);
+    const found = search?.found();
+    return found === undefined ? {} : { remark: alteredCells(found) };
+  };
+  return { source: { ...source, open }, remark };
+}
+
+async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promise<void> {
+  let left = MAX_BYTES;
+  for await (const chunk of await opening) {
+    left -= chunk.byteLength;
+    if (left <= 0) return;
+  }
+}
+
+/** Searches a table, while it streams, for cells that a spreadsheet altered: genes that became dates, and ids without zeros. */
+class AlteredCellSearch {
+  #columns: Column[] | undefined;
+  #rows = 0;
+  #left = MAX_BYTES;
+  #rest = '';
+  #delimiter: string | undefined;
+  #decoder: TextDecoder | undefined;
+
+  /** Yields the bytes, of which the first 5 MiB are searched. */
+  async *read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      for (let at = 0; at < chunk.byteLength && this.#left > 0; at += BYTES_AT_ONCE) {
+        this.#take(chunk.subarray(at, at + Math.min(BYTES_AT_ONCE, this.#left)));
+        await setImmediate();
+      }
+      yield chunk;
+    }
+  }
+
+  /** What was found in the column with most of it; undefined without any. */
+  found(): AlteredCells | undefined {
+    // The last row of what is cut may be half a row.
+    if (this.#left > 0) this.#parse(this.#rest);
+    this.#rest = '';
+    const found = (this.#columns ?? []).flatMap((column, index) => {
+      const altered = alteredIn(column);
+      return altered === undefined ? [] : [{ ...altered, column: column.name, number: index + 1 }];
+    });
+    return found.toSorted((one, other) => other.count - one.count)[0];
+  }
+
+  #take(bytes: Uint8Array): void {
+    this.#left -= bytes.byteLength;
+    this.#decoder ??= new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8');
+    const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
+    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
+    this.#parse(text.slice(0, end));
+    this.#rest = text.slice(end).slice(0, BYTES_AT_ONCE);
+  }
+
+  #parse(text: string): void {
+    if (text.trim() === '') return;
+    if (/[,;\t]/.test(text)) this.#delimiter ??= delimiterOf(text);
+    for (const row of parseDelimitedTable(text, this.#delimiter)) this.#addRow(row.slice(0, MAX_COLUMNS));
+  }
+
+  #addRow(row: readonly string[]): void {
+    const isComment = row.length === 1 && row[0]?.startsWith('#') === true;
+    // A title may stand above the header.
+    const isTitle = this.#rows === 0 && this.#columns?.length === 1 && row.length > 2;
+    if (isComment) return;
+    if (this.#columns === undefined || isTitle) {
+      const hasHeader = !row.some((cell) => isDate(cell) || FLOAT.test(cell.trim()));
+      this.#columns = row.map((cell) => newColumn(hasHeader ? cell.trim() : ''));
+      if (hasHeader) return;
+    }
+    // R leaves out the name of the column with the rows' names.
+    if (this.#rows === 0 && row.length === this.#columns.length + 1) this.#columns.unshift(newColumn(''));
+    this.#rows += 1;
+    for (const [index, column] of this.#columns.entries()) addCell(column, row[index]?.trim() ?? '');
+  }
+}
+
+function newColumn(name: string): Column {
+  const counts = { cells: 0, genes: 0, dates: 0, floats: 0 };
+  return { name, ...counts, altered: new Set(), padded: new Set(), unpadded: new Map() };
+}
+
+function isDate(cell: string): boolean {
+  return DATE.test(cell.trim()) || MONTH_FIRST.test(cell.trim());
+}
+
+function addCell(column: Column, cell: string): void {
+  if (cell === '' || cell.length > 40) return;
+  column.cells += 1;
+  const isADate = isDate(cell);
+  const isFloat = !isADate && FLOAT.test(cell);
+  if (isADate) column.dates += 1;
+  else if (isFloat) column.floats += 1;
+  else if (GENE.test(cell)) column.genes += 1;
+  if ((isADate || isFloat) && column.altered.size < MAX_SAMPLES) column.altered.add(cell);
+  if (!/^\d{1,20}$/.test(cell)) return;
+  if (/^0\d/.test(cell)) column.padded.add(cell.length);
+  else {
+    const { count, some } = column.unpadded.get(cell.length) ?? { count: 0, some: new Set<string>() };
+    if (some.size < MAX_SAMPLES) some.add(cell);
+    column.unpadded.set(cell.length, { count: count + 1, some });
+  }
+}
+
+/** The genes that a date may have been. */
+function formerGenes(cell: string): string[] {
+  const month = /[a-zä]{3}/i.exec(cell)?.[0].toLowerCase() ?? '';
+  const key = { mär: 'mar', mrz: 'mar', okt: 'oct', dez: 'dec' }[month] ?? month;
+  return FORMER_NAMES[key]?.(Number(/\d+/.exec(cell)?.[0])) ?? [];
+}
+
+/** What a spreadsheet altered in a column, by what the column seems to hold. */
+function alteredIn(column: Column): Omit<AlteredCells, 'column' | 'number'> | undefined {
+  const { name, cells, genes, dates, floats, altered, padded, unpadded } = column;
+  const heading = name.replace(/([a-z])([A-Z])/g, '$1 $2');
+  const isOther = OTHER_HEADING.test(heading);
+  const holdsGenes = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
+  if (dates + floats > 0 && holdsGenes && !isOther) {
+    const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
+    const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
+    // What may be two genes is what people must look up.
+    const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
+    return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
+  }
+  const [width, ...others] = padded;
+  if (width === undefined || others.length > 0 || (isOther && !/sample|patient|subject/i.test(heading)))
+    return undefined;
+  const shorter = [...unpadded].filter(([length]) => length < width).map(([, some]) => some);
+  const count = shorter.reduce((sum, one) => sum + one.count, 0);
+  if (count === 0) return undefined;
+  return { kind: 'zeros', count, cells: shorter.flatMap(({ some }) => [...some]).slice(0, MAX_SAMPLES) };
+}

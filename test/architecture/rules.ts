@@ -104,7 +104,11 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/messages/reply-message.ts',
     'src/relay/replies/result-posts.ts',
   ],
-  'src/render/messages/id-patterns.ts': ['src/render/messages/sources.ts'],
+  'src/render/messages/id-patterns.ts': [
+    'src/render/messages/sources.ts',
+    'src/render/messages/searched-text.ts',
+  ],
+  'src/render/messages/searched-text.ts': ['src/render/messages/sources.ts'],
   'src/render/messages/sources.ts': [
     'src/render/messages/tool-steps.ts',
     'src/render/messages/reply-message.ts',

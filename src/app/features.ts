@@ -1,5 +1,5 @@
 import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts';
-import { homeTab } from '../features/home-tab.ts';
+import { homeTab } from '../features/home/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { settingsModal } from '../features/settings/settings-modal.ts';
 import { askedAgainJobs } from '../features/start/asked-again-links.ts';

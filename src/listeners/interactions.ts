@@ -1,7 +1,8 @@
 import type { App, RespondFn, SlackActionMiddlewareArgs, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { type HomeTab, parseHomeMetadata } from '../features/home-tab.ts';
+import type { HomeTab } from '../features/home/home-tab.ts';
+import { parseHomeMetadata } from '../features/home/home-view.ts';
 import { suggestPrompts } from '../features/suggested-prompts.ts';
 import type {
   ButtonHandler,

@@ -82,14 +82,14 @@ describe('an import', () => {
     ['from one service to the other', 'src/slack/a.ts', `import { a } from '../agent/a.ts';`, /src\/agent/],
     [
       'from one feature to another',
-      'src/features/home-tab.ts',
+      'src/features/thumbs.ts',
       `import { a } from './tasks/a.ts';`,
       /features do not import each other/,
     ],
     [
       'from what features share to one of them',
       'src/features/modals.ts',
-      `import { a } from './home-tab.ts';`,
+      `import { a } from './thumbs.ts';`,
       /may not import one of them/,
     ],
     [

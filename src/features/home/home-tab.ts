@@ -1,38 +1,34 @@
-import { neededFor } from '../calls/askers.ts';
-import { parseJson } from '../calls/json.ts';
-import { NO_LONGER_NEEDED } from '../calls/retries-and-waits.ts';
-import { refusalSentence } from '../relay/access/refusals.ts';
-import { lackingRight, useDenial } from '../relay/access/rights.ts';
+import { neededFor } from '../../calls/askers.ts';
+import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
+import { refusalSentence } from '../../relay/access/refusals.ts';
+import { lackingRight, useDenial } from '../../relay/access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
   ViewPress,
   WorkspaceActor,
-} from '../relay/runtime/control-request.ts';
-import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
+} from '../../relay/runtime/control-request.ts';
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { areTasksFresh, type HomeTabState, refreshTasks, taskSummary } from '../../relay/tasks/task-list.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
+import type { TaskSummary } from '../../render/blocks/task-lines.ts';
+import * as strings from '../../render/strings/index.ts';
+import { slackId } from '../../slack/field-schemas.ts';
+import type { ThreadKey } from '../../store/schema.ts';
+import type { TaskPage, TaskRow } from '../../store/tasks/tasks.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
+import { type ModalOutcome, type ModalTrigger, parsePage } from '../modals.ts';
 import {
-  areTasksFresh,
-  type HomeTabState,
-  parseHomeTabState,
-  refreshTasks,
-  taskSummary,
-} from '../relay/tasks/task-list.ts';
-import type { ViewBlock } from '../render/blocks/modal.ts';
-import {
-  actionsBlock,
-  buttonElement,
-  contextLineBlock,
-  mrkdwnSection,
-  plainText,
-} from '../render/blocks/slack-blocks.ts';
-import { type TaskSummary, taskLine } from '../render/blocks/task-lines.ts';
-import * as strings from '../render/strings/index.ts';
-import { slackId } from '../slack/field-schemas.ts';
-import type { ThreadKey } from '../store/schema.ts';
-import type { TaskPage, TaskRow } from '../store/tasks/tasks.ts';
-import { WHOLE_WORKSPACE } from '../store/workspaces/settings-store.ts';
-import { type ModalOutcome, type ModalTrigger, pagerBlocks, parsePage } from './modals.ts';
+  HOME_PAGE_SIZE,
+  type HomeContent,
+  type HomeTaskList,
+  homeView,
+  parseHomeMetadata,
+  parseTaskButton,
+} from './home-view.ts';
 
+/** The most tasks that wait for a person's answer on one Home tab. */
+const MAX_WAITING_TASKS = 10;
 /** Longest lookup of the person who opens the tab (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
 
@@ -242,120 +238,4 @@ async function loadPage(
   const found = await at(wanted);
   if (found.rows.length > 0 || wanted === 0) return found;
   return at(Math.max(0, Math.ceil(found.count / HOME_PAGE_SIZE) - 1));
-}
-
-export const HOME_PAGE_SIZE = 10;
-const MAX_WAITING_TASKS = 10;
-/** https://docs.slack.dev/reference/views/home-tab-views */
-const MAX_BLOCKS = 100;
-
-/** A page of tasks; `count` is the number on all pages. */
-export interface HomeTaskList {
-  tasks: readonly TaskSummary[];
-  count: number;
-}
-
-/** The chosen channel's tasks, or why they are not shown. */
-export type HomeChannelTasks = HomeTaskList | { refusal: string };
-
-export interface HomeContent {
-  state: HomeTabState;
-  /** The workspace lets the person use the agent. */
-  hasAccess: boolean;
-  /** Those that wait for the person's answer. */
-  waitingTasks: readonly TaskSummary[];
-  ownTasks: HomeTaskList;
-  /** Undefined if no channel is chosen. */
-  channelTasks: HomeChannelTasks | undefined;
-  /** A sentence at the top: what was just done, or how fresh the lists are. */
-  note?: string | undefined;
-  /** Blocks of other features, at the end. */
-  sections: readonly ViewBlock[];
-  now: number;
-}
-
-/** A person's Home tab. */
-export function homeView(content: HomeContent) {
-  const { state, hasAccess, waitingTasks, ownTasks, channelTasks, note, sections, now } = content;
-  const { noneOfYours, noneWithoutAccess } = strings.home;
-  const waitingHeader = { type: 'header' as const, text: plainText(strings.home.waiting) };
-  const blocks: ViewBlock[] = [
-    { type: 'header', text: plainText(strings.home.title) },
-    mrkdwnSection(hasAccess ? strings.home.about : strings.home.noAccess),
-    contextLineBlock(strings.automatedNotice),
-    actionsBlock([buttonElement('home_refresh', 'refresh')]),
-    ...(note === undefined ? [] : [contextLineBlock(note)]),
-    ...(waitingTasks.length === 0 ? [] : [waitingHeader]),
-    ...waitingTasks.map((task) => taskBlock(task, now, 'channel')),
-    { type: 'header', text: plainText(strings.home.yourTasks) },
-    ...listBlocks('own', ownTasks, state.page, now, hasAccess ? noneOfYours : noneWithoutAccess),
-    { type: 'divider' },
-    { type: 'header', text: plainText(strings.home.ofChannel) },
-    channelSelect(state.channel),
-    ...channelBlocks(channelTasks, state, now),
-  ];
-  const room = MAX_BLOCKS - blocks.length;
-  return {
-    type: 'home' as const,
-    private_metadata: JSON.stringify(state),
-    blocks: [...blocks, ...sections.slice(0, room)],
-  };
-}
-
-/** Reads what a Home tab shows from its metadata; the first pages for anything else. */
-export function parseHomeMetadata(metadata: string | undefined): HomeTabState {
-  return parseHomeTabState(parseJson(metadata));
-}
-
-/** The thread of a `task_details` button; undefined for anything else. */
-export function parseTaskButton(value: string): { channel: string; thread_ts: string } | undefined {
-  const match = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value);
-  return match?.[1] === undefined || match[2] === undefined
-    ? undefined
-    : { channel: match[1], thread_ts: match[2] };
-}
-
-function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {
-  if (channel === undefined) return [];
-  if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
-  const blocks = listBlocks('channel', channel, state.channelPage, now, strings.home.noneOfChannel);
-  if (state.channel === undefined) return blocks;
-  return [actionsBlock([buttonElement('home_settings', state.channel)]), ...blocks];
-}
-
-function taskBlock(task: TaskSummary, now: number, beside: 'channel' | 'starter'): ViewBlock {
-  const accessory = buttonElement('task_details', `${task.channel}/${task.thread_ts}`);
-  return { ...mrkdwnSection(taskLine(task, now, beside)), accessory };
-}
-
-function listBlocks(
-  list: 'own' | 'channel',
-  { tasks, count }: HomeTaskList,
-  page: number,
-  now: number,
-  none: string,
-): ViewBlock[] {
-  const isOwn = list === 'own';
-  if (tasks.length === 0 && page === 0) return [mrkdwnSection(none)];
-  const blocks = tasks
-    .slice(0, HOME_PAGE_SIZE)
-    .map((task) => taskBlock(task, now, isOwn ? 'channel' : 'starter'));
-  const rows = { page, size: HOME_PAGE_SIZE, shown: tasks.length, count };
-  return [...blocks, ...pagerBlocks(rows, ['home_newer', 'home_older'], list)];
-}
-
-function channelSelect(chosen: string | undefined): ViewBlock {
-  return {
-    type: 'section',
-    // Slack keeps a person's choice in a block of the same id, and would not show ours.
-    block_id: `home_channel/${chosen ?? ''}`,
-    text: plainText(strings.home.chooseChannel),
-    accessory: {
-      type: 'conversations_select',
-      action_id: 'home_channel',
-      placeholder: plainText(strings.home.choose),
-      ...(chosen !== undefined && { initial_conversation: chosen }),
-      filter: { include: ['public', 'private'], exclude_bot_users: true },
-    },
-  };
 }

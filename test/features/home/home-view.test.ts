@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { checkBlocks } from '../../sandbox/slack/block-validation.ts';
-import { HOME_PAGE_SIZE, type HomeContent, homeView, parseTaskButton } from '../../src/features/home-tab.ts';
-import type { ViewBlock } from '../../src/render/blocks/modal.ts';
-import { LONGEST_TITLE, now, taskSummary } from '../support/task-summary.ts';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import {
+  HOME_PAGE_SIZE,
+  type HomeContent,
+  homeView,
+  parseTaskButton,
+} from '../../../src/features/home/home-view.ts';
+import type { ViewBlock } from '../../../src/render/blocks/modal.ts';
+import { LONGEST_TITLE, now, taskSummary } from '../../support/task-summary.ts';
 
 function content(count: number, change: Partial<HomeContent> = {}): HomeContent {
   const tasks = Array.from({ length: Math.min(count, HOME_PAGE_SIZE) }, () =>

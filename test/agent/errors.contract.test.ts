@@ -49,7 +49,7 @@ describe('the documented errors', () => {
     const sent = client.sendMessage(taskId, { content: 'x', skill: 'juggling' });
     await expect(sent).rejects.toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining("Skill 'juggling' not found"),
+      message: expect.not.stringContaining('juggling'),
       requestId: expect.stringMatching(/./),
     });
   });
@@ -130,7 +130,9 @@ describe('the errors that the document leaves open', () => {
     'the words of a body like "%s"',
     async (shape) => {
       service.behaviour.errorBody = shape;
-      await expect(client.getTask('tsk_x')).rejects.toThrow("Task 'tsk_x' not found");
+      // Only a refusal is shown to people; logs get our own sentence.
+      const missing = { code: 'not_found', message: expect.not.stringContaining('tsk_x') };
+      await expect(client.getTask('tsk_x')).rejects.toMatchObject(missing);
       const refused = await client
         .startTask({ projectId, title: 'T', model: 'huge' })
         .catch((reason: unknown) => reason);

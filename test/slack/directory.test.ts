@@ -183,6 +183,14 @@ describe('a channel', () => {
   });
 });
 
+test('who may do something is read each time, whatever is known', async () => {
+  answer({});
+  expect((await people.personNow('U1')).kind).toBe('member');
+  answer({ is_restricted: true });
+  expect((await people.personNow('U1')).kind).toBe('guest');
+  expect((await people.person('U1')).kind).toBe('guest');
+});
+
 /** Many people, more than are looked up one by one for a link. */
 const many = (...first: string[]) => [...first, ...Array.from({ length: 40 }, (_, at) => `U9${at}`)];
 

@@ -62,8 +62,8 @@ export type HomeTab = ReturnType<typeof homeTab>;
 
 /** The Home tab: shown at once from our own records, then updated with the task states from the service. */
 export function homeTab(deps: HomeTabDeps) {
-  /** The newest opening of each person that waits to be shown. */
-  const waiting = new Map<string, AbortController>();
+  /** The newest request of each person that waits to be shown; a press chooses what is shown, an opening does not. */
+  const waiting = new Map<string, { withdrawn: AbortController; isPress: boolean }>();
   const buttons: ButtonHandlers<
     'home_refresh' | 'home_newer' | 'home_older' | 'home_channel' | 'home_settings' | 'task_details'
   > = {
@@ -116,15 +116,20 @@ export function homeTab(deps: HomeTabDeps) {
   /** Shows a person's Home tab, once for all openings that wait to be shown. Throws a SlackError. */
   async function show(request: HomeRequest): Promise<void> {
     const key = `${request.workspace}/${request.person}`;
-    waiting.get(key)?.abort(NO_LONGER_NEEDED);
-    const opening = new AbortController();
-    waiting.set(key, opening);
+    const before = waiting.get(key);
+    const isPress = request.hash === undefined;
+    // Events and presses arrive in any order.
+    if (before?.isPress === true && !isPress) return;
+    before?.withdrawn.abort(NO_LONGER_NEEDED);
+    const withdrawn = new AbortController();
+    const own = { withdrawn, isPress };
+    waiting.set(key, own);
     const waitsNoMore = () => {
-      if (waiting.get(key) === opening) waiting.delete(key);
+      if (waiting.get(key) === own) waiting.delete(key);
     };
-    const shown = neededFor('view', () => showNewest(request, opening.signal, waitsNoMore));
+    const shown = neededFor('view', () => showNewest(request, withdrawn.signal, waitsNoMore));
     await shown.finally(waitsNoMore).catch((error: unknown) => {
-      if (!opening.signal.aborted) throw error;
+      if (!withdrawn.signal.aborted) throw error;
     });
   }
 

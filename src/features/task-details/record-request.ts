@@ -105,7 +105,8 @@ export function taskRecords(deps: RelayDeps) {
     try {
       const row = await visibleTask(job, task);
       const refusal = 'sentence' in row ? row : await send({ workspace, job, dm, row, lease });
-      if (refusal?.isUnknown === true) return 'later';
+      // A channel that Slack does not show may have another id, of which we are told soon.
+      if (refusal?.isUnknown === true || refusal?.sentence === strings.tasks.hidden) return 'later';
       failure = refusal?.sentence;
     } catch (error) {
       failure = failureOf(error);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
@@ -120,8 +121,8 @@ describe("a workspace's agent account", () => {
       },
     };
     await scene.slack.deliverRaw('interactive', forged);
-    await scene.until('the trail has both', async () => (await tried()).length === 2);
-    expect(await tried()).toEqual([refused, refused]);
+    const both = [{ ...refused, count: 2 }];
+    await scene.until('the trail counts both', async () => isDeepStrictEqual(await tried(), both));
     expect(await current()).toEqual(before);
   });
 

@@ -98,9 +98,14 @@ test('an outage of Slack ends no answer, however long it takes', async () => {
   const { unsent, send } = await unsentReply(scene.channel());
   // A call from before that succeeds later would not be an outage.
   await slack.settled();
-  const back = faults.add({ call: /./, fault: failed('internal_error') });
-  const root = scene.ask(channel, 'during an outage');
+  // Slack still says who presses: nobody has a right of which it says nothing.
+  const fault = failed('internal_error');
+  const partly = faults.add({ call: /^(?!users\.info|conversations\.members)/, fault });
   await send();
+  await scene.until('the press is taken', async () => (await messageState(unsent)) === 'waiting');
+  const back = faults.add({ call: /./, fault });
+  partly();
+  const root = scene.ask(channel, 'during an outage');
   await new Promise((resolve) => setTimeout(resolve, 3 * 4_000));
   back();
   await scene.finished(channel, root);

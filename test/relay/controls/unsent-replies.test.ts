@@ -15,7 +15,9 @@ test('the notice that a thread is read as a whole is recorded with the change: n
   const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1700000000.000000' };
   await store.threads.adopt(thread, { account_id: 'a', user_id: 'U1', ts: thread.thread_ts });
   const settings = { controlsBy: 'channel', admits: 'members', answers: EVERYWHERE, admitsBots: [] };
-  const deps = { store, settings, log: silentLog, workspace: () => undefined } as unknown as RelayDeps;
+  const people = { personNow: async (id: string) => ({ id, kind: 'member', isAdmin: false }) };
+  const workspace = () => ({ people, membership: { statusOf: async () => 'member' } });
+  const deps = { store, settings, log: silentLog, workspace } as unknown as RelayDeps;
   const { keep_listening, stop_listening } = unsentReplyButtons(deps);
   const place = { workspace: 'T1', channel: 'C1', threadTs: thread.thread_ts };
   const press = { ...place, messageTs: thread.thread_ts, person: 'U1' } as MessagePress;

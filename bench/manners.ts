@@ -81,6 +81,16 @@ async function recordThreads({ bot, agent, slack }: InProcessSandbox, hour: Scri
   return records;
 }
 
+/** Whether a thread still says that the agent waits for an answer. */
+function isReminded({ slack }: InProcessSandbox, { said }: ScriptedHour): boolean {
+  const posts = said.flatMap(({ message }) =>
+    slack
+      .thread(message.channel, message.threadTs ?? message.ts)
+      .filter(({ user }) => user === slack.bot.userId),
+  );
+  return posts.some((post) => slack.visibleText(post).includes(REMINDER));
+}
+
 /** Counts the bot's messages and reminders from now on. */
 function countMessages({ slack }: InProcessSandbox) {
   const counts = { messages: 0, reminders: 0 };
@@ -111,6 +121,8 @@ export async function playHour(seconds: number, databaseUrl?: string) {
     const counts = countMessages(sandbox);
     const hour = new ScriptedHour({ sandbox, ...players }, seconds);
     await hour.play();
+    // An answer takes its reminder away a moment later.
+    await hour.until('the reminders go', () => !isReminded(sandbox, hour));
     const said: SaidInThread[] = hour.said.map(({ message, ...one }) => ({
       ...one,
       root: message.threadTs ?? message.ts,

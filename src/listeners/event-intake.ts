@@ -27,7 +27,6 @@ import {
   eventSchema,
   findOtherBotMention,
   isEcho,
-  isForBot,
   type ParsedEvent,
   parseStopTrigger,
   parseWorkflowStep,
@@ -200,17 +199,13 @@ export class EventIntake {
     return workspace === envelope.workspace ? envelope : { ...envelope, workspace, organisation: undefined };
   }
 
-  /** What people post by an app counts as theirs. Throws if Slack does not say who wrote a message to the bot. */
+  /** What people post by an app counts as theirs. Throws if Slack does not say who wrote it; then Slack sends it again. */
   async #asPersons(workspace: string, event: ParsedEvent, bot: BotIdentity): Promise<ParsedEvent> {
-    const isHuman = async (person: string) => (await this.#deps.isHuman?.({ workspace, person })) ?? false;
-    try {
-      return await asPersonsEvent(event, bot, isHuman);
-    } catch (error) {
-      this.#deps.log.warn({ workspace, err: error }, 'Slack does not say who posted a message by an app');
-      // Slack sends it again.
-      if (isForBot(event, bot)) throw error;
-      return event;
-    }
+    return await asPersonsEvent(
+      event,
+      bot,
+      async (person) => (await this.#deps.isHuman?.({ workspace, person })) ?? false,
+    );
   }
 
   async #otherBots(

@@ -61,7 +61,7 @@ export async function asPersonsEvent(
 }
 
 /** Whether a message is surely for the bot: it mentions the bot, or is a direct one. */
-export function isForBot(event: ParsedEvent, bot: BotIdentity): boolean {
+function isForBot(event: ParsedEvent, bot: BotIdentity): boolean {
   if (event.type === 'app_mention') return true;
   if (event.type !== 'message') return false;
   const { channel, text, blocks, message } = event;

@@ -81,3 +81,19 @@ test('a post by an app waits until Slack says who wrote it', async () => {
   await scene.finished(channel, question);
   expect(scene.sentToAgent('said meanwhile').texts).toHaveLength(1);
 });
+
+test('a reply by an app, without a mention, waits as well', async () => {
+  const channel = scene.channel();
+  const person = slack.createPerson({ name: 'late in a thread' });
+  slack.invite(channel, person);
+  const root = scene.ask(channel, 'begun by hand');
+  await scene.finished(channel, root);
+  const asked = () =>
+    slack.calls.some(({ method, ok, args }) => method === 'users.info' && !ok && args.user === person.id);
+  const mend = slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
+  const reply = scene.reply(channel, root, 'and by age?', { person, byApp });
+  await scene.until('it was asked', asked);
+  mend();
+  await scene.finished(channel, reply);
+  expect(scene.sentToAgent('begun by hand').texts.join()).toContain('and by age?');
+});

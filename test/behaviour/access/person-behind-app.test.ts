@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { openAppScene } from '../../support/app-scene.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { ada, slack } = scene;
@@ -93,6 +93,8 @@ test('a reply by an app, without a mention, waits as well', async () => {
   const mend = slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
   const reply = scene.reply(channel, root, 'and by age?', { person, byApp });
   await scene.until('it was asked', asked);
+  // Longer than one delivery of the event may wait.
+  await pause(2_500);
   mend();
   await scene.finished(channel, reply);
   expect(scene.sentToAgent('begun by hand').texts.join()).toContain('and by age?');

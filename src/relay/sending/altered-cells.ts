@@ -28,7 +28,7 @@ const FLOAT = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i;
 const FORMER_NAMES: Readonly<Record<string, (day: number) => string[]>> = {
   mar: (day) => (day > 11 ? [] : [`MARCHF${day}`, ...(day <= 2 ? [`MTARC${day}`] : [])]),
   sep: (day) => (day <= 12 || day === 14 ? [`SEPTIN${day}`] : day === 15 ? ['SELENOF'] : []),
-  oct: (day) => [[], ['POU2F1'], ['POU2F2'], ['POU5F1'], ['POU5F1']][day] ?? [],
+  oct: (day) => (day === 4 ? ['POU5F1'] : []),
   dec: (day) => [[], ['DELEC1', 'BHLHE40'], ['BHLHE41']][day] ?? [],
 };
 const GENE = /^(?=.*\d)[A-Z][A-Z0-9]+(?:[-.][A-Z0-9]+)*$|^[A-Z]{3,10}$|^[A-Z][a-z]{1,8}\d+[a-z]?\d?$/;
@@ -191,16 +191,17 @@ function alteredIn(column: Column): Omit<AlteredCells, 'column' | 'number'> | un
   const heading = name.replace(/([a-z])([A-Z])/g, '$1 $2');
   const isOther = OTHER_HEADING.test(heading);
   const holdsGenes = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
-  if (dates + floats > 0 && holdsGenes && !isOther) {
+  if (dates + floats > 0 && genes > 0 && holdsGenes && !isOther) {
     const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
     const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
     // What may be two genes is what people must look up.
     const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
     return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
   }
-  const [width, ...others] = padded;
-  if (width === undefined || others.length > 0 || (isOther && !/sample|patient|subject/i.test(heading)))
-    return undefined;
+  const [width = 0] = padded;
+  // Codes of many lengths have their own zeros.
+  const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
+  if (!isFixed || (isOther && !/sample|patient|subject/i.test(heading))) return undefined;
   const shorter = [...unpadded].filter(([length]) => length < width).map(([, some]) => some);
   const count = shorter.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return undefined;

@@ -40,6 +40,8 @@ describe('a table with genes', () => {
     ['Mar-01', '; Mar-01 may be MARCHF1 or MTARC1'],
     ['1-Dec', '; 1-Dec may be DELEC1 or BHLHE40'],
     ['4-Oct', '; 4-Oct may be POU5F1'],
+    // OCT1 is also what many call SLC22A1.
+    ['1-Oct', ''],
     ['15-Sep', '; 15-Sep may be SELENOF'],
     ['01. Mrz', '; 01. Mrz may be MARCHF1 or MTARC1'],
     ['02-SEP-2024', '; 02-SEP-2024 may be SEPTIN2'],
@@ -115,8 +117,8 @@ describe('a table with genes', () => {
     const filled = (mib: number) => `gene,n\n${line.repeat(Math.floor((mib * 1_048_576) / line.length))}`;
     expect(await remarkOn(`${filled(4.9)}2-Sep,1\n${filled(1)}`)).toContain('2-Sep');
     expect(await remarkOn(`${filled(5.1)}2-Sep,1\n`)).toBeUndefined();
-    const open = async () => Readable.from([Buffer.from('gene\n2-Sep\n')]);
-    const file = { id: 'F1', name: 'a.csv', mime: 'text/csv', sizeBytes: 11, open };
+    const open = async () => Readable.from([Buffer.from('gene\nTP53\n2-Sep\n')]);
+    const file = { id: 'F1', name: 'a.csv', mime: 'text/csv', sizeBytes: 16, open };
     expect((await searchedForAlteredCells(file).remark(never)).remark).toContain('2-Sep');
     const fails = { ...file, open: () => Promise.reject(new Error('gone')) };
     expect(await searchedForAlteredCells(fails).remark(never)).toEqual({});
@@ -137,6 +139,10 @@ test.each([
   ['zeros that are all there', rows('id,n', ['007', '012', '013'])],
   ['hours of the day', rows('time,n', ['09', '9', '10'])],
   ['counts', rows('gene_count,n', ['2-Sep', '5'])],
+  ['dates of genes', rows('gene_version,n', ['2024-03-01', '2024-03-02'])],
+  ['places of genes', rows('Gene start (bp),n', ['1.2E+07', '1.31E+08', '9500'])],
+  ['numbers for genes', rows('CRISPR gene effect,n', ['1.2E+3', '0.4'])],
+  ['codes of many lengths', rows('icd9,n', ['0389', '4280', '410', '41071'])],
   ['nothing', ''],
   ['one cell', 'gene'],
 ])('nothing is said of %s', async (_, table) => {

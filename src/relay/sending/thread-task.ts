@@ -121,7 +121,7 @@ const ABBREVIATION =
   /(?:^|[^\p{L}\p{N}°])(?:(?<!\p{N}\s)\p{L}|(?:\p{L}\.)+\p{L}|vs|al|figs?|tabs?|eqs?|refs?|approx|ca|cf|resp|dr|prof|mrs?|st|spp?|subsp|ssp|var|cv|suppl|ext|vol|pp|eds?|incl|excl|conc|temp)\.$/iu;
 /** The same before a number. */
 const NUMBERED = /(?:^|[^\p{L}])(?:nos?|nr|chr|pos|p|sec|ver|v)\.$/iu;
-const SENTENCE_END = /[.!?]+["'”’)\]]*(?=\s+[^\s\p{Ll}])|[。！？]/gu;
+const SENTENCE_END = /(?<=[^\s.!?])[.!?]+["'”’)\]]*(?=\s+[^\s\p{Ll}])(?!\s+Nos?\.)|[。！？]/gu;
 
 /** A task's title: the first sentence of the first line with words of a plain text, or else the files' names. */
 export function taskTitle(text: string, files: readonly string[] = []): string {
@@ -141,7 +141,8 @@ function firstLine(text: string): string {
 function firstSentence(line: string): string {
   for (const end of line.matchAll(SENTENCE_END)) {
     const sentence = line.slice(0, end.index + end[0].length);
-    const isNumbered = /^\s+\p{N}/u.test(line.slice(sentence.length)) && NUMBERED.test(sentence);
+    const isNumbered =
+      /^\s+(?:\p{Lu}{1,4}-?)?\p{N}/u.test(line.slice(sentence.length)) && NUMBERED.test(sentence);
     if (sentence.length < MIN_SENTENCE_CHARACTERS || isNumbered || ABBREVIATION.test(sentence)) continue;
     return sentence.replace(/(?<!\.)[.。]$/u, '');
   }

@@ -37,6 +37,8 @@ describe("a task's title", () => {
       'Use a normaliser, e.g. DESeq2, i.e. Its default',
     ],
     ['Plot well No. 7 of the plate. Then stop.', 'Plot well No. 7 of the plate'],
+    ['Stain with Cat. No. A-21202 and Ref. No. 7. Then stop.', 'Stain with Cat. No. A-21202 and Ref. No. 7'],
+    ['chr1 12345 . A <DEL> . PASS SVTYPE=DEL', 'chr1 12345 . A <DEL> . PASS SVTYPE=DEL'],
     ['The answer is no. Then what?', 'The answer is no'],
     ['Give mice approx. 5 mg i.p.', 'Give mice approx. 5 mg i.p.'],
     ['What is p.Arg213*? Tell me.', 'What is p.Arg213*?'],

@@ -65,8 +65,12 @@ export function fallbackText(markdown: string): string {
     .slice(0, MAX_TEXT_BYTES * 2)
     .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?/gm, '')
     .replace(/^(\s*)#{1,6} +/gm, '$1')
-    .replace(/!?\[([^[\]]*)\]\((\S{0,1000}?)(?: +"[^"]*")?\)/g, '$1')
-    .replace(/\*\*|__|~~|`/g, '')
+    .replace(
+      /(?:!\[([^[\]]*)\]\(|\[([^[\]]*)\]\((?=<?(?:https?|mailto):))\S{0,1000}?(?: +"[^"]*")?\)/g,
+      '$1$2',
+    )
+    // Not those within a word, such as 2**10.
+    .replace(/(?<!\w)(?:\*\*|__|~~)|(?:\*\*|__|~~)(?!\w)|`/g, '')
     .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
     .trim();
   return truncateBytes(readable === '' ? '…' : readable, MAX_TEXT_BYTES);

@@ -11,6 +11,8 @@ describe('the text for notifications', () => {
     ['| a | b |\n| --- | :-: |\n| 1 | 2 |', '| a | b |\n| 1 | 2 |'],
     ['a < b & c', 'a &lt; b &amp; c'],
     ['```\n```', '…'],
+    ['**C[C@@H](N)C(=O)O** and 2**10, ACGT____ACGT', 'C[C@@H](N)C(=O)O and 2**10, ACGT____ACGT'],
+    ['![A plot](plot.png) of [mice](<https://example.org/a>), [13](2)', 'A plot of mice, [13](2)'],
   ])('of %j is %j', (markdown, text) => {
     expect(fallbackText(markdown)).toBe(text);
   });

@@ -28,6 +28,8 @@ const own = [
   'p.(Trp26*) and p.R213* in TP53',
   'O=C(O)[C@H](N)Cc1ccccc1 and F[C@](Cl)(Br)I',
   'OC[C@H]1O[C@@](CO)(O2)[C@@H](O)[C@@H]1O',
+  '[*:1]C(=O)N[*:2], [*]CC[*], y[1] w[*]; w[*] v[1]',
+  'Mean ± SD\n* p < 0.05, ** p < 0.01, *** p ≤ 0.001',
   'between 2~3 h and 4~5 h, ~37 °C',
   '~ age + sex + (1|donor)',
   '$x_{i}*y_{i}*z$ and \\(a*b*c\\) and $$\\alpha*\\beta*\\gamma$$',

@@ -13,6 +13,10 @@ const LONG_RUN = 13;
 const WEB_SCHEME = '(?:[Hh][Tt][Tt][Pp][Ss]?|[Mm][Aa][Ii][Ll][Tt][Oo]):';
 /** A quotation has a space after its mark; the header of a sequence (FASTA) has none. */
 const SEQUENCE_HEADER = '(?=>)(?<=^(?:[ \\t]*> )*[ \\t]{0,3})>(?=[\\p{L}\\p{N}])';
+/** The first line of what stars mean below a table; another reader takes it for a list. */
+const SIGNIFICANCE = '(?<=^[ \\t]{0,3})\\*(?=[ \\t]?[Pp] ?[<≤].{0,60} \\*\\*)';
+/** What begins no block, where Markdown has one. */
+const BLOCK_MARK = `${SEQUENCE_HEADER}|${SIGNIFICANCE}`;
 const LITERAL = `(?=[*_~\\]<>])(?:${[
   // Between letters or digits; scripts that join a word to an emphasized one are others.
   `(?<=${WORD})\\*+(?=${WORD})`,
@@ -21,6 +25,8 @@ const LITERAL = `(?=[*_~\\]<>])(?:${[
   '(?<!~)~(?!~)',
   // Positions after a stop codon and such codons (HGVS): c.*32, p.Arg213*.
   '(?<=\\w\\.)\\*(?!\\*)|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)',
+  // An open end of a molecule, and an allele that is not known: [*:1]CC[*], w[*].
+  '(?<=\\[)\\*(?=[:\\]])',
   // File patterns, and Python's own names.
   '(?<!\\*)\\*(?=\\.\\w)|(?<![^\\s/("\'=])\\*+(?=/)',
   `(?<=(?<![^\\s("'=:])${PATH})[*_]+(?=${PATH}\\*\\.\\w)`,
@@ -28,12 +34,12 @@ const LITERAL = `(?=[*_~\\]<>])(?:${[
   // The end of a label without an address that a link may open, and an address of another kind in angle brackets.
   `\\](?=\\((?!\\s*<?${WEB_SCHEME}))`,
   `<(?=[A-Za-z][A-Za-z\\d+.-]{1,31}:)(?!${WEB_SCHEME})`,
-  SEQUENCE_HEADER,
+  BLOCK_MARK,
 ].join('|')})`;
 const LITERAL_HERE = new RegExp(LITERAL, 'muy');
 const LITERAL_OR_ESCAPE = new RegExp(`\\\\[^]|${LITERAL}`, 'gmu');
-/** The marks of all headers of sequences in a text. */
-export const SEQUENCE_HEADERS = new RegExp(SEQUENCE_HEADER, 'gmu');
+/** The marks of all such lines in a text. */
+export const BLOCK_MARKS = new RegExp(BLOCK_MARK, 'gmu');
 
 /** How many characters at `at` in text are marks that stand for themselves. */
 function literalLength(text: string, at: number): number {
@@ -71,8 +77,8 @@ export function literalCost(text: string, index: number): number {
   const run = /(?:\*+|_+|~+)$/.exec(text.slice(Math.max(0, index - 2 * LONG_RUN), index))?.[0] ?? '';
   if (mark === '~') return run.length === 1 ? 1 : 0;
   const before = text.charAt(index - run.length - 1);
-  const isBeside = /[\w*.]/.test(before) || before > '\x7f';
-  const mayBeText = isBeside ? /[^\s,;:)]/.test(next) || run === '*' : /[*_./]/.test(next);
+  const isBeside = /[\w*.[]/.test(before) || before > '\x7f';
+  const mayBeText = isBeside ? /[^\s,;:)]/.test(next) || run === '*' : /[*_./ p]/i.test(next);
   return mayBeText || run.startsWith('__') || run.length >= LONG_RUN ? run.length : 0;
 }
 

@@ -3,7 +3,7 @@ import { gfmHtml } from 'micromark-extension-gfm';
 import type {} from 'micromark-extension-gfm-table';
 import type { HtmlExtension } from 'micromark-util-types';
 import { escapeHtml } from '../text-format.ts';
-import { SEQUENCE_HEADERS } from './literal-marks.ts';
+import { BLOCK_MARKS } from './literal-marks.ts';
 import { limitNesting, markdownSyntax } from './parse-markdown.ts';
 import { isLinkTarget, labelNote, withoutSignedLinks } from './unsafe-links.ts';
 
@@ -89,7 +89,7 @@ function* pieces(text: string): Generator<string> {
   let lines = 0;
   let fence = '';
   for (const [line] of text.matchAll(LINE)) {
-    piece += fence === '' ? line.replace(SEQUENCE_HEADERS, '\\>') : line;
+    piece += fence === '' ? line.replace(BLOCK_MARKS, '\\$&') : line;
     lines += 1;
     const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;

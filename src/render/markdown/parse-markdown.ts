@@ -5,7 +5,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Code, Construct, Extension } from 'micromark-util-types';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
-import { literalSyntax, SEQUENCE_HEADERS, textConstruct } from './literal-marks.ts';
+import { BLOCK_MARKS, literalSyntax, textConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax } from './math.ts';
 import { WORD_JOINER } from './pings.ts';
@@ -126,7 +126,7 @@ export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
 
 function parse(text: string): MarkdownNode {
   const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
-  const source = withReadableEmphasis(limitNesting(safe).replace(SEQUENCE_HEADERS, REPLACEMENT));
+  const source = withReadableEmphasis(limitNesting(safe).replace(BLOCK_MARKS, REPLACEMENT));
   const root: Root = fromMarkdown(source, {
     extensions: markdownSyntax(source),
     mdastExtensions: TREE_EXTENSIONS,

@@ -63,7 +63,7 @@ function firstDoi(run: string): { id?: string; rest: string } {
 }
 
 /** A text up to a bracket that it does not open, or does not close. */
-function balanced(text: string): string {
+export function balanced(text: string): string {
   const open: number[] = [];
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '(') open.push(at);

@@ -1,3 +1,5 @@
+import { balanced } from './doi.ts';
+
 /** Finds of one kind in one text. */
 export const MAX_FINDS = 2_000;
 
@@ -5,18 +7,22 @@ export const MAX_FINDS = 2_000;
 const BEFORE = '(?<![A-Za-z\\d/.@-]|\\w_)';
 const AFTER = '(?![A-Za-z\\d%@]|[_.]\\w|/(?!ID))';
 /** What stands between a word and its id in prose, Markdown, JSON and XML. */
-const MARKS = '["\'`*_:：#=>()（[ \\t-]{1,8}';
+const MARKS = '["\'`*_:：#=>()（[{ \\t-]{1,8}';
 /** What stands between the ids of a list: each may have a remark in brackets. */
 const SEPARATOR =
   /["'`*_)\]]{0,3}[ \t]{0,3}(?:[([][^()[\]\n]{1,60}[)\]][ \t]{0,3})?(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
 /** What addresses do not hold in prose, Markdown or JSON: spaces, quotes, brackets, punctuation beyond ASCII. */
 const ENDS = '\\s<>"\'`{}[\\]|\\\\*\\u2000-\\u206f\\u3000-\\u303f\\uff00-\\uffef';
-export const ADDRESS = new RegExp(`https?://(?:[^${ENDS}^]|'(?=\\w{2})|\\\\[_()~]){1,2000}`, 'gi');
+export const ADDRESS = new RegExp(
+  `https?://(?:[^${ENDS}^]|'(?=\\w{2})|\u2013(?=[a-z])|\\\\[_()~]){1,2000}`,
+  'gi',
+);
 /** What may stand between the name of a registry and its id. */
 const CALLED =
   '(?:[ _-]?(?:IDs?|ACs?|accessions?|codes?|numbers?|nos?\\.?|identifiers?|entry|entries|structures?)){0,2}(?: is| are)?';
 const PDB = '(?!\\d+(?:[KMGT]B|st|nd|rd|th)\\b)[1-9]';
-const UNIPROT = '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})';
+const CHAIN = '(?:[_.][A-Za-z\\d])?';
+const UNIPROT = '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})(?:\\.\\d{1,3})?';
 
 /**
  * Kinds of ids by the patterns of their registries, narrower where a pattern allows other words: the first of their `pages`
@@ -25,8 +31,9 @@ const UNIPROT = '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,
  */
 export const ID_KINDS = [
   {
-    word: `(?:PMIDs?|PubMed[ _-]?IDs?|PubMed(?=:|$))${CALLED}(?: Version="\\d")?`,
-    id: '\\d{5,8}',
+    word: `(?:PMIDs?|PubMed[ _-]?IDs?|PubMed(?="?:|$))${CALLED}(?: Version="\\d")?`,
+    // Databases are also named with how many articles they have.
+    id: '(?:(?<!PubMed\\W{1,8})\\d{5,6}|\\d{7,8})',
     // "and 50000 cells" may follow the first one.
     next: '\\d{7,8}',
     pages: ['pubmed.ncbi.nlm.nih.gov/', 'www.ncbi.nlm.nih.gov/pubmed/', 'europepmc.org/article/MED/'],
@@ -68,7 +75,12 @@ export const ID_KINDS = [
     pages: ['www.ensembl.org/id/'],
     isInTextOnly: true,
   },
-  { id: 'CHEMBL\\d{1,8}', pages: ['www.ebi.ac.uk/chembl/id_lookup/'], isInTextOnly: true },
+  {
+    id: 'CHEMBL\\d{1,8}',
+    pages: ['www.ebi.ac.uk/chembl/id_lookup/', 'www.ebi.ac.uk/chembl/compound_report_card/'],
+    isInTextOnly: true,
+  },
+  { word: 'arXiv', id: '\\d{4}\\.\\d{4,5}(?:v\\d+)?', pages: ['arxiv.org/abs/'] },
   { id: 'RCV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/'], isInTextOnly: true },
   { id: '[SV]CV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/?term='], isInTextOnly: true },
   {
@@ -85,18 +97,21 @@ export const ID_KINDS = [
   // A digit and three characters with a letter among them; no ordinal and no size.
   {
     word: `PDB${CALLED}`,
-    id: `${PDB}(?:(?=\\d*[A-Z])[A-Z\\d]{3}|[a-z][a-z\\d]{2})`,
+    id: `${PDB}(?:(?=\\d*[A-Z])[A-Z\\d]{3}|[a-z][a-z\\d]{2})${CHAIN}`,
+    dropped: /[_.].$/,
     pages: ['www.rcsb.org/structure/'],
   },
   {
     word: 'PDB[ _-]?(?:IDs?|(?:accession )?codes?|entry|entries)',
-    id: `${PDB}(?=\\d*[a-z])[a-z\\d]{3}`,
+    id: `${PDB}(?=\\d*[a-z])[a-z\\d]{3}${CHAIN}`,
+    dropped: /[_.].$/,
     pages: ['www.rcsb.org/structure/'],
   },
   { id: 'pdb_0000[1-9][a-z\\d]{3}', dropped: /^pdb_0000/, pages: ['www.rcsb.org/structure/'] },
   {
     word: `(?:UniProt(?:KB)?(?:/Swiss-Prot|/TrEMBL)?${CALLED}|primaryAccession)`,
     id: UNIPROT,
+    dropped: /\..*$/,
     pages: ['www.uniprot.org/uniprotkb/', 'www.uniprot.org/uniprot/'],
   },
   // As a sequence's header in FASTA has it.
@@ -154,20 +169,13 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
 }
 
 /**
- * An address or an id without what follows it in a sentence: it ends before a bracket that it has not opened, and before
+ * An address or an id without what follows it in a sentence: it ends before a bracket that has no other, and before
  * punctuation. Undefined if it is shortened or a template.
  */
 export function wholeName(text: string, at: number, raw: string): string | undefined {
-  let depth = 0;
-  let end = 0;
-  for (; end < raw.length; end += 1) {
-    if (raw[end] === '(') depth += 1;
-    if (raw[end] === ')') depth -= 1;
-    if (depth < 0) break;
-  }
-  const name = raw.slice(0, end);
+  const name = balanced(raw);
   const isLeft = text[at - 1] === '<' ? /[^>|]/ : /[…{]/;
-  const isCut = end === raw.length && isLeft.test(text.charAt(at + end));
+  const isCut = name === raw && isLeft.test(text.charAt(at + raw.length));
   if (isCut || /\.{3}$|\$/.test(name)) return undefined;
   return name.replace(/\\([_()~])/g, '$1').replace(/[.,:;!?_~(\\]+$/, '');
 }

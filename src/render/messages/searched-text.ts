@@ -35,15 +35,21 @@ function withColumnWords(lines: readonly string[]): string[] {
     if (cells.length === 1) words = [];
     else if (/^[ \t>|:]*-[ \t|:-]*$/.test(lines[at + 1] ?? '')) words = cells.map(columnWord);
     else if (words.some((word) => word !== undefined))
-      return cells.map((cell, column) => `${words[column] ?? ''} ${cell.trim()}`).join('|');
+      return cells.map((cell, column) => withWord(words[column], cell)).join('|');
     return line;
   });
 }
 
+function withWord(word: string | undefined, cell: string): string {
+  return word === undefined ? cell : `${word}:${cell.trim()}`;
+}
+
+/** The word for ids in a heading such as "PMID", "PMID/DOI" and "Reference (PMID)". */
 function columnWord(heading: string): string | undefined {
-  const word = heading.replace(/[*`"]|^_|_$/g, '').trim();
-  const isWord = /^DOIs?$/i.test(word) || ID_KINDS.some(({ listed }) => listed?.column.test(word) === true);
-  return isWord ? word : undefined;
+  const words = heading.replace(/[*`"]|^_|_$/g, '').split(/[()[\]/]/);
+  const isWord = (word: string) =>
+    /^DOIs?$/i.test(word) || ID_KINDS.some(({ listed }) => listed?.column.test(word) === true);
+  return words.map((word) => word.trim()).find(isWord);
 }
 
 /** What is searched of a tool's result: cells of a delimited table once more, after the word of their column. */
@@ -60,7 +66,7 @@ function cellsWithWords(lines: readonly string[]): string[] {
   return names.flatMap((name, column) => {
     const word = columnWord(name);
     if (word === undefined) return [];
-    return rows.slice(0, end === -1 ? rows.length : end).map((row) => `${word} ${row[column] ?? ''}`);
+    return rows.slice(0, end === -1 ? rows.length : end).map((row) => withWord(word, row[column] ?? ''));
   });
 }
 

@@ -123,7 +123,8 @@ function pageAt(text: string, at: number, raw: string, isResult: boolean): strin
   const plain = withoutWww(url.host + path + url.search);
   for (const { pages, pageOf, whole, isInTextOnly } of ID_KINDS) {
     if (isResult && isInTextOnly) continue;
-    const id = plain.slice(pages.find((start) => plain.startsWith(start))?.length ?? plain.length);
+    const start = pages.find((one) => plain.startsWith(one)) ?? plain;
+    const id = plain.slice(start.length).replace(/[?&].*/, '');
     if (whole.test(id)) return pageOf(id);
   }
   const isSite = /^.{1,80}\.[a-z][a-z\d-]{1,20}$/.test(url.hostname) && !NO_SITE.test(url.hostname);

@@ -26,7 +26,7 @@ const AWKWARD = `
 scanpy 1.9.1, v3.12.0-rc.1, CUDA 10.2, numpy==10.1234, build 10.2023/py39, R² = 0.9812, R2=0.85, rs = 0.42, Rs 5000,
 rs2, RS1234, RS-232, GSE1 and PMCH, NCT1, TP53, C9orf72, H3K27ac, P53, O95, HLA-B*57:01; wells A1, H12, P04, B10.
 10.1234/min, 10.5000/3, 10.2500/1.5e3, 10.1000/100km, 10.1234/0.05, 10.2500/mL, 192.10.1234/24, 10.0.0.0/8, 10.1038/…, 10.1234/1.7, 10/2023
-PMID, PMID 12, PMIDs: 20 found, 31978945, PMC12, PMC-123456, NCT1234567, NCT123456789, PMIDs 3 of 5
+PMID, PMID 12, PMIDs: 20 found, PubMed: 12345 records, PubMed: 900123, pubmed (54321), 31978945, PMC12, PMC-123456, NCT1234567, NCT123456789, PMIDs 3 of 5
 GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, /NCT04280705/, /NCT04280705/NCT04280706, GSE12345/GSM1, PMID|31978945, rs429358_C, 10.1038/s41586-020.pdf
 PMC1234567@nih.gov, NCT04280705@example.org, @GSE12345, GSE12345@geo, BRCA1_rs429358, hsa_rs429358
 PDB files, PDB 2021 release, PDB 10th, PDB 100KB, PDB: 10GB, PDB ID list, PDB: 20mg, 1TUP, 6VXX.
@@ -36,6 +36,7 @@ rs232 and rs485 ports, GSM900 and GSM1800 bands, GDS15, GDS-30, GPL3, SRR123, PR
 10.1234/patient, 10.1234/1.73m2, 10.5000/100kg, 10.1234/12.34567, 10.2500/1.234E-5, 10.1234/abcd-{id}, 10.1234/abcd@12, 10.1234/ab1234%
 10.1016/S0140–6736(20)30183–5, 10.1002/1097-0142(20010101)91:1<1, 10.1890/0012-9658(2001)082[2072:EOT, 10.1016/S0140-
 6736(20)30183-5, 10.1007/s00330\\u2010008, 10.1038/größe-12345, 10.1016/S0140-6736(20 30183, 10.1038/x~12345, 10.1038/s415*12
+PDB 6VXX.cif, PDB 6VXX_A.pdb, PDB 6VXX_AB, UniProt P04637.fasta, UniProt P04637.4.fasta, arXiv 2020, arXiv:2001.012345, arXiv.2001.01234,
 UniProt release 2024_01, UniProt P53_HUMAN, UniProt and TrEMBL, P04637, Q8N158
 \`curl https://api.ncbi.nlm.nih.gov/x\` http://localhost:8888/lab http://127.0.0.1:80/ http://lab/ ftp://nature.com/a
 https://example.org/a https://host.example/b https://nas.local/c mailto:a@nature.com nature.com/articles
@@ -75,6 +76,10 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
     'doi.org/10.1056/NEJMoa2001017',
   ],
   ['见https://www.ebi.ac.uk/chembl。', 'www.ebi.ac.uk/chembl'],
+  [
+    'https://en.wikipedia.org/wiki/Michaelis–Menten_kinetics',
+    'en.wikipedia.org/wiki/Michaelis%E2%80%93Menten_kinetics',
+  ],
   ['10.1016/S0140-6736(20)30183-5', 'doi.org/10.1016/S0140-6736(20)30183-5'],
   ['(doi:10.1038/nrg3', 'doi.org/10.1038/nrg3'],
   ['doi.org/10.7554/eLife.12345', 'doi.org/10.7554/eLife.12345'],
@@ -87,6 +92,9 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ],
   ['PMID: 31978945', 'pubmed.ncbi.nlm.nih.gov/31978945'],
   ['_PMID 30971826_', 'pubmed.ncbi.nlm.nih.gov/30971826'],
+  ['pmid = {32015514}', 'pubmed.ncbi.nlm.nih.gov/32015514'],
+  ['{"PubMed":"32015515"}', 'pubmed.ncbi.nlm.nih.gov/32015515'],
+  ['https://pubmed.ncbi.nlm.nih.gov/32015516/?from=x&y', 'pubmed.ncbi.nlm.nih.gov/32015516'],
   ['PMID：30926970', 'pubmed.ncbi.nlm.nih.gov/30926970'],
   ['NCT04280706和', 'clinicaltrials.gov/study/NCT04280706'],
   ['10.1038/nature12373和', 'doi.org/10.1038/nature12373'],
@@ -136,6 +144,11 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['The PDB code is 6VYO', 'www.rcsb.org/structure/6VYO'],
   ['pdb_00002gc4', 'www.rcsb.org/structure/2gc4'],
   ['PDB 3gc4', 'www.rcsb.org/structure/3gc4'],
+  ['PDB 6LZG_A', 'www.rcsb.org/structure/6LZG'],
+  ['PDB ID 7lzg.B', 'www.rcsb.org/structure/7lzg'],
+  ['UniProt P04641.4', 'www.uniprot.org/uniprotkb/P04641'],
+  ['arXiv:2103.01234', 'arxiv.org/abs/2103.01234'],
+  ['(arXiv: 2104.01234v2)', 'arxiv.org/abs/2104.01234v2'],
   ['SRX000007', 'www.ncbi.nlm.nih.gov/sra/SRX000007'],
   ['https://www.ebi.ac.uk/ena/browser/view/ERR1234567', 'www.ncbi.nlm.nih.gov/sra/ERR1234567'],
   ['PRJDB3', 'www.ncbi.nlm.nih.gov/bioproject/PRJDB3'],
@@ -145,6 +158,7 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['ENSG00000139618.15', 'www.ensembl.org/id/ENSG00000139618'],
   ['ENSMUSG00000017167', 'www.ensembl.org/id/ENSMUSG00000017167'],
   ['CHEMBL25', 'www.ebi.ac.uk/chembl/id_lookup/CHEMBL25'],
+  ['https://www.ebi.ac.uk/chembl/compound_report_card/CHEMBL26/', 'www.ebi.ac.uk/chembl/id_lookup/CHEMBL26'],
   ['RRID:AB_262044', 'scicrunch.org/resolver/RRID:AB_262044'],
   ['(RRID: IMSR_JAX:000664)', 'scicrunch.org/resolver/RRID:IMSR_JAX:000664'],
   ['ClinVar Variation ID: 12345', 'www.ncbi.nlm.nih.gov/clinvar/variation/12345'],
@@ -308,6 +322,11 @@ describe('the sources of an answer', () => {
       '> | p53 4HHB | `P04637` | [1TUP](https://www.rcsb.org/structure/1TUP) | 8346443; 30617256 |',
       '',
       '1MBN | 31978945 | 2LYZ | 32015507',
+      '',
+      '| Structure (PDB) | PubMed | PMID/DOI | Reference (**PMID**) | Cells (PBMC) |',
+      '|---|---|---|---|---|',
+      '| 7K3G_A | 32015508 | 32015509 | 32015510 | 32015511 |',
+      '| 1200 | 12345 | 10.1038/nature12373 | none | 32015512 |',
     ];
     expect(labels(text(answer.join('\n'))).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
       'Q9BYF1',
@@ -317,6 +336,11 @@ describe('the sources of an answer', () => {
       '1TUP',
       '8346443',
       '30617256',
+      '7K3G',
+      '32015508',
+      '32015509',
+      '32015510',
+      'nature12373',
     ]);
   });
 

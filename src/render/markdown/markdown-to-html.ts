@@ -57,18 +57,19 @@ function toHtml(text: string): string {
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
     .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
-    .replace(LINK, honestLink)
     .replace(WRITTEN_TAG, (all: string, _code, tag?: string, inside = '') => {
       if (all.startsWith('<')) return all;
       return tag === undefined ? '<br>' : `<${tag}>${inside}</${tag}>`;
-    });
+    })
+    .replace(LINK, honestLink);
 }
 
 /** A link as the page shows it: as text where it leads to no web address or e-mail, and with its host where its label misleads. */
 function honestLink(link: string, href: string, shown: string): string {
   const target = decoded(href);
   if (!isLinkTarget(target)) return shown;
-  const note = escapeHtml(labelNote(decoded(shown.replace(/<[^>]*>/g, '')), target));
+  const label = shown.replace(/<[^>]*>/g, (tag) => (tag === '<br>' ? ' ' : ''));
+  const note = escapeHtml(labelNote(decoded(label), target));
   return link.replace(/<\/a>$/, () => `${note}</a>`);
 }
 

@@ -15,7 +15,9 @@ const MARK =
 const DISGUISED = '(?:https?:|mailto:)[^\\s<>|]{1,2000}\\|';
 const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
 const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
-const LINK = '(?<=\\])(?=\\u2060*\\(\\s*(?:<([^<>\\n]+)>|((?:[^\\s()<>]|\\([^\\s()]*\\))+))[\\s)])';
+/** The destination of a link, which counts up to a space where its brackets are nested: what matters is its host. */
+const DESTINATION = '<([^<>\\n]+)>[\\s)]|((?:[^\\s()<>]|\\([^\\s()]*\\))+(?=[\\s)])|\\S{1,300})';
+const LINK = `(?<=\\])(?=\\u2060*\\(\\s*(?:${DESTINATION}))`;
 const PING_PATTERN = new RegExp(
   `(${URL})|(?:${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE}|${LINK})\\u2060*`,
   'giu',

@@ -5,6 +5,8 @@ const FILE =
   /\.(?:csv|docx?|gif|gz|html?|ipynb|jpe?g|js|json|md|pdf|png|pptx?|py|rs?|sh|sql|svg|tsv?|txt|xlsx?|xml|ya?ml|zip)$/;
 /** A destination whose host is written as browsers read it. */
 const PLAIN_DESTINATION = /^\]\(\s{0,9}<?(https?:\/\/([a-z\d.-]{1,253})(?::\d+)?(?:[/?#][^\s<>]*)?)[)>\s]/i;
+/** Any destination, with brackets and a title. */
+const DESTINATION = /^\]\(\s*(?:<([^>\n]*)>|(\S*?)(?:\s[\s\S]*)?\)$)/;
 /** Characters of a destination to the end of its host, which has at most 253 (RFC 1035). */
 const MAX_HOST_END = 280;
 /** Longest label that is read again for each answer that grows; a longer one counts as one that needs a note. */
@@ -48,7 +50,17 @@ function isSeen(label: string): boolean {
  * ellipsis, or the file at its end.
  */
 export function isDisguisedLink(text: string, end: number, target: string): boolean {
-  const label = labelBefore(text, end) ?? '';
+  return isDisguise(labelBefore(text, end) ?? '', target);
+}
+
+/** Like `isDisguisedLink`, of a link in brackets as the parser read it. `destination` is the rest of it from the `]` on. */
+export function hasDisguise(label: string, destination: string): boolean {
+  const [, angled, plain] = DESTINATION.exec(destination) ?? [];
+  const target = angled ?? plain;
+  return target !== undefined && isDisguise(label, target);
+}
+
+function isDisguise(label: string, target: string): boolean {
   const opened = openedBy(target);
   if (OTHER_SCHEME.test(target) || (isLinkTarget(target) && !isSeen(label))) return true;
   return addressesIn(label).some(
@@ -92,14 +104,15 @@ function openedBy(target: string): URL | null {
 function leadsTo(name: string, opened: URL | null): boolean {
   if (opened === null) return false;
   const host = hostOf(opened);
-  const named = URL.parse(`https://${name}`)?.hostname;
+  // Letters of other scripts may imitate a host, also where that is the link's own.
+  const named = /[^ -~]/.test(name) ? undefined : URL.parse(`https://${name}`)?.hostname;
   if (named?.replace(/^www\./, '') === host.replace(/^www\./, '')) return true;
   return FILE.test(name) && opened.pathname.toLowerCase().endsWith(name);
 }
 
-/** The host that a link leads to; of an address of e-mail, what follows the `@`. */
+/** The host that a link leads to; of an address of e-mail, what follows the first `@`. */
 function hostOf({ protocol, pathname, hostname }: URL): string {
-  return protocol === 'mailto:' ? pathname.replace(/^.*@/, '') : hostname;
+  return protocol === 'mailto:' ? pathname.replace(/^[^@]*@/, '') : hostname;
 }
 
 /** What follows a label that misleads: the host that its link leads to; '' after another. */
@@ -111,17 +124,27 @@ export function labelNote(label: string, target: string): string {
 /** The names in each word of a label, and what follows them if the word is an address. */
 function addressesIn(label: string): { names: string[]; path: string }[] {
   const words = label.replace(UNSEEN, '').replace(DOT, '.').split(/\s+/);
-  return words.flatMap((word) => {
-    // Whatever follows the slashes is read as a host: also a number, or a name without a dot.
-    const [, before, host = ''] = /^(.*?\/\/)([^/?#]+)/.exec(word) ?? [];
-    if (before !== undefined && namesIn(host.toLowerCase()).length === 0)
-      return { names: [host.toLowerCase()], path: word.slice(before.length + host.length) };
-    for (const { 0: piece, index } of word.matchAll(/[^/?#]+/g)) {
-      const names = namesIn(piece.toLowerCase());
-      if (names.length > 0) return { names, path: word.slice(index + piece.length) };
-    }
-    return [];
-  });
+  // A mark that Slack shows sets apart the name behind it.
+  const shown = label.replace(/[\u2060\\]/g, '').split(/\s+/);
+  const apart = shown.flatMap(addressIn).map(({ names }) => ({ names, path: '' }));
+  return [...words.flatMap(readAddress), ...apart];
+}
+
+function readAddress(word: string): { names: string[]; path: string }[] {
+  // Whatever follows the slashes is read as a host: also a number, or a name without a dot.
+  const [, before, host = ''] = /^(.*?\/\/)([^/?#]+)/.exec(word) ?? [];
+  if (before !== undefined && namesIn(host.toLowerCase()).length === 0)
+    return [{ names: [host.toLowerCase()], path: word.slice(before.length + host.length) }];
+  return addressIn(word);
+}
+
+/** The names in the first part of a word that has any. */
+function addressIn(word: string): { names: string[]; path: string }[] {
+  for (const { 0: piece, index } of word.matchAll(/[^/?#]+/g)) {
+    const names = namesIn(piece.toLowerCase());
+    if (names.length > 0) return [{ names, path: word.slice(index + piece.length) }];
+  }
+  return [];
 }
 
 function namesIn(piece: string): string[] {

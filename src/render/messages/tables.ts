@@ -17,6 +17,7 @@ import {
 } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
+import { labelNote } from '../markdown/unsafe-links.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { firstColumns, tableCaption } from '../strings/index.ts';
@@ -206,7 +207,10 @@ function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style 
     }
     const url = LINK.exec(source)?.[1] ?? (/^https?:\S+$/.test(source) ? source : undefined);
     if (node.type !== 'link' || url === undefined) throw new OnlyMarkdown();
-    return [{ type: 'link', url, text: plainTextOf(text, node), ...(style && { style }) }];
+    const label = plainTextOf(text, node);
+    const note = labelNote(label, url);
+    const shown = label.endsWith(note) ? label : label + note;
+    return [{ type: 'link', url, text: shown, ...(style && { style }) }];
   });
 }
 

@@ -2,7 +2,7 @@ import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
 import { literalMarks } from '../markdown/literal-marks.ts';
 import { fenceAround, isTableTooWide, linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
-import { hostNote } from '../markdown/unsafe-links.ts';
+import { hasDisguise, hostNote } from '../markdown/unsafe-links.ts';
 
 /** A segment of a part's Markdown: from the answer, or added by the renderer. */
 export interface Segment {
@@ -27,7 +27,7 @@ interface Insertion {
 /**
  * What makes Slack show the answer as it was meant: fences around formulas and around tables that are too wide for
  * Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
- * link whose label names another one.
+ * link whose label names another one, or a word joiner that makes it text.
  */
 function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
   if (node.type === 'formula' || (node.type === 'table' && isTableTooWide(text, node)))
@@ -47,9 +47,14 @@ function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
     kind: 'between',
   }));
   const labelTo = node.type === 'link' ? node.children.at(-1)?.end : undefined;
-  const note =
-    labelTo === undefined ? '' : hostNote(text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end));
-  if (labelTo !== undefined && note !== '') added.push({ at: labelTo, text: note, kind: 'between' });
+  if (labelTo !== undefined) {
+    const [label, destination] = [text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end)];
+    const note = hostNote(label, destination);
+    if (note !== '') added.push({ at: labelTo, text: note, kind: 'between' });
+    // Also where the label is split, or the destination is one that only the parser reads.
+    else if (hasDisguise(label, destination))
+      added.push({ at: labelTo + 1, text: WORD_JOINER, kind: 'between' });
+  }
   return added.length === 0 ? inner : [...inner, ...added].sort((a, b) => a.at - b.at);
 }
 

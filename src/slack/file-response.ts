@@ -140,11 +140,10 @@ export async function* withDigest(
   await onEnd(hash.digest('hex'));
 }
 
-/** Yields the bytes. Throws if their number is not the size that Slack was told. */
+/** Yields the bytes. Throws if their number is not the size that Slack was told: what the log gets has no file's name. */
 export async function* withExactSize(
   bytes: AsyncIterable<Uint8Array>,
   sizeBytes: number,
-  name: string,
 ): AsyncGenerator<Uint8Array> {
   let left = sizeBytes;
   for await (const chunk of bytes) {
@@ -152,5 +151,5 @@ export async function* withExactSize(
     if (left < 0) break;
     yield chunk;
   }
-  if (left !== 0) throw new Error(`“${name}” does not have the size that the service announced.`);
+  if (left !== 0) throw new Error('A file does not have the size that the service announced.');
 }

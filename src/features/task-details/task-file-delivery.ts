@@ -69,7 +69,7 @@ export function taskFileDelivery(deps: RelayDeps) {
       if (sizeBytes > fileBytes) return strings.fileTooLarge(sizeBytes, fileBytes);
       const bytes = async function* () {
         const { body } = await agent.openFileContent(fileId, { signal: closing.signal });
-        yield* withExactSize(body, sizeBytes, filename);
+        yield* withExactSize(body, sizeBytes);
       };
       const channel = await workspace.posting.openDm(request.person);
       await workspace.uploads.upload({ channel, name, sizeBytes, content: bytes() });

@@ -249,13 +249,13 @@ async function* withTrueSize(
   }
   if (size === file.sizeBytes) return;
   file.sizeBytes = size;
-  throw new Error(`“${file.name}” has ${size} bytes, unlike its listed size.`);
+  throw new Error(`A result has ${size} bytes, unlike its listed size.`);
 }
 
 /** The result's bytes, `maxInlineBytes` at most; the download starts with the first chunk that is taken. */
 async function* resultBytes(
   { agent, taskId, lease, deps }: SettledTurnContext,
-  { id, name, sizeBytes, downloadUrl }: SizedResult,
+  { id, sizeBytes, downloadUrl }: SizedResult,
 ): AsyncGenerator<Uint8Array> {
   const signal = anySignal([lease.signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
   const { body, wasCompressed } = await agent.links.renewingOnce(async (isExpired) => {
@@ -263,11 +263,11 @@ async function* resultBytes(
     if (!link) throw new Error(`The result ${id} has no link.`);
     return await agent.links.get(link, signal);
   });
-  if (!wasCompressed) return yield* withExactSize(body, sizeBytes, name);
+  if (!wasCompressed) return yield* withExactSize(body, sizeBytes);
   let left = deps.settings.results.maxInlineBytes;
   for await (const chunk of body) {
     left -= chunk.length;
-    if (left < 0) throw new Error(`“${name}” is too large to show once it is decompressed.`);
+    if (left < 0) throw new Error(`The result ${id} is too large to show once it is decompressed.`);
     yield chunk;
   }
 }

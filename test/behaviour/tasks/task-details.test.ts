@@ -1,10 +1,13 @@
+import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0', WATCH_MINUTES: '0' } });
+const logged: string[] = [];
+const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
+const scene = await openAppScene({ log, settings: { INLINE_LIMIT_MIB: '0', WATCH_MINUTES: '0' } });
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 
@@ -117,6 +120,24 @@ describe("a task's details", () => {
     expect(files).toHaveLength(1);
     const [file] = files;
     expect((await slack.fileBytes(file ?? '')).toString()).toBe(table.bytes);
+  });
+
+  test('name no file in the log, whatever its size turns out to be', async ({ onTestFinished }) => {
+    const { channel, root } = await asked('Keep my longer file', { files: [{ ...table, name: 'ewe.csv' }] });
+    await openDetails(channel, root);
+    await modalShows('ewe.csv');
+    const { id } = scene.agent.files.find(({ name }) => name === 'ewe.csv') ?? { id: '' };
+    const body = { id, filename: 'ewe.csv', size_bytes: table.bytes.length + 1, mime_type: 'text/csv' };
+    const fault = { kind: 'status', status: 200, body: { ...body, type: 'file', purpose: 'input' } } as const;
+    const call = 'GET /experimental/files/{file_id}';
+    onTestFinished(scene.agent.faults.add({ call, about: id, fault }));
+    await press('task_file');
+    await modalShows(strings.fileNotSent('ewe.csv'));
+    const told = await scene.until('the log tells of it', () =>
+      logged.find((line) => line.includes('could not send a file back') && line.includes(id)),
+    );
+    expect(told).toContain('does not have the size');
+    expect(told).not.toContain('ewe');
   });
 
   test('report a file that cannot be returned', async () => {

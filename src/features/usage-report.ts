@@ -67,6 +67,9 @@ async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
     const rows = deps.store.usage.read(range, 'person');
     const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
     for await (const bytes of csvFiles(rows, nameLookup(workspace))) {
+      // Looking the names up takes minutes.
+      if (!(await isAdminFor(deps, actor, 'usage')))
+        return await sendDirectMessage(deps, actor, words.notAdmin);
       const content = Readable.from([bytes]);
       await workspace.uploads.upload({
         channel,

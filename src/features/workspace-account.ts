@@ -118,10 +118,11 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
 
   async function save(
     keyring: Keyring,
-    { workspace, person }: WorkspaceActor,
+    actor: WorkspaceActor,
     credentials: ServiceCredentials,
   ): Promise<string> {
     const { store, log, onChanged } = deps;
+    const { workspace, person } = actor;
     const probeResult = await probe(workspace, credentials);
     if (probeResult !== 'good') return strings.account.refused[probeResult];
     const current = await store.accounts.current(workspace);
@@ -130,7 +131,8 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     const key = { workspace, account_id: account };
     const encrypted_api_key = keyring.encrypt(credentials.apiKey, encryptionContext.account(key));
     const row = { ...key, base_url: credentials.baseUrl, set_by: person, encrypted_api_key };
-    // The app may have been uninstalled while the credentials were tried.
+    // How long the credentials were tried is up to the address: the right may be gone, or the app.
+    if (!(await isAdminFor(deps, actor, 'account'))) return strings.account.refused.not_admin;
     if (!(await store.accounts.put(row))) return strings.account.refused.failed;
     const details = { setting: 'account', sameAccount: isSame };
     await store.audit.add({ workspace, kind: 'setting', user_id: person, details });

@@ -72,7 +72,11 @@ export function taskFileDelivery(deps: RelayDeps) {
         yield* withExactSize(body, sizeBytes);
       };
       const channel = await workspace.posting.openDm(request.person);
-      await workspace.uploads.upload({ channel, name, sizeBytes, content: bytes() });
+      const staged = await workspace.uploads.stage({ name, sizeBytes, content: bytes() });
+      // Nobody sees it yet, and it may have taken long.
+      const late = await taskUseRefusal(deps, row, use);
+      if (late !== undefined) return late.sentence;
+      await workspace.uploads.share({ channel, files: [{ id: staged.fileId, title: name }] });
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;

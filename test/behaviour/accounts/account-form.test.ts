@@ -195,6 +195,18 @@ describe("a workspace's agent account", () => {
     expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).toBeNull();
   });
 
+  test('is not set by somebody who is no admin any more when the address has answered', async () => {
+    const was = scene.slack.createPerson({ name: 'was-boss', teamId: 'T2', admin: true });
+    await using slow = await localServer((request, response) => {
+      was.admin = false;
+      const isKnown = request.headers.authorization === 'Bearer the-key-of-a-slow-one';
+      response.writeHead(isKnown ? 404 : 401).end();
+    });
+    const said = await tenants.setAccount(was, `${slow.origin}/v1`, 'the-key-of-a-slow-one');
+    expect(said).toContain(strings.account.refused.not_admin);
+    expect(await scene.sandbox.bot.store.accounts.current('T2')).toBeUndefined();
+  });
+
   test('at a service that answers without end does not slow another workspace', async () => {
     let poured = 0;
     await using hostile = await localServer((request, response) => {

@@ -122,6 +122,23 @@ describe("a task's details", () => {
     expect((await slack.fileBytes(file ?? '')).toString()).toBe(table.bytes);
   });
 
+  test('return no file to a person who has left the channel while it was on its way', async () => {
+    const { channel, root } = await asked('Keep my late file', { files: [table] });
+    await openDetails(channel, root);
+    await modalShows('sheep.csv');
+    const filesOf = () => slack.messages(slack.openDm(scene.ada)).flatMap(({ fileIds }) => fileIds ?? []);
+    const before = filesOf();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: released } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: held, times: 1 });
+    await press('task_file');
+    await modalShows("I'm sending it");
+    slack.kick(channel, scene.ada);
+    release();
+    await modalShows(strings.tasks.outsider);
+    expect(filesOf()).toEqual(before);
+  });
+
   test('name no file in the log, whatever its size turns out to be', async ({ onTestFinished }) => {
     const { channel, root } = await asked('Keep my longer file', { files: [{ ...table, name: 'ewe.csv' }] });
     await openDetails(channel, root);

@@ -94,6 +94,26 @@ test('admins see the figures in the Home tab, and get them by person as CSV', as
   expect(csv).not.toContain('what is this');
 });
 
+test('an admin who is none any more when the figures are ready does not get them', async () => {
+  const was = slack.createPerson({ name: 'was-boss', admin: true });
+  slack.openHome(was);
+  await scene.until('the section is there', () =>
+    JSON.stringify(slack.home(was)?.blocks ?? []).includes(usage.heading),
+  );
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  slack.faults.add({ call: 'conversations.open', fault: { kind: 'hold', until: released }, times: 1 });
+  const isAsked = () =>
+    slack.calls.some(({ method, args }) => method === 'conversations.open' && args.users === was.id);
+  await slack.click({ person: was, view: 'home', actionId: 'usage_csv' });
+  await scene.until('the figures are asked for', isAsked);
+  was.admin = false;
+  release();
+  const sent = () => slack.messages(slack.openDm(was));
+  await scene.until('an answer is there', () => sent().length > 0);
+  expect(sent().flatMap(({ fileIds }) => fileIds)).toEqual([]);
+  expect(sent().map(({ text }) => text)).toEqual([usage.notAdmin]);
+});
+
 test('nobody else sees them, even by a forged press', async () => {
   slack.openHome(scene.ada);
   await scene.until('the Home tab is there', () => slack.home(scene.ada));

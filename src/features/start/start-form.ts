@@ -22,6 +22,7 @@ import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import type { TaskStartDraft } from '../../store/tasks/task-starts.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
 import { readQuestion } from './asked-again-question.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
@@ -209,26 +210,30 @@ export function startForm(deps: RelayDeps) {
     const { settings, store } = deps;
     const channel = content.metadata.channel ?? content.channel?.chosen;
     const isNewTask = channel !== undefined && content.isTaskStarted !== true;
+    const skills = await store.turnUsage.recentSkills(workspace.id, MAX_USED_SKILLS);
+    const instructions = isNewTask ? await instructionsOf(workspace.id, channel) : undefined;
+    // Both tell what others do: they are for people of whom Slack says now that they may use the agent there.
+    const asker = { workspace: workspace.id, channel: channel ?? WHOLE_WORKSPACE, person };
+    const mayRead =
+      (skills.length > 0 || instructions !== undefined) &&
+      (await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS))) === undefined;
     return startFormView({
-      instructions: isNewTask ? await instructionsFor(workspace, channel, person) : undefined,
+      instructions: mayRead ? instructions : undefined,
       question: { text: '', optional: false },
       isTaskStarted: false,
       chosen: {},
       files: [],
       offers: settings.supportedTaskOptions,
-      usedSkills: await store.turnUsage.recentSkills(workspace.id, MAX_USED_SKILLS),
+      usedSkills: mayRead ? skills : [],
       ...content,
     });
   }
 
-  /** A channel's standing instructions, for people of whom Slack says now that they may use the agent there. */
-  async function instructionsFor({ id: workspace }: WorkspaceClient, channel: string, person: string) {
-    const { store, settings } = deps;
-    const { instructions } = await store.settings.get(workspace, channel);
-    if (settings.noInstructions !== undefined || !instructions?.text) return undefined;
-    const asker = { workspace, channel, person };
-    const denial = await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
-    return denial === undefined ? { ...instructions, channel } : undefined;
+  /** A channel's standing instructions. */
+  async function instructionsOf(workspace: string, channel: string) {
+    const { instructions } = await deps.store.settings.get(workspace, channel);
+    if (deps.settings.noInstructions !== undefined || !instructions?.text) return undefined;
+    return { ...instructions, channel };
   }
 
   return { buttons, openNew, openAboutMessage };

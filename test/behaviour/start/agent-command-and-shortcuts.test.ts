@@ -178,6 +178,11 @@ describe.concurrent('the start form', () => {
     await starting.send(person, { question: 'with the skill from before', used_skill: 'summary' });
     const again = await starting.post(channel, 'with the skill from before');
     expect(slack.visibleText(again)).toContain('kill summary');
+    // Who may not use the agent may open the form for a channel that lets them in, but does not see what others use.
+    const guest = slack.createPerson({ name: 'gil', kind: 'guest' });
+    await slack.shortcut({ person: guest, callbackId: 'new_task' });
+    await starting.form(guest);
+    expect(starting.modalText(guest)).not.toContain('used_skill');
   });
 
   test('opens for a guest with who can let them in, and speaks of no message', async () => {

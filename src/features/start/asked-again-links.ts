@@ -4,6 +4,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { outcomeIfUnreachable } from '../../relay/runtime/retry-and-giving-up.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
+import { linkButton, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
@@ -57,8 +58,10 @@ export function askedAgainJobs(deps: RelayDeps): JobKind {
       try {
         const link = await linkTo(workspace, { ...job, ...payloadSchema.parse(job.payload) });
         if (link === undefined) return 'done';
-        const text = strings.askedAgain(escapeMrkdwn(await actorName(deps, job)), link);
-        const notice = { key: `again/${job.key}`, text };
+        // A name is no markup.
+        const words = strings.askedAgain(await actorName(deps, job));
+        const blocks = [{ ...sectionBlock(words), accessory: linkButton('open_thread', link) }];
+        const notice = { key: `again/${job.key}`, text: `${escapeMrkdwn(words)} <${link}>`, blocks };
         return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
       } catch (error) {
         return outcomeIfUnreachable(error, job);

@@ -11,7 +11,6 @@ import {
   dangerButton,
   linkButton,
   mrkdwnContextBlock,
-  mrkdwnSection,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import {
@@ -22,7 +21,6 @@ import {
   plainTitle,
   type TaskSummary,
 } from '../../render/blocks/task-lines.ts';
-import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import {
   displayedFileName,
   MAX_BUTTON_URL_LENGTH,
@@ -154,7 +152,7 @@ function fileBlock(file: TaskFile): ViewBlock {
 
 function reviewBlock(review: Review): ViewBlock {
   const state = formatState(hasFailed(review) ? 'failed' : review.status);
-  return mrkdwnSection(strings.tasks.review(state, escapeMrkdwn(shorten(review.errorMessage ?? '', 500))));
+  return sectionBlock(strings.tasks.review(state, shorten(review.errorMessage ?? '', 500)));
 }
 
 function plainSection(text: string): ViewBlock {

@@ -169,9 +169,9 @@ export function askedFirst(link: string): string {
   return `Asked again from <${link}|an earlier thread>.`;
 }
 
-/** In mrkdwn, in that thread; `who` is an escaped name, or ''. */
-export function askedAgain(who: string, link: string): string {
-  return `${who === '' ? 'This question was asked again' : `${who} asked this question again`} in <${link}|a new thread>.`;
+/** In that thread, beside a button that leads to the new one; `who` is a name, or ''. */
+export function askedAgain(who: string): string {
+  return `${who === '' ? 'This question was asked again' : `${who} asked this question again`} in a new thread.`;
 }
 
 /** The options that were chosen, in one line below a question; '' if all are defaults. */

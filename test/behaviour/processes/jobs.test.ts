@@ -82,7 +82,7 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'uninstallati
       const place = { workspace: channel.teamId, channel: channel.id, thread_ts: ts, key: randomUUID() };
       await jobs.add({ ...place, kind: JOB_KIND.askedAgain, person: person.id, payload: { ts } });
     },
-    seen: (place) => countOf(textsIn(place), '|a new thread>'),
+    seen: (place) => countOf(textsIn(place), 'again in a new thread'),
   },
   backfill: {
     calls: ['conversations.history'],

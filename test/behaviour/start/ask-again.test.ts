@@ -43,6 +43,9 @@ describe.concurrent('Ask again', () => {
     expect(asked.at(-1)?.body).toMatchObject({ skill: 'summary' });
     const [told] = linksBack(channel, root, post);
     expect(told?.text).toContain(`${other.name} asked this question again`);
+    // Whatever a name holds is no markup.
+    const sentence = { type: 'plain_text', text: strings.askedAgain(other.name) };
+    expect(told?.blocks).toMatchObject([{ text: sentence, accessory: { url: slack.permalink(post) } }]);
     await scene.expectStays(
       () => [starting.posts(channel, 'is again?').length, linksBack(channel, root, post).length],
       [1, 1],

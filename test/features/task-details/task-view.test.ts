@@ -41,15 +41,16 @@ describe('the details of a task', () => {
     const reviews = [
       of('completed', null),
       of('running', null),
-      of('completed', 'No <time>'),
+      of('completed', 'No *time*, see <https://one.example>'),
       of('failed', null),
     ];
     const details = { task: taskSummary(), id: 'tsk_1', reviews, files: [], page: 0, count: 0, ...shared };
-    const lines = JSON.stringify(taskView(details).blocks).match(/(?<=")Review: [^"]+/g);
+    const { blocks } = taskView(details);
+    const lines = JSON.stringify(blocks).match(/(?<="plain_text","text":")Review: [^"]+/g);
     expect(lines).toEqual([
       'Review: done',
       'Review: working',
-      'Review: failed (“No &lt;time&gt;”)',
+      'Review: failed (“No *time*, see <https://one.example>”)',
       'Review: failed',
     ]);
   });

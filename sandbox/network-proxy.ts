@@ -92,9 +92,10 @@ export class NetworkProxy {
     const link: Link = { client, server, isDead: server === undefined, losesAnswer: false };
     this.#links.add(link);
     client.on('close', () => {
+      // A host that has vanished never learns that the other side has given up, until it is reset or stopped.
+      if (link.isDead) return;
       this.#links.delete(link);
-      // A host that has vanished never learns that the other side has given up.
-      if (!link.isDead) server?.destroy();
+      server?.destroy();
     });
     client.on('data', (chunk) => {
       if (link.isDead) return;

@@ -191,9 +191,10 @@ function alteredIn(column: Column): Omit<AlteredCells, 'column' | 'number'> | un
   const heading = name.replace(/([a-z])([A-Z])/g, '$1 $2');
   const isOther = OTHER_HEADING.test(heading);
   const holdsGenes = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
-  if (dates + floats > 0 && genes > 0 && holdsGenes && !isOther) {
+  const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
+  const hasGenes = genes > 0 || meanings.some((one) => one.genes.length > 0);
+  if (dates + floats > 0 && hasGenes && holdsGenes && !isOther) {
     const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
-    const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
     // What may be two genes is what people must look up.
     const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
     return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };

@@ -117,8 +117,8 @@ describe('a table with genes', () => {
     const filled = (mib: number) => `gene,n\n${line.repeat(Math.floor((mib * 1_048_576) / line.length))}`;
     expect(await remarkOn(`${filled(4.9)}2-Sep,1\n${filled(1)}`)).toContain('2-Sep');
     expect(await remarkOn(`${filled(5.1)}2-Sep,1\n`)).toBeUndefined();
-    const open = async () => Readable.from([Buffer.from('gene\nTP53\n2-Sep\n')]);
-    const file = { id: 'F1', name: 'a.csv', mime: 'text/csv', sizeBytes: 16, open };
+    const open = async () => Readable.from([Buffer.from('gene\n2-Sep\n')]);
+    const file = { id: 'F1', name: 'a.csv', mime: 'text/csv', sizeBytes: 11, open };
     expect((await searchedForAlteredCells(file).remark(never)).remark).toContain('2-Sep');
     const fails = { ...file, open: () => Promise.reject(new Error('gone')) };
     expect(await searchedForAlteredCells(fails).remark(never)).toEqual({});

@@ -75,6 +75,14 @@ function seenInHtml(html: string): string {
   return text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 }
 
+test('italics that end with a dot are no positions after a stop codon', () => {
+  const markdown =
+    'Smith *et al.* (2020): 5 mg *b.i.d.*, (*i.v.*), *Salmonella spp.*; c.*32_*35del and p.*110Glnext*17';
+  expect(seen(splitAnswer(markdown).map(markdownOf).join(''))).toBe(
+    'Smith et al. (2020): 5 mg b.i.d., (i.v.), Salmonella spp.; c.*32_*35del and p.*110Glnext*17',
+  );
+});
+
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const withoutTags = (text: string) => text.replace(/<\/?su[bp]>/g, '');

@@ -24,7 +24,7 @@ const LITERAL = `(?=[*_~\\]<>])(?:${[
   // A single tilde is "about" or "to".
   '(?<!~)~(?!~)',
   // Positions after a stop codon and such codons (HGVS): c.*32, p.Arg213*.
-  '(?<=\\w\\.)\\*(?!\\*)|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)',
+  '(?<=\\w\\.)\\*(?=[\\w?$])|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)',
   // An open end of a molecule, and an allele that is not known: [*:1]CC[*], w[*].
   '(?<=\\[)\\*(?=[:\\]])',
   // File patterns, and Python's own names.

@@ -71,8 +71,8 @@ export function fallbackText(markdown: string): string {
       /(?:!\[([^[\]]*)\]\(|\[([^[\]]*)\]\((?=<?(?:https?|mailto):))\S{0,1000}?(?: +"[^"]*")?\)/g,
       '$1$2',
     )
-    // Not those within a word, such as 2**10.
-    .replace(/(?<!\w)(?:\*\*|__|~~)|(?:\*\*|__|~~)(?!\w)|`/g, '')
+    // Not those within a word, such as 2**10, or between spaces.
+    .replace(/(?<!\w)(?:\*\*|__|~~)(?=[^\s*])|(?<=[^\s*])(?:\*\*|__|~~)(?!\w)|`/g, '')
     .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
     .trim();
   return truncateBytes(readable === '' ? '…' : readable, MAX_TEXT_BYTES);

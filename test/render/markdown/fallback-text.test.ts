@@ -12,6 +12,7 @@ describe('the text for notifications', () => {
     ['a < b & c', 'a &lt; b &amp; c'],
     ['```\n```', '…'],
     ['**C[C@@H](N)C(=O)O** and 2**10, ACGT____ACGT', 'C[C@@H](N)C(=O)O and 2**10, ACGT____ACGT'],
+    ['* p < 0.05, ** p < 0.01; *** p', '* p &lt; 0.05, ** p &lt; 0.01; *** p'],
     ['![A plot](plot.png) of [mice](<https://example.org/a>), [13](2)', 'A plot of mice, [13](2)'],
   ])('of %j is %j', (markdown, text) => {
     expect(fallbackText(markdown)).toBe(text);

@@ -75,6 +75,13 @@ function seenInHtml(html: string): string {
   return text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 }
 
+test('italics of one letter before others are a symbol', () => {
+  const markdown = '*K*d = 5 nM, (*V*max), *k*cat; HLA-*B*57:01, x*y*z, *B*27 and *R1*fastq';
+  expect(seen(splitAnswer(markdown).map(markdownOf).join(''))).toBe(
+    'Kd = 5 nM, (Vmax), kcat; HLA-*B*57:01, x*y*z, *B*27 and *R1*fastq',
+  );
+});
+
 test('italics that end with a dot are no positions after a stop codon', () => {
   const markdown =
     'Smith *et al.* (2020): 5 mg *b.i.d.*, (*i.v.*), *Salmonella spp.*; c.*32_*35del and p.*110Glnext*17';

@@ -18,8 +18,8 @@ const SIGNIFICANCE = '(?<=^[ \\t]{0,3})\\*(?=[ \\t]?[Pp] ?[<≤].{0,60} \\*\\*)'
 /** What begins no block, where Markdown has one. */
 const BLOCK_MARK = `${SEQUENCE_HEADER}|${SIGNIFICANCE}`;
 const LITERAL = `(?=[*_~\\]<>])(?:${[
-  // Between letters or digits; scripts that join a word to an emphasized one are others.
-  `(?<=${WORD})\\*+(?=${WORD})`,
+  // Between letters or digits, but not in *K*d; scripts that join a word to an emphasized one are others.
+  `(?<=${WORD})\\*+(?=${WORD})(?<!(?<![^\\s(])\\*[A-Za-z]\\*(?=[a-z]))`,
   `\\*{${LONG_RUN},}|_{${LONG_RUN},}`,
   // A single tilde is "about" or "to".
   '(?<!~)~(?!~)',

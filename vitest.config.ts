@@ -11,7 +11,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
     // More than two cores need, because many tests wait; each further one costs its start and slows the others.
-    maxWorkers: 8,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     // Node runs the files itself, as in the image, and keeps what it compiled.
     experimental: { viteModuleRunner: false, nodeLoader: false },

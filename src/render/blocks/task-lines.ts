@@ -40,7 +40,8 @@ export function plainTitle(title: string | null, untitled: string = strings.task
 
 /** A task's state in words. */
 export function formatState(state: string): string {
-  return isState(state) ? strings.tasks.states[state] : escapeMrkdwn(shorten(toOneLine(state), 60));
+  if (isState(state)) return strings.tasks.states[state];
+  return escapeMrkdwn(shorten(toOneLine(state.replace(/[*_~`:]+/g, ' ')), 60));
 }
 
 /** A task's model in words; '' if it is the service's default. */
@@ -63,8 +64,8 @@ export function formatPerson(person: string): string {
 export function linkedTitle(title: string, url: string | null | undefined): string {
   const escaped = escapeMrkdwn(title);
   const isLinked = url != null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url);
-  // Slack reads no marks in a link, whose text ends before a bar, and none in code.
-  if (isLinked && !title.includes('|')) return `<${url}|${escaped}>`;
+  // Slack reads no marks in a link, whose text ends before a bar and must be no other address, and none in code.
+  if (isLinked && !/\||:\/\//.test(title)) return `<${url}|${escaped}>`;
   const shown = /[*_~:]/.test(title) && !title.includes('`') ? `\`${escaped}\`` : escaped;
   return isLinked ? `${shown} (<${url}|${strings.buttons.open_thread.label}>)` : shown;
 }

@@ -29,6 +29,10 @@ describe('a line about a task', () => {
     );
     expect(taskLine(taskSummary(marks), now, 'starter')).toContain('|*_R1_*.fastq.gz of 5~10 &lt;mg>');
     expect(taskLine(taskSummary({ task_title: null }), now, 'starter')).toContain('Untitled task');
+    const page = taskLine(taskSummary({ task_title: 'see https://one.example/a' }), now, 'starter');
+    expect(page).toMatch(/^`see https:\/\/one\.example\/a` \(<[^|]+\|Open thread>\)/);
+    const state = taskLine(taskSummary({ state: '*odd*, see <https://one.example>' }), now, 'starter');
+    expect(state).toContain('odd , see &lt;https //one.example&gt;');
     expect(taskLine(taskSummary({ permalink: 'javascript:alert(1)' }), now, 'starter')).toMatch(/^Count/);
     expect(taskLine(taskSummary({ state: 'on <holiday>' }), now, 'starter')).toContain('on &lt;holiday&gt;');
   });

@@ -25,6 +25,9 @@ const LITERAL = `(?=[*_~\\]<>])(?:${[
   '(?<!~)~(?!~)',
   // Positions after a stop codon and such codons (HGVS): c.*32, p.Arg213*.
   '(?<=\\w\\.)\\*(?=[\\w?$])|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)',
+  // Star alleles, whose stars the end of bold text would take: **(*1/*17)**, **TPMT*3A/*3C**.
+  '(?<![\\w*])\\*(?=\\d{1,3}[A-Za-z]{0,2}(?:[,;)/+]|\\*\\*(?!\\*)| (?:and|or|alleles?|carriers?)\\b))',
+  '(?<=/)\\*(?=\\d+\\w*(?!\\w|\\*(?!\\*)))',
   // An open end of a molecule, and an allele that is not known: [*:1]CC[*], w[*].
   '(?<=\\[)\\*(?=[:\\]])',
   // File patterns, and Python's own names.
@@ -78,7 +81,7 @@ export function literalCost(text: string, index: number): number {
   if (mark === '~') return run.length === 1 ? 1 : 0;
   const before = text.charAt(index - run.length - 1);
   const isBeside = /[\w*.[]/.test(before) || before > '\x7f';
-  const mayBeText = isBeside ? /[^\s,;:)]/.test(next) || run === '*' : /[*_./ p]/i.test(next);
+  const mayBeText = isBeside ? /[^\s,;:)]/.test(next) || run === '*' : /[*_./ p\d]/i.test(next);
   return mayBeText || run.startsWith('__') || run.length >= LONG_RUN ? run.length : 0;
 }
 

@@ -40,6 +40,8 @@ function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
   }
   if (node.type === 'text')
     return literalMarks(text, node.start, node.end).map((at) => ({ at, text: ESCAPE, kind: 'between' }));
+  // A backslash would belong to the address.
+  if (node.type === 'link' && text.charAt(node.start) !== '[') return [];
   const inner = node.children.flatMap((child) => insertionsFor(text, child));
   const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
     at,

@@ -31,7 +31,7 @@ describe('a growing text', () => {
     ['x**2 and a*b', 'x\\*\\*2 and a\\*b'],
     ['~20,000 genes, 5~10', '\\~20,000 genes, 5\\~10'],
     ['~ batch + condition', '~ batch + condition'],
-    ['CYP2C19*2/*17 and', 'CYP2C19\\*2/*17 and'],
+    ['CYP2C19*2/*17 and', 'CYP2C19\\*2/\\*17 and'],
     ['**HLA-B*57:01 and', '**HLA-B\\*57:01 and**'],
     ['C[C@@H](N) and', 'C[C@@H\\](N) and'],
     ['>sp|P04637|P53_HUMAN\nMEEP', '\\>sp|P04637|P53_HUMAN\nMEEP'],

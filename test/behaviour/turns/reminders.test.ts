@@ -305,10 +305,10 @@ test.concurrent('a turn that took more than two minutes ends with a mention, wit
   const root = own.ask(channel, '/files 1');
   await own.finished(channel, root);
   const texts = () => own.replies(channel, root).map(({ text }) => text);
-  expect(texts().at(-1)).toBe(strings.endMention(own.ada.id, 'done', 5 * 60_000));
+  await expect.poll(() => texts().at(-1)).toBe(strings.endMention(own.ada.id, 'done', 5 * 60_000));
   expect(texts().join()).toContain('note-1.txt');
   await own.finished(channel, own.reply(channel, root, UNCLEAR));
-  expect(texts().at(-1)).toBe(strings.endMention(own.ada.id, 'asks', 5 * 60_000));
+  await expect.poll(() => texts().at(-1)).toBe(strings.endMention(own.ada.id, 'asks', 5 * 60_000));
   const stopped = strings.endMention(own.ada.id, 'cancelled', 5 * 60_000);
   for (const [person, last] of [
     [own.grace, stopped],

@@ -319,7 +319,7 @@ test.concurrent('a turn that took more than two minutes ends with a mention, wit
     const { ts } = await own.messageWithButton(channel, slow, 'stop');
     await own.slack.click({ person, channel, ts, actionId: 'stop' });
     await own.finished(channel, slow);
-    expect(own.slack.visibleText(own.replies(channel, slow).at(-1) ?? slow)).toContain(last);
+    await expect.poll(() => own.slack.visibleText(own.replies(channel, slow).at(-1) ?? slow)).toContain(last);
     expect(own.shown(channel, slow)).not.toContain('the answer is ready');
   }
 });

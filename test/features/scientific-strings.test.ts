@@ -76,17 +76,25 @@ function seenInHtml(html: string): string {
 }
 
 test('an address that is shown as itself leads where it says', () => {
-  for (const address of ['https://genome.ucsc.edu/~user_x/_y_/a', 'https://www.ebi.ac.uk/?q=TP53*b*c&r=*.vcf'])
+  for (const address of [
+    'https://genome.ucsc.edu/~user_x/_y_/a',
+    'https://www.ebi.ac.uk/?q=TP53*b*c&r=*.vcf',
+  ])
     for (const text of [`See ${address} now`, `<${address}>`])
       expect(splitAnswer(text).map(markdownOf).join('')).toBe(text);
 });
 
-test.each(['CYP2C19 (*1/*17)', '(*1/*17)', 'TPMT*3A/*3C', 'CYP2D6 *4', '*2, *3 and *17', '*36+*10 alleles', '*1/*2xN is rapid'])(
-  '%s keeps its stars in bold',
-  (text) => {
-    expect(seen(splitAnswer(`Found: **${text}**.`).map(markdownOf).join(''))).toBe(`Found: ${text}.`);
-  },
-);
+test.each([
+  'CYP2C19 (*1/*17)',
+  '(*1/*17)',
+  'TPMT*3A/*3C',
+  'CYP2D6 *4',
+  '*2, *3 and *17',
+  '*36+*10 alleles',
+  '*1/*2xN is rapid',
+])('%s keeps its stars in bold', (text) => {
+  expect(seen(splitAnswer(`Found: **${text}**.`).map(markdownOf).join(''))).toBe(`Found: ${text}.`);
+});
 
 test('italics of one letter before others are a symbol', () => {
   const markdown = '*K*d = 5 nM, (*V*max), *k*cat; HLA-*B*57:01, x*y*z, *B*27 and *R1*fastq';

@@ -76,11 +76,10 @@ async function submitComment(deps: RelayDeps, { workspace, person, metadata, inp
   const { store, log } = deps;
   const key = { workspace, turn_id: turnId, user_id: person };
   const turn = await store.turns.get(workspace, turnId);
-  const refusal =
-    turn === undefined
-      ? strings.controlFailed.unknown
-      : await controlRefusal(deps, { ...useOnTurn(turn, person, CONTROL), isReadOnly: true, isInView: true });
-  if (turn === undefined || refusal !== undefined) return { errors: { comment: refusal ?? '' } };
+  if (turn === undefined) return { errors: { comment: strings.controlFailed.unknown } };
+  const use = { ...useOnTurn(turn, person, CONTROL), isReadOnly: true, isInView: true };
+  const refusal = await controlRefusal(deps, use);
+  if (refusal !== undefined) return { errors: { comment: refusal } };
   // The thumb may have been erased meanwhile.
   if (!(await store.feedback.addComment(key, comment)))
     return { errors: { comment: strings.feedback.tooLate } };

@@ -1,7 +1,7 @@
 import { neededFor } from '../../calls/askers.ts';
 import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
-import { lackingRight, useDenial } from '../../relay/access/rights.ts';
+import { lackingRight, taskPlace, useDenial } from '../../relay/access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -184,8 +184,8 @@ export function homeTab(deps: HomeTabDeps) {
     // Tasks of others may be in channels that they have left.
     const lacking = await Promise.all(
       asked.map((row) => {
-        const place = row.started_by === person ? 'reading' : 'listed';
-        return lackingRight(deps, { ...row, person }, { who: 'reader', place });
+        const need = { who: 'reader', place: taskPlace(row, person) } as const;
+        return lackingRight(deps, { ...row, person }, need);
       }),
     );
     const waiting = asked.filter((_, at) => lacking[at] === undefined);

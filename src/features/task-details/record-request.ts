@@ -71,7 +71,7 @@ export function taskRecords(deps: RelayDeps) {
   ): Promise<void> {
     const found = await visibleTask({ ...thread, person }, task);
     // If Slack does not say, it is asked again before anything is collected, and before it is sent.
-    if ('sentence' in found && !found.isUnknown) return void (await show(found.sentence));
+    if ('sentence' in found && found.why !== 'unknown') return void (await show(found.sentence));
     const job = { ...thread, kind: JOB_KIND.taskRecord, key: person, person };
     const waiting = await deps.store.jobs.count(job);
     if (waiting >= MAX_WAITING) return void (await show(strings.taskRecord.tooMany));
@@ -86,7 +86,7 @@ export function taskRecords(deps: RelayDeps) {
     task: string,
   ): Promise<TaskRow | TaskRefusal> {
     const row = await deps.store.tasks.get(asked);
-    if (row?.task_id !== task) return { sentence: strings.tasks.notFound, isUnknown: false };
+    if (row?.task_id !== task) return { sentence: strings.tasks.notFound, why: 'other_task' };
     const use = { person: asked.person, control: 'task_record' };
     return (await taskUseRefusal(deps, row, use)) ?? row;
   }
@@ -106,7 +106,7 @@ export function taskRecords(deps: RelayDeps) {
       const row = await visibleTask(job, task);
       const refusal = 'sentence' in row ? row : await send({ workspace, job, dm, row, lease });
       // A channel that Slack does not show may have another id, of which we are told soon.
-      if (refusal?.isUnknown === true || refusal?.sentence === strings.tasks.hidden) return 'later';
+      if (refusal?.why === 'unknown' || refusal?.why === 'hidden') return 'later';
       failure = refusal?.sentence;
     } catch (error) {
       failure = failureOf(error);

@@ -5,9 +5,9 @@ import { type ChannelActor, type ControlRequest, turnOf } from '../runtime/contr
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { closingAt, isClosing, LOOKUP_TIMEOUT_MS, recordRefusal } from './access-policy.ts';
+import { type ClosedBy, closingAt, isClosing, LOOKUP_TIMEOUT_MS, recordRefusal } from './access-policy.ts';
 import { refusalSentence } from './refusals.ts';
-import { lackingRight } from './rights.ts';
+import { type LackingRight, lackingRight, taskPlace } from './rights.ts';
 
 /** A person's use of a control, which Slack says that they use in the channel (`turnOf`). */
 export interface ControlUse extends ChannelActor {
@@ -54,10 +54,10 @@ export async function controlRefusal(deps: RelayDeps, use: ControlUse): Promise<
   return isClosing(why) ? strings.closedPlaces[why] : strings.controlRefused[why];
 }
 
-/** Why a person does not get what a task's window offers, with the sentence for them; `isUnknown`: Slack does not say. */
+/** Why a person does not get what a task's window offers, with the sentence for them. */
 export interface TaskRefusal {
   sentence: string;
-  isUnknown: boolean;
+  why: ClosedBy | LackingRight | 'other_task';
 }
 
 /** Why a person may not use what a task's window offers; a refusal is audited. Throws a StoreError. */
@@ -68,7 +68,7 @@ export async function taskUseRefusal(
 ): Promise<TaskRefusal | undefined> {
   const use = { ...row, person };
   const closing = WORK_EVERYWHERE.has(control) ? undefined : await closingAt(deps, row);
-  const place = row.started_by === person ? 'reading' : 'listed';
+  const place = taskPlace(row, person);
   // Whoever reads the thread may see what it holds, and who may delete that is asked next; the rest is the agent's work.
   const who = WORK_EVERYWHERE.has(control) ? 'reader' : 'user';
   const why = closing ?? (await lackingRight(deps, use, { who, place }));
@@ -76,7 +76,7 @@ export async function taskUseRefusal(
   await recordRefusal(deps, use, { control, why });
   const { hidden, outsider, membershipUnknown: unknown } = strings.tasks;
   const sentences: Partial<Record<string, string>> = { hidden, outsider, unknown };
-  return { sentence: sentences[why] ?? refusalSentence({ why }, 'form'), isUnknown: why === 'unknown' };
+  return { sentence: sentences[why] ?? refusalSentence({ why }, 'form'), why };
 }
 
 /** A person's use of a control on a turn, or on a message that has none yet. */

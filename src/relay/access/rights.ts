@@ -60,6 +60,11 @@ export async function lackingRight(
   }
 }
 
+/** Where a person must be to see a task: whoever began it reads it as long as they can read its channel. */
+export function taskPlace({ started_by }: { started_by: string | null }, person: string): Need['place'] {
+  return started_by === person ? 'reading' : 'listed';
+}
+
 async function placeNow(
   { posting, membership }: WorkspaceClient,
   { channel, person }: ChannelActor,

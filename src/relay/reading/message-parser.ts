@@ -95,7 +95,7 @@ export interface BotIdentity {
 }
 
 /** Whom Slack names as the writer of a message that an app posted, perhaps with a person's own token. */
-export function writerBehindApp(message: ThreadMessage, bot: BotIdentity): string | undefined {
+function writerBehindApp(message: ThreadMessage, bot: BotIdentity): string | undefined {
   const { user, bot_id: botId, username, bot_profile: profile } = message;
   if (!isByApp(message) || user === bot.userId || botId === bot.botId) return undefined;
   const isBots = username !== undefined || profile?.user_id === user || !isPersonsMessage(message);

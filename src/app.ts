@@ -9,6 +9,7 @@ import { createControls, createTurns } from './app/turns.ts';
 import { CREDENTIAL_SETTINGS, openWorkspaces } from './app/workspaces.ts';
 import type { Config } from './config.ts';
 import { Telemetry } from './operate/telemetry.ts';
+import { JOB_KIND } from './store/jobs/jobs.ts';
 import { readStats } from './store/stats.ts';
 import type { Store } from './store/store.ts';
 
@@ -51,7 +52,7 @@ export async function startApp(
   const { socketMode } = intake.slackApp;
   telemetry.watch({
     stats: () => readStats(storage.database.kysely),
-    heldThreads: () => turns.dispatcher.heldJobCount,
+    heldThreads: () => turns.jobs.count(JOB_KIND.turn),
     rejectedSettings: () => [
       ...(installations.tokenRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.token]),
       ...(accounts.keyRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.key]),

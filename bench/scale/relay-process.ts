@@ -10,18 +10,21 @@ import { Telemetry } from '../../src/operate/telemetry.ts';
 import { Inbox } from '../../src/relay/inbox/inbox.ts';
 import { ReadRate } from '../../src/relay/runtime/agent-read-budget.ts';
 import { createWorkspaceClient, type RelayDeps, type WorkspaceClient } from '../../src/relay/runtime/deps.ts';
+import { JobRunner } from '../../src/relay/runtime/job-runner.ts';
 import { RenderQueue } from '../../src/relay/runtime/render-queue.ts';
 import { ReplyMemory } from '../../src/relay/runtime/reply-memory.ts';
-import { Dispatcher } from '../../src/relay/turns/dispatcher.ts';
-import { TurnRunner } from '../../src/relay/turns/turn-runner.ts';
+import { TurnRunner, turnJobs } from '../../src/relay/turns/turn-runner.ts';
 import { identifyToken } from '../../src/slack/tokens.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
+import { JOB_KIND } from '../../src/store/jobs/jobs.ts';
 import { SharedRateLimits } from '../../src/store/slack/shared-rate-limits.ts';
 import { readStats } from '../../src/store/stats.ts';
 import { Store } from '../../src/store/store.ts';
 import { serve } from '../child-process.ts';
 import { questionSchema, serviceKeyOf, startRequestSchema } from './process-messages.ts';
+
+/** How long turns may take to hand over at the stop (ms). */
+const DRAIN_MS = 10_000;
 
 /**
  * The process that the scale bench looks at: the app's own parts for 40 workspaces, each with its own service account.
@@ -45,15 +48,13 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const database = await openDatabase({ url: databaseUrl, log });
   const watch = new Telemetry(log).watch({
     stats: () => readStats(database.kysely),
-    heldThreads: () => dispatcher.heldJobCount,
+    heldThreads: () => jobs.count(JOB_KIND.turn),
     rejectedSettings: () => [],
     deafWorkspaces: () => 0,
     slackConnections: () => undefined,
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
   const store = new Store(database.kysely, watch.onTurnStep);
-  const queue = new ThreadQueue({ database, log });
-  await queue.start();
   const rateLimitStore = watch.withPermitMetrics(new SharedRateLimits(database.kysely));
   const workspaces = new Map<string, WorkspaceClient>();
   const accounts = new Map<string, { agent: AgentClient; rate: ReadRate }>();
@@ -105,27 +106,28 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     log,
     settings: relaySettings(config, undefined),
     workspace: (id) => workspaces.get(id),
-    enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    enqueue: () => Promise.reject(new Error('nothing here asks for a turn in a transaction')),
     rendering: new RenderQueue(),
     replyMemory: new ReplyMemory(),
     agent: (id) => account(id).agent,
     accountOf: (workspace) => workspace,
   };
+  const leaseStore = new Store(database.leaseKysely, watch.onTurnStep);
+  const jobs = new JobRunner({ store, leaseStore, log, onRun: () => undefined });
   const runner = new TurnRunner({
     deps,
     readRateFor: (id) => account(id).rate,
     findWorkspace: async (workspace) => workspaces.get(workspace),
-    requeue: (thread) => queue.enqueueMissing([thread]),
   });
-  const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
-  dispatcher.start();
+  jobs.add(turnJobs(runner, DRAIN_MS));
+  jobs.start();
   const inbox = new Inbox({
     ...deps,
     rowsKeptDays: 90,
-    enqueue: (thread, isNew) => queue.enqueueSoon(thread, isNew),
+    onWork: () => jobs.runDue(),
     onStopMessage: async () => 'nothing',
   });
-  return { parts: deps, dispatcher, inbox };
+  return { parts: deps, jobs, inbox };
 }
 
 let running: Awaited<ReturnType<typeof start>> | undefined;
@@ -157,13 +159,13 @@ serve({
   },
   /** When no turn is held any more. */
   idle: async () => {
-    while (relay().dispatcher.heldJobCount > 0) await sleep(50);
+    while (relay().jobs.count(JOB_KIND.turn) > 0) await sleep(50);
   },
   /** Hands all turns over, as at a stop. */
-  stop: () => relay().dispatcher.stop(10_000),
+  stop: () => relay().jobs.stop(),
   took: () => {
     const { user, system } = process.cpuUsage();
-    return { cpuMs: (user + system) / 1_000, at: performance.now(), held: relay().dispatcher.heldJobCount };
+    return { cpuMs: (user + system) / 1_000, at: performance.now(), held: relay().jobs.count(JOB_KIND.turn) };
   },
   /** Right after forced collections of all there is: the first ones let finalizers go on, whose garbage the last one takes. */
   memory: async () => {

@@ -108,14 +108,14 @@ export class BotDatabase {
 
   /** The attempts at jobs that a process of the bot holds. */
   async heldJobs(pid: number): Promise<string[]> {
-    const sql = `select job.id || '/' || retry_count as held from pgboss.job
-      join processes on output ->> 'holder' = processes.id::text where state = 'active' and pid = $1`;
+    const sql = `select claim_id::text as held from jobs join processes on holder = processes.id
+      where kind = 'turn' and pid = $1`;
     return (await this.#rows(z.object({ held: z.string() }), sql, [pid])).map(({ held }) => held);
   }
 
   /** How many of these attempts still keep others from the job. */
   async countHeld(attempts: readonly string[]): Promise<number> {
-    const sql = `select count(*) from pgboss.job where state = 'active' and id || '/' || retry_count = any($1)`;
+    const sql = 'select count(*) from jobs where claim_id = any($1::uuid[])';
     const [row] = await this.#rows(z.object({ count: z.coerce.number() }), sql, [attempts]);
     return row?.count ?? Number.NaN;
   }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
+import { readClocks, SYSTEM_CLOCKS } from '../calls/clocks.ts';
 import { within } from '../calls/retries-and-waits.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { Poller } from '../relay/runtime/poller.ts';
@@ -47,10 +48,10 @@ export function withStopTimeout(part: Lifecycle, log: Logger): Lifecycle {
 
 /** What works between events and requests, in the order in which it starts. */
 export function createBackground(
-  { config, log, telemetry }: AppContext,
+  { log, telemetry }: AppContext,
   storage: Storage,
   workspaces: Workspaces,
-  { jobs, maintenance, dispatcher }: Turns,
+  { jobs, sweep }: Turns,
   { stopControl, passOnUrgent }: Controls,
   { files }: Features,
   { slackApp, eventIntake, gapDetector }: Intake,
@@ -62,10 +63,11 @@ export function createBackground(
     intervalMs: POLL_INTERVAL_MS,
     startsAtOnce: true,
     poll: async () => {
+      const since = readClocks(SYSTEM_CLOCKS);
       const due = await readDueWork(storage.database.kysely);
+      jobs.recordContact(since);
       if (due.stops) stopControl.sendOpenStops();
       if (due.jobs) jobs.runDue();
-      if (due.expiredJobs) await storage.queue.releaseExpired();
       if (due.urgentMessages) await passOnUrgent();
       if (due.unlocked.length > 0) setTimeout(() => dueWork.pollNow(), UNLOCKED_INTERVAL_MS).unref();
       await storage.takeOverUnlocked(due.unlocked);
@@ -76,10 +78,9 @@ export function createBackground(
   const parts = [
     serviceTrial(accounts, telemetry.onServiceProbe, log),
     dueWork,
-    jobs,
     stopControl,
     files,
-    ...maintenance,
+    sweep,
     slackApp,
     eventIntake,
     gapDetector,
@@ -88,7 +89,7 @@ export function createBackground(
     ...(oauth === undefined ? [] : [oauth.tokenRotation]),
     ...parts.map((part) => withStopTimeout(part, log)),
     // The last: what waits is held where a gap in receiving may have changed it.
-    { start: () => dispatcher.start(), stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000) },
+    jobs,
   ]);
 }
 

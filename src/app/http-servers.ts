@@ -1,5 +1,6 @@
 import { HealthServer, type HealthServerDeps } from '../operate/http-server.ts';
 import { linkFinder, RESULTS_PATH, resolveResult } from '../relay/replies/lasting-links.ts';
+import { JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Intake } from './intake.ts';
 import { describePortError } from './start-checks.ts';
 import type { AppContext, Storage } from './storage.ts';
@@ -14,7 +15,7 @@ export function createPages(
   { config, log, telemetry }: AppContext,
   { database }: Storage,
   { installations, accounts, own }: Workspaces,
-  { deps, links, dispatcher }: Turns,
+  { deps, links, jobs }: Turns,
   { slackApp }: Intake,
 ) {
   const { PORT, METRICS_PORT, HOST } = config;
@@ -27,11 +28,11 @@ export function createPages(
     served: Pick<HealthServerDeps, 'results' | 'fallback' | 'metrics'>,
   ): Promise<number> => {
     const server = new HealthServer({
-      findTrouble: async () => (await database.findTrouble()) ?? dispatcher.trouble,
+      findTrouble: async () => (await database.findTrouble()) ?? jobs.trouble,
       draining: () => pages.draining,
       report: () => ({
         ...(own === undefined ? { workspaces: installations.ids().length } : { workspace: own.id }),
-        turns: dispatcher.heldJobCount,
+        turns: jobs.count(JOB_KIND.turn),
         slackTokenRefusedSince: installations.tokenRefusedSince() ?? null,
         agentKeyRefusedSince: accounts.keyRefusedSince() ?? null,
         events: slackApp.socketMode === undefined ? 'http' : 'socket',

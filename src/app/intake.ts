@@ -48,7 +48,7 @@ export function createIntake(
   const inboxDeps: InboxDeps = {
     ...deps,
     rowsKeptDays: config.KEEP_ROWS_DAYS,
-    enqueue: (at, isNew) => storage.queue.enqueueSoon(at, isNew),
+    onWork: () => jobs.runDue(),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   };
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {

@@ -8,7 +8,6 @@ import type { RelayLimits } from '../relay/runtime/deps.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { ProcessLock } from '../store/queue/process-lock.ts';
 import { ProcessRegistry } from '../store/queue/process-registry.ts';
-import { ThreadQueue } from '../store/queue/thread-queue.ts';
 import { Store } from '../store/store.ts';
 import type { OnStep } from '../store/threads/turn-steps.ts';
 import { Keyring } from '../store/workspaces/encryption.ts';
@@ -42,7 +41,7 @@ export interface AppContext {
 export type Storage = Awaited<ReturnType<typeof openStorage>>;
 
 /**
- * Opens the database, for which it starts the embedded server if it has no address, and the queue; `cleanup` closes them. Throws a
+ * Opens the database, for which it starts the embedded server if it has no address, `cleanup` closes them. Throws a
  * StoreError or an EmbeddedServerError, which say how to fix it.
  */
 export async function openStorage(
@@ -64,23 +63,20 @@ export async function openStorage(
   const store = storeOn(database.kysely);
   const processes = new ProcessRegistry(database.leasePool);
   const holder = new ProcessLock({ registry: processes, createClient: database.createClient, log });
-  const queue = new ThreadQueue({ database, log, holder });
   const leave = async () => {
     const left = Promise.all([holder.stop(), processes.remove([holder.id])]);
     // Where the database does not answer, others find this process dead.
     await within(LEAVE_TIMEOUT_MS, left, undefined).catch(() => undefined);
   };
-  cleanup.defer(async () => void (await Promise.all([queue.stop(), leave()])));
-  await queue.start();
+  cleanup.defer(leave);
   // We hold the embedded server's lock, so any process that held jobs or connections there has ended.
-  if (embedded !== undefined)
-    await Promise.all([queue.reclaim(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
+  if (embedded !== undefined) await Promise.all([store.socketLeases.releaseAll(), store.jobs.releaseHeld()]);
   await processes.enter(holder.id);
   // The embedded server has no other process.
   if (embedded === undefined) holder.start();
   const takeOver = async (dead: readonly string[]) => {
-    const threads = dead.length === 0 ? 0 : await queue.reclaim(dead);
-    if (threads > 0) log.info({ threads }, 'took over from dead processes');
+    const jobs = dead.length === 0 ? 0 : await store.jobs.releaseHeld(dead);
+    if (jobs > 0) log.info({ jobs }, 'took over from dead processes');
   };
   const dead = await processes.findDead();
   await takeOver(dead);
@@ -93,7 +89,8 @@ export async function openStorage(
     /** For what Slack waits for. */
     ackStore: storeOn(database.ackKysely),
     leaseStore: storeOn(database.leaseKysely),
-    queue,
+    /** Whose jobs are this process's. */
+    holder,
     /** Takes over from processes that have been unlocked for long enough. Throws a StoreError. */
     takeOverUnlocked: async (unlocked: readonly string[]) => takeOver(await processes.takeUnlocked(unlocked)),
     /** Settles when the embedded database is lost. */

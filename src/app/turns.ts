@@ -19,21 +19,24 @@ import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
 import { JobRunner } from '../relay/runtime/job-runner.ts';
 import { RenderQueue } from '../relay/runtime/render-queue.ts';
 import { ReplyMemory } from '../relay/runtime/reply-memory.ts';
-import { Dispatcher } from '../relay/turns/dispatcher.ts';
 import { followUpJobs } from '../relay/turns/later-results.ts';
-import { requeuePoller, sweepPoller } from '../relay/turns/maintenance.ts';
+import { sweepPoller } from '../relay/turns/maintenance.ts';
 import { reminderJobs } from '../relay/turns/reminders.ts';
-import { TurnRunner } from '../relay/turns/turn-runner.ts';
+import { TurnRunner, turnJobs } from '../relay/turns/turn-runner.ts';
+import { JOB_KIND, Jobs } from '../store/jobs/jobs.ts';
 import type { MessageKey } from '../store/schema.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Workspaces } from './workspaces.ts';
+
+/** How soon after a job was asked for its transaction has mostly committed (ms); polls find what was later. */
+const COMMIT_DELAY_MS = 50;
 
 export type Turns = ReturnType<typeof createTurns>;
 
 /** Builds what runs turns. */
 export function createTurns(
   { config, log, telemetry, overrides }: AppContext,
-  { store, queue }: Storage,
+  { store, leaseStore, holder }: Storage,
   { installations, accounts }: Workspaces,
 ) {
   const { STABLE_LINKS, PUBLIC_URL: publicUrl, SECRET_KEY: secretKeys } = config;
@@ -48,7 +51,10 @@ export function createTurns(
     log,
     settings,
     workspace,
-    enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    enqueue: async (trx, { workspace: id, channel, thread_ts }) => {
+      await new Jobs(trx).want({ workspace: id, kind: JOB_KIND.turn, channel, thread_ts, key: '' });
+      setTimeout(() => jobs.runDue(), COMMIT_DELAY_MS);
+    },
     rendering: new RenderQueue(),
     replyMemory: new ReplyMemory(),
     agent: (account) => accounts.agentClient(account),
@@ -61,9 +67,7 @@ export function createTurns(
     deps,
     readRateFor,
     findWorkspace: (id) => installations.find({ workspace: id }),
-    requeue: (thread) => queue.enqueueMissing([thread]),
   });
-  const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
   const retention = {
     words: config.KEEP_WORDS_DAYS,
     rows: config.KEEP_ROWS_DAYS,
@@ -71,15 +75,13 @@ export function createTurns(
     uninstalled: config.KEEP_UNINSTALLED_DAYS,
   };
   const { onRetentionFailed, onJobRun } = telemetry;
-  const maintenance = [
-    requeuePoller(deps, queue, installations),
-    sweepPoller(deps, retention, onRetentionFailed),
-  ];
-  const jobs = new JobRunner({ store, log, onRun: onJobRun });
+  const sweep = sweepPoller(deps, retention, onRetentionFailed);
+  const jobs = new JobRunner({ store, leaseStore, holder, log, onRun: onJobRun });
+  jobs.add(turnJobs(runner, config.DRAIN_SECONDS * 1_000));
   jobs.add(followUpJobs({ deps, checks: [postLaterResults, postReviews], readRateFor }));
   jobs.add(reminderJobs(deps));
   jobs.add(waitingReactionJobs(deps));
-  return { deps, links, runner, dispatcher, maintenance, jobs };
+  return { deps, links, runner, sweep, jobs };
 }
 
 export type Controls = ReturnType<typeof createControls>;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, OR_WANT_AGAIN } from './jobs/jobs.ts';
 import { daysAgo, fromNow, isUnclaimed, ofProject, Queries, reachedWith } from './queries.ts';
-import { type OneTimeNotice, type ProjectKey, type Turn, threadKeyText } from './schema.ts';
+import type { OneTimeNotice, ProjectKey, Turn } from './schema.ts';
 
 /** How long changes of a channel are collected (ms): one call sends them all. */
 const NAME_DELAY_MS = 300;
@@ -147,7 +147,7 @@ export class Channels extends Queries {
   /**
    * Moves some of a channel's rows to its new id, in a transaction, in each workspace that the same installation reaches: what
    * is set for it, and the threads used last. Where both ids have a row, the old one stays. The audit trail stays as it was.
-   * Held jobs are lost at their next renewal, and continue after their heartbeat. `blocked`: what is left are threads with a
+   * Held threads are lost at the next renewal, and continue after their claims. `blocked`: what is left are threads with a
    * turn at work under both ids.
    */
   async move(workspace: string, from: string, to: string): Promise<MoveProgress> {
@@ -167,6 +167,11 @@ export class Channels extends Queries {
       where workspace = ${workspace} and channel = ${from} order by 2, last_used_at desc limit ${THREADS_PER_STEP}`);
     const free = threads.filter(({ isBlocked }) => !isBlocked).map(({ thread_ts }) => thread_ts);
     const isLast = free.length === threads.length && threads.length < THREADS_PER_STEP;
+    // Who holds one of these threads loses it at the next renewal.
+    await sql`
+      update jobs set claim_id = gen_random_uuid()
+      where (workspace, channel, kind) = (${workspace}, ${from}, ${JOB_KIND.turn}) and claim_id is not null
+        and (${isLast} or thread_ts = any(${free}::numeric[]))`.execute(this.db);
     for (const table of await this.#channelTables()) {
       const isPart = isLast || !table.hasThreads ? sql`true` : sql`older.thread_ts = any(${free}::numeric[])`;
       await this.#moveRows(table, workspace, from, to, isPart);
@@ -174,14 +179,6 @@ export class Channels extends Queries {
     await sql`
       update settings set answers_in_channels = array_replace(answers_in_channels, ${from}, ${to})
       where workspace = ${workspace} and ${from} = any(answers_in_channels)`.execute(this.db);
-    const prefix = (channel: string) => threadKeyText({ workspace, channel, thread_ts: '' });
-    const isPart = isLast ? sql`true` : sql`data ->> 'thread_ts' = any(${free}::text[])`;
-    await sql`
-      update pgboss.job set data = jsonb_set(data, '{channel}', to_jsonb(${to}::text)),
-        singleton_key = ${prefix(to)} || (data ->> 'thread_ts'),
-        retry_count = retry_count + case when state = 'active' then 1 else 0 end
-      where data ->> 'workspace' = ${workspace} and data ->> 'channel' = ${from} and ${isPart}
-        and state < 'completed'`.execute(this.db);
     if (isLast) return 'done';
     return free.length > 0 ? 'more' : 'blocked';
   }

@@ -16,8 +16,6 @@ export interface Database {
   /** For what Slack's acknowledgement waits for: connections that turns never use. */
   ackKysely: Kysely<Tables>;
   pool: ConnectionPool;
-  /** For the queue alone: one connection. */
-  queuePool: ConnectionPool;
   /** For leases: one connection that nothing else uses. */
   leasePool: ConnectionPool;
   leaseKysely: Kysely<Tables>;
@@ -46,7 +44,7 @@ export interface DatabaseOptions {
 /** As many as a process may have without a setting. */
 const DEFAULT_CONNECTIONS = 9;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
-const TIMEOUT_MS = { turns: 8_000, queue: 8_000, acknowledgements: 2_500, leases: 2_500 };
+const TIMEOUT_MS = { turns: 8_000, acknowledgements: 2_500, leases: 2_500 };
 /** How long the search for trouble may take (ms): a probe must not hang. */
 const TROUBLE_TIMEOUT_MS = 2_000;
 
@@ -89,9 +87,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   } finally {
     await migrationPool.end();
   }
-  // One is for the queue, one for leases, one for the process's lock, and of the others two fifths for acknowledgements.
-  const forAcks = Math.max(1, Math.floor((maxConnections - 3) * 0.4));
-  const pool = openPool('turns', maxConnections - 3 - forAcks);
+  // One is for leases, one for the process's lock, and of the others two fifths for acknowledgements.
+  const forAcks = Math.max(1, Math.floor((maxConnections - 2) * 0.4));
+  const pool = openPool('turns', maxConnections - 2 - forAcks);
   const ackPool = openPool('acknowledgements', forAcks);
   const leasePool = openPool('leases', 1);
   let closed: Promise<unknown> | undefined;
@@ -99,7 +97,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     kysely: kyselyOn(pool),
     ackKysely: kyselyOn(ackPool),
     pool,
-    queuePool: openPool('queue', 1),
     leasePool,
     leaseKysely: kyselyOn(leasePool),
     openOwnPool,
@@ -161,8 +158,7 @@ export async function checkSchema(
   const { rows } = await sql<{ version: string; number: string; now: Date; mayCreate: boolean }>`
     select current_setting('server_version') as version, current_setting('server_version_num') as number,
       clock_timestamp() as now,
-      has_schema_privilege(current_schema(), 'create')
-        and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as "mayCreate"
+      has_schema_privilege(current_schema(), 'create') as "mayCreate"
   `.execute(kysely);
   const row = rows[0];
   if (row === undefined) throw new Error('The database returned no row.');

@@ -3,7 +3,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
 import { StoreError } from './errors.ts';
 import * as baseline from './migrations/0001-baseline.ts';
-import { QUEUE, type Tables } from './schema.ts';
+import type { Tables } from './schema.ts';
 
 /**
  * The migration that creates the tables of the first release. Until that release it changes, and its name with it, so that
@@ -53,37 +53,20 @@ export async function readAppliedMigrations(kysely: Kysely<Tables>): Promise<str
     ? await sql<{ name: string }>`select name from kysely_migration order by name`.execute(kysely)
     : { rows: [] };
   const applied = records.rows.map(({ name }) => name);
-  const otherQueues = await findOtherQueues(kysely);
-  if (applied.includes(BASELINE) && otherQueues.length === 0) return applied;
-  if (applied.length > 0 && !applied.includes(BASELINE))
+  if (applied.includes(BASELINE)) return applied;
+  if (applied.length > 0)
     throw new StoreError(
       'migration_failed',
       'This database was made by another, unreleased version of Taskthread: start with an empty database (another ' +
         'DATABASE_URL or DATA_FOLDER), or empty this one first.',
     );
-  const others = applied.length > 0 || tables.length === 0 ? otherQueues : tables;
-  if (others.length > 0)
+  if (tables.length > 0)
     throw new StoreError(
       'migration_failed',
-      `This database already has tables of another program (${others.join(', ')}): set DATABASE_URL to a database for ` +
+      `This database already has tables of another program (${tables.join(', ')}): set DATABASE_URL to a database for ` +
         'Taskthread alone.',
     );
   return applied;
-}
-
-/** What another program has in the schema of the queue: other tables, or other queues of the same library. */
-async function findOtherQueues(kysely: Kysely<Tables>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select ${QUEUE.schema} || '.' || relname as name from pg_class
-    where relnamespace = to_regnamespace(${QUEUE.schema}) and relkind in ('r', 'p') order by 1`.execute(
-    kysely,
-  );
-  const tables = rows.map(({ name }) => name);
-  if (!tables.includes(`${QUEUE.schema}.queue`)) return tables;
-  const queues = await sql<{ name: string }>`
-    select ${QUEUE.schema} || '.queue ' || name as name from ${sql.table(`${QUEUE.schema}.queue`)}
-    where name <> ${QUEUE.name} and not starts_with(name, '__pgboss__') order by 1`.execute(kysely);
-  return queues.rows.map(({ name }) => name);
 }
 
 /** Whether the tables have every migration of this release; logs those that it does not know. */

@@ -34,9 +34,6 @@ export type Turn = Selectable<Tables['turns']>;
 export type UploadRow = Selectable<Tables['uploads']>;
 export type WorkspaceRow = Selectable<Tables['workspaces']>;
 
-/** The queue of threads, and the schema of its tables. */
-export const QUEUE = { name: 'turn', schema: 'pgboss' } as const;
-
 /** Which replies in threads that people began are for the agent. */
 export type ListenMode = Exclude<ListenSetting, 'everything'>;
 

@@ -101,6 +101,7 @@ export interface Tables {
     due_at: Timestamp;
     claim_id: string | null;
     claimed_until: Timestamp | null;
+    holder: string | null;
     tried_since: Timestamp | null;
     intended_at: Timestamp | null;
     done_at: Timestamp | null;

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { flattenSuppressedErrors } from '../../src/operate/command-runner.ts';
 import { HealthServer } from '../../src/operate/http-server.ts';
-import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
+import { JobRunner } from '../../src/relay/runtime/job-runner.ts';
 import { openAppScene } from '../support/app-scene.ts';
 
 /** Lets the next stop of such a part fail, once it has stopped. */
-function failsToStop(part: HealthServer | ThreadQueue, why: string): void {
+function failsToStop(part: HealthServer | JobRunner, why: string): void {
   const failing = vi.spyOn(part, 'stop');
   failing.mockImplementation(async function (this: typeof part) {
     failing.mockRestore();
@@ -18,11 +18,11 @@ const { bot } = (await openAppScene()).sandbox;
 
 test('parts that fail to stop do not keep others from closing, and each failure is reported', async () => {
   failsToStop(HealthServer.prototype, 'the door sticks');
-  failsToStop(ThreadQueue.prototype, 'the queue goes on');
+  failsToStop(JobRunner.prototype, 'the jobs go on');
   const failed: unknown = await bot.stop().catch((error: unknown) => error);
   expect(flattenSuppressedErrors(failed).map(String)).toEqual([
     'Error: the door sticks',
-    'Error: the queue goes on',
+    'Error: the jobs go on',
   ]);
   await expect(bot.store.installations.get('T1')).rejects.toThrow('calling end on the pool');
 });

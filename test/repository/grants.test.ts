@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
-import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { readPage } from './generated-pages.ts';
 
@@ -39,9 +38,6 @@ test.each([
     const connection = { ...database, user: name, password: 'a long random one' };
     const opened = await openDatabase({ embedded: { connection }, log: silentLog });
     try {
-      const queue = new ThreadQueue({ database: opened, log: silentLog });
-      await queue.start();
-      await queue.stop();
       expect(await opened.findTrouble()).toBeUndefined();
     } finally {
       await opened.close();

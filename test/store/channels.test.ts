@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest';
-import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
+import { JOB_KIND } from '../../src/store/jobs/jobs.ts';
 import { Store } from '../../src/store/store.ts';
 import { WHOLE_WORKSPACE } from '../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
-import { silentLog } from '../support/silent-log.ts';
 
 const database = await freshDatabase();
 const store = new Store(database.kysely);
 
-test('a channel takes its rows and its jobs along to its new id, and replaces what is there already', async ({
-  onTestFinished,
-}) => {
+test('a channel takes its rows and its jobs along to its new id, and replaces what is there already', async () => {
   const workspace = 'T1';
   const place = (channel: string) => ({ workspace, channel, account_id: 'settings' });
   const thread = { workspace, channel: 'C1', thread_ts: '1700000000.000100' };
@@ -21,12 +18,11 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   await store.settings.set(workspace, 'C1', 'U1', { listen_mode: 'everything' });
   await store.settings.set(workspace, WHOLE_WORKSPACE, 'U1', { answers_in_channels: ['C0', 'C1'] });
   await store.audit.add({ ...thread, user_id: 'U1', kind: 'stop', details: {} });
-  const queue = new ThreadQueue({ database, log: silentLog });
-  await queue.start();
-  onTestFinished(() => queue.stop());
-  await queue.enqueueMissing([thread]);
-  const held = await queue.claim(1);
-  await queue.enqueueMissing([thread]);
+  const room = { kind: JOB_KIND.turn, room: 9, share: 9, isUnpaced: true };
+  const job = { ...thread, kind: JOB_KIND.turn, key: '' };
+  await store.jobs.want(job);
+  const [held] = await store.jobs.claim([room], [], 60_000);
+  await store.jobs.want(job);
 
   await store.transaction((within) => within.channels.move(workspace, 'C1', 'C9'));
 
@@ -41,10 +37,12 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   expect((await store.settings.get(workspace, WHOLE_WORKSPACE)).answers_in_channels).toEqual(['C0', 'C9']);
   const events = await database.kysely.selectFrom('audit_events').select('channel').execute();
   expect(new Set(events.map(({ channel }) => channel))).toContain('C1');
-  expect(await queue.renew(held)).toEqual([]);
-  expect(await queue.threadsWithoutJob([thread, moved])).toEqual([thread]);
-  await queue.complete(held);
-  expect(await queue.claim(1)).toEqual([]);
+  if (held === undefined) throw new Error('The job was not claimed.');
+  expect(await store.jobs.renew([held.claim_id ?? ''], 60_000)).toEqual([]);
+  expect(await store.jobs.get(job)).toBeUndefined();
+  await store.jobs.done(held, false);
+  expect(await store.jobs.get({ ...job, channel: 'C9' })).toMatchObject({ claim_id: expect.any(String) });
+  expect(await store.jobs.claim([room], [], 60_000)).toEqual([]);
 });
 
 test('a channel that an organisation shares among its workspaces keeps what each of them has set', async () => {

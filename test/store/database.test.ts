@@ -109,32 +109,6 @@ describe('migrations', () => {
   });
 });
 
-describe("another program's queue", () => {
-  test.each([
-    ['tables of its own', 'create schema pgboss; create table pgboss.notes (id int)', 'pgboss.notes'],
-    [
-      'other queues of the same library',
-      `create schema pgboss; create table pgboss.version (version int); create table pgboss.queue (name text);
-        insert into pgboss.queue values ('__pgboss__send-it'), ('invoices')`,
-      'pgboss.queue invoices',
-    ],
-  ])('is refused by name where it has %s, and left as it was', async (_what, statements, name) => {
-    const connection = await emptyDatabase();
-    const client = new pg.Client(connection);
-    await client.connect();
-    await client.query(statements);
-    const refusal = { code: 'migration_failed', message: expect.stringContaining(`(${name})`) };
-    await expect(openDatabase({ embedded: { connection }, log: silentLog })).rejects.toMatchObject(refusal);
-    await expect(checkSchema(connection, silentLog)).rejects.toMatchObject(refusal);
-    const { rows } = await client.query<{ count: string }>(
-      `select count(*) from pg_class where relnamespace in ('public'::regnamespace, 'pgboss'::regnamespace) and relname <> 'notes'`,
-    );
-    expect(Number(rows[0]?.count)).toBe(name === 'pgboss.notes' ? 0 : 2);
-    await client.end();
-    await dropDatabase(connection);
-  });
-});
-
 test('a migration that fails for another reason does not blame a newer release', async () => {
   const connection = await emptyDatabase();
   const client = new pg.Client(connection);

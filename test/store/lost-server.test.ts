@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
+import { Jobs } from '../../src/store/jobs/jobs.ts';
 import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
 
@@ -69,12 +69,9 @@ describe('a server that is lost', () => {
     const { database, proxies } = await openBehindProxies();
     await write(database);
     proxies[0]?.fill(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
-    const queue = new ThreadQueue({ database, log: silentLog });
-    const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000000' };
     for (const attempt of [1, 2]) {
       await expect(write(database), `attempt ${attempt}`).rejects.toMatchObject(unavailable);
       await expect(database.pool.query('select 1')).rejects.toMatchObject(unavailable);
-      await expect(queue.threadsWithoutJob([thread])).rejects.toMatchObject(unavailable);
     }
     proxies[0]?.restore();
     await write(database);
@@ -117,20 +114,15 @@ describe('the connections of a process', () => {
   test('are eight at most, and turns leave some for acknowledgements and leases', async () => {
     const connection = await copyTemplateDatabase();
     const database = await openDatabase({ embedded: { connection }, log: silentLog });
-    const queue = new ThreadQueue({ database, log: silentLog });
-    await queue.start();
     const turns = Array.from({ length: 20 }, () => database.pool.query('select pg_sleep(1)'));
     await Promise.all(Array.from({ length: 20 }, () => write(database)));
-    const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000000' };
-    expect(
-      await queue.renew([{ id: '01a1c9f5-7c5e-7000-8000-000000000000', retryCount: 0, thread }]),
-    ).toEqual([]);
+    const leases = new Jobs(database.leaseKysely);
+    expect(await leases.renew(['01a1c9f5-7c5e-7000-8000-000000000000'], 1_000)).toEqual([]);
     const { rows } = await database.leasePool.query<{ count: number }>(
       `select count(*) from pg_stat_activity where datname = '${connection.database}'`,
     );
     expect(rows[0]?.count).toBe(8);
     await Promise.all(turns);
-    await queue.stop();
     await database.close();
     await dropDatabase(connection);
   });

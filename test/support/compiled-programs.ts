@@ -36,7 +36,7 @@ const PROGRAMS = [
   'sandbox/demo.ts',
   'sandbox/image-check.ts',
   'test/support/next-release.ts',
-  'test/support/dispatcher-process.ts',
+  'test/support/job-runner-process.ts',
   'test/support/embedded-owner-process.ts',
   'test/support/locked-process.ts',
   'test/support/renewing-process.ts',

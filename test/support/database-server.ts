@@ -12,7 +12,6 @@ import {
 import type { ServerConnection } from '../../src/postgres/data-folder.ts';
 import { startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { silentLog } from './silent-log.ts';
 
 declare module 'vitest' {
@@ -92,9 +91,5 @@ async function startOwnServer(project: TestProject): Promise<() => Promise<void>
 }
 
 async function migrateTemplate(server: { connection: ServerConnection }): Promise<Database> {
-  const template = await openDatabase({ embedded: server, log: silentLog });
-  const queue = new ThreadQueue({ database: template, log: silentLog });
-  await queue.start();
-  await queue.stop();
-  return template;
+  return openDatabase({ embedded: server, log: silentLog });
 }

@@ -7,7 +7,6 @@ import { HealthServer } from '../../src/operate/http-server.ts';
 import { Inbox } from '../../src/relay/inbox/inbox.ts';
 import type { ControlOutcome, ControlRequest } from '../../src/relay/runtime/control-request.ts';
 import type { InboxOutcome } from '../../src/relay/runtime/incoming-message.ts';
-import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { Store } from '../../src/store/store.ts';
 import { InboxWriter } from '../../src/store/threads/inbox.ts';
 import { EVERYWHERE } from './answer-limits.ts';
@@ -58,9 +57,6 @@ export async function openHttpReceiver(
 ): Promise<HttpReceiverFixture> {
   const database = await freshDatabase();
   const store = new FailingStore(database.kysely);
-  const queue = new ThreadQueue({ database, log: silentLog });
-  await queue.start();
-  afterAll(() => queue.stop());
   const admissions: InboxOutcome[] = [];
   const controls: HttpReceiverFixture['controls'] = [];
   const inbox = new Inbox({
@@ -68,7 +64,7 @@ export async function openHttpReceiver(
     workspace: () => undefined,
     rowsKeptDays: 90,
     store,
-    enqueue: (thread) => queue.enqueueSoon(thread),
+    onWork: () => undefined,
     onStopMessage: async () => 'nothing',
     accountOf: () => 'settings',
   });

@@ -5,7 +5,7 @@ export async function jobCounts({
   pool,
 }: Pick<Database, 'pool'>): Promise<{ waiting: number; held: number }> {
   const { rows } = await pool.query<{ waiting: number; held: number }>(`
-    select count(*) filter (where state < 'active') as waiting, count(*) filter (where state = 'active') as held
-    from pgboss.job where name = 'turn' and state <= 'active'`);
+    select count(*) filter (where claim_id is null) as waiting, count(*) filter (where claim_id is not null) as held
+    from jobs where kind = 'turn'`);
   return rows[0] ?? { waiting: 0, held: 0 };
 }

@@ -4,7 +4,7 @@ import { Keyring } from '../../store/workspaces/encryption.ts';
 import { embeddedServer } from '../command-runner.ts';
 import { type Check, CheckFailed, type CheckResult, errorMessage } from './check-result.ts';
 
-/** What pg-boss, the queue, requires. */
+/** The first with `gen_random_uuid()`, which claims use. */
 const MIN_POSTGRES_VERSION = 13;
 /** How far the database's clock may be off ours (ms). */
 const MAX_CLOCK_SKEW_MS = 30_000;
@@ -37,9 +37,7 @@ function requireUsable(schema: SchemaCheck, now: number): void {
   if (newest !== undefined && pending.length > 0)
     throw new CheckFailed(`a newer release has used it (${newest}). Start that release or a newer one.`);
   if (pending.length > 0 && !mayCreateTables)
-    throw new CheckFailed(
-      'its user may not create tables. Grant it CREATE on the schema and, for the queue, on the database.',
-    );
+    throw new CheckFailed('its user may not create tables. Grant it CREATE on the schema.');
   const skew = Math.abs(databaseTime.getTime() - now);
   if (skew > MAX_CLOCK_SKEW_MS)
     throw new CheckFailed(

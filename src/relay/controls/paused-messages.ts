@@ -1,9 +1,8 @@
-import type { Transaction } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { endedNotice, noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey, Tables, ThreadKey, Turn, TurnOutcome } from '../../store/schema.ts';
+import type { MessageKey, ThreadKey, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { mayUseControl, permittedTurn, useOnTurn } from '../access/control-permission.ts';
@@ -159,7 +158,7 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
 interface TurnEnding {
   outcome: TurnOutcome;
   last: LastStep;
-  onFinished?: (store: Store, trx: Transaction<Tables>) => Promise<void>;
+  onFinished?: (store: Store) => Promise<void>;
 }
 
 /** Finishes a turn, after the notice of what is paused behind it: a pause may begin, and change, until the turn is finished. */
@@ -170,7 +169,7 @@ export async function postPausedNoticeAndFinish(
   { outcome, last, onFinished }: TurnEnding,
 ): Promise<void> {
   for (let shown = 0; ; ) {
-    const waiting = await deps.store.transaction(async (store, trx) => {
+    const waiting = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
       if (!(await store.turns.finishUnlessPausing(turn, outcome, last))) {
         const { length } = await store.pausedThreads.waitingMessages(turn);
@@ -178,7 +177,7 @@ export async function postPausedNoticeAndFinish(
         if (length === 0) await store.pausedThreads.resume(turn, turn.id);
         await store.turns.finish(turn, outcome, last);
       }
-      await onFinished?.(store, trx);
+      await onFinished?.(store);
       return undefined;
     });
     if (waiting === undefined) return;

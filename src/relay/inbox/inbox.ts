@@ -31,15 +31,15 @@ export interface InboxDeps extends PlaceDeps {
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
   /** How many days the rows of messages are kept: an older message without one may have had its turn. */
   rowsKeptDays: number;
-  /** Queues a job for the thread soon; `isNew`: it had no work before. Maintenance finds messages whose job was lost. */
-  enqueue: (thread: ThreadKey, isNew: boolean) => void;
+  /** A thread has work now: its job was recorded with its message. */
+  onWork: () => void;
   /** The service account that a workspace's new threads use. */
   accountOf(workspace: string): string;
 }
 
 /**
- * Writes down what people say before Slack is acknowledged: the dedupe row, the thread and the waiting message in one
- * statement. The thread's job follows at once: Slack need not wait for it, and threads that come together share a statement.
+ * Writes down what people say before Slack is acknowledged: the dedupe row, the thread, the waiting message and the job of
+ * the thread in one statement.
  */
 export class Inbox {
   readonly #deps: InboxDeps;
@@ -118,7 +118,7 @@ export class Inbox {
     bot: { userId: string },
     editedTs: string | null,
   ): Promise<InboxOutcome> {
-    const { store, enqueue } = this.#deps;
+    const { store, onWork } = this.#deps;
     const message = await this.#withoutRootFiles(said);
     const { workspace, channel, thread_ts, ts } = message;
     const thread: ThreadKey = { workspace, channel, thread_ts };
@@ -173,7 +173,7 @@ export class Inbox {
           if (addressee === 'others') return { kind: 'ignored', why: 'addressed to others' };
           return { kind: decision, thread };
         default:
-          enqueue(thread, decision === 'next');
+          onWork();
           return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused };
       }
     }

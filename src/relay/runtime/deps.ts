@@ -131,7 +131,7 @@ export interface RelayDeps {
   readonly settings: RelaySettings;
   /** Undefined if the app is no longer installed. */
   workspace(id: string): WorkspaceClient | undefined;
-  /** Queues a job for the thread within the transaction. */
+  /** Asks for the job of the thread's turns, within a transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
   readonly rendering: RenderQueue;
   readonly replyMemory: ReplyMemory;

@@ -1,39 +1,56 @@
 import type { Logger } from 'pino';
 import { askedBy } from '../../calls/askers.ts';
-import { type ClockReading, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
-import { unlessAborted } from '../../calls/retries-and-waits.ts';
+import { type ClockReading, type Clocks, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
+import { sleepUnlessAborted, unlessAborted, within } from '../../calls/retries-and-waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
+import type { ProcessLock } from '../../store/queue/process-lock.ts';
 import type { Job } from '../../store/schema.ts';
-import { type Lease, RenewableLease } from './lease.ts';
+import { LEASE_MS, type Lease, RenewableLease } from './lease.ts';
 import { Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
-/** Most jobs of a kind that a process runs at a time. */
+/** Most jobs of a kind that a process runs at a time, where the kind does not say. */
 const MAX_CONCURRENT = 100;
+/** Most jobs of a kind that one claim takes. */
+const MAX_PER_CLAIM = 500;
+/** The pause between two claims (ms): each reads all due jobs, and wake-ups often come together. */
+const CLAIM_PAUSE_MS = 20;
 /** How long a claim lasts and how often it is renewed (ms); a lease ends before its claim. */
-const CLAIM_MS = 30_000;
-const LEASE_MS = 25_000;
-const RENEW_INTERVAL_MS = 8_000;
+const CLAIM_MS = 10_000;
+const RENEW_INTERVAL_MS = 3_000;
+const LEASE_CHECK_INTERVAL_MS = 250;
+/** The pause after a run that failed, where the pauses do not grow (ms); less after an outage of the database. */
+const RETRY_DELAY_MS = 5_000;
 /** How long it is tried to tell of a job that was given up (ms). */
 const TELL_FOR_MS = 2 * 24 * 60 * 60_000;
-/** How long running jobs may take to end when the process stops (ms). */
+/** How long running jobs may take to end when the process stops, where their kind does not say, and then once more (ms). */
 const STOP_GRACE_MS = 1_500;
+const ABORT_GRACE_MS = 1_000;
+/** Longest call to the database that a stop waits for (ms). */
+const CALL_TIMEOUT_MS = 5_000;
+/** Without an answer about jobs for this long (ms), the database counts as lost. */
+const LOST_AFTER_MS = 15_000;
 
 /**
  * `given_up`: the thing is bad, so the job ends, and those whom it concerns were told; `later`: no progress, so the pauses
- * grow; else the job has made progress, and runs again.
+ * grow; `recorded`: what became of it is written down already; `interrupted`: it is due for another process; else the job
+ * has made progress, and runs again.
  */
-export type JobOutcome = 'done' | 'given_up' | 'later' | NextRun;
+export type JobOutcome = 'done' | 'given_up' | 'later' | 'recorded' | 'interrupted' | NextRun;
 
 /** What a kind of jobs does, and its limits. */
 export interface JobKind {
   readonly kind: string;
   /** Most of one workspace in one process: others do not wait for its service, or for its Slack. */
   readonly share: number;
+  /** Most in one process; 100 by default. */
+  readonly most?: number;
   /** How long one run may take (ms): it may hold a place only for so long. */
-  readonly timeoutMs: number;
-  /** A job without progress for this long (ms) is given up. */
-  readonly giveUpAfterMs: number;
+  readonly timeoutMs?: number;
+  /** How long a run may take to hand over when the process stops (ms); 1.5 s by default. */
+  readonly drainMs?: number;
+  /** A job without progress for this long (ms) is given up; else never, and its pauses do not grow. */
+  readonly giveUpAfterMs?: number;
   /** Done jobs stay known for some days. */
   readonly isRemembered?: boolean;
   /** Does the work, or a part of it. It may be repeated. The lease ends with the run's time, and drains at a stop. */
@@ -42,15 +59,24 @@ export interface JobKind {
   readonly onGivenUp: 'counted' | ((job: Job, lease: Lease) => Promise<void>);
 }
 
+/** Who holds jobs, as others know it, and whether they may have taken them away. */
+export type JobHolder = Pick<ProcessLock, 'id' | 'isHeld' | 'onTaken'>;
+
 export interface JobRunnerDeps {
-  store: { jobs: Jobs };
+  store: { jobs: Pick<Jobs, 'claim' | 'done' | 'again' | 'failed' | 'release'> };
+  /** Where claims are renewed: it waits for no other statement. */
+  leaseStore: { jobs: Pick<Jobs, 'renew'> };
+  holder?: JobHolder;
   log: Logger;
   /** Called for each run: it is done, made progress, made none, or was given up. */
   onRun: (kind: string, outcome: 'done' | 'again' | 'failed' | 'given_up') => void;
+  clocks?: Clocks;
+  renewIntervalMs?: number;
 }
 
 /** A job that this process runs. */
 interface Run {
+  kind: JobKind;
   job: Job;
   lease: RenewableLease;
   ended: Promise<void>;
@@ -59,21 +85,33 @@ interface Run {
 /** Runs the due jobs of all kinds: of each workspace a few at a time, each for a limited time. */
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
+  readonly #clocks: Clocks;
   readonly #kinds = new Map<string, JobKind>();
+  /** The jobs that this process holds, by claim. */
   readonly #runs = new Map<string, Run>();
-  readonly #poller: Poller;
+  /** How many there are of each kind, and of each kind in each workspace. */
+  readonly #counts = new Map<string, number>();
+  readonly #claims: Poller;
   readonly #renewals: Poller;
+  #leaseCheck: NodeJS.Timeout | undefined;
+  /** Jobs to hand back at the same moment. */
+  #interrupted: Job[] = [];
+  #releasing: Promise<void> | undefined;
+  /** When the database last answered. */
+  #contact: ClockReading | undefined;
+  #isLost = false;
 
   constructor(deps: JobRunnerDeps) {
     this.#deps = deps;
-    this.#poller = new Poller({
+    this.#clocks = deps.clocks ?? SYSTEM_CLOCKS;
+    this.#claims = new Poller({
       poll: () => this.#claimDue(),
-      onError: (error) => deps.log.warn({ err: error }, 'could not read the due jobs'),
+      onError: (error) => deps.log.warn({ err: error }, 'could not claim jobs; trying again'),
     });
     this.#renewals = new Poller({
-      intervalMs: RENEW_INTERVAL_MS,
+      intervalMs: deps.renewIntervalMs ?? RENEW_INTERVAL_MS,
       poll: () => this.#renewClaims(),
-      onError: (error) => deps.log.debug({ err: error }, 'could not renew the claims of jobs'),
+      onError: (error) => deps.log.warn({ err: error }, 'could not renew the held jobs; trying again'),
     });
   }
 
@@ -82,91 +120,154 @@ export class JobRunner {
     this.#kinds.set(kind.kind, kind);
   }
 
+  /** How many jobs of a kind this process runs, of a workspace or of all. */
+  count(kind: string, workspace = ''): number {
+    return this.#counts.get(countName(kind, workspace)) ?? 0;
+  }
+
+  /** Why no work is done: the database has not answered about jobs for a while. */
+  get trouble(): string | undefined {
+    return this.#isLost ? `no job could be claimed or renewed for ${LOST_AFTER_MS / 1_000} s` : undefined;
+  }
+
   start(): void {
+    this.#contact = readClocks(this.#clocks);
+    this.#deps.holder?.onTaken(() => {
+      for (const { lease } of this.#runs.values()) lease.lose('another process has taken over');
+    });
     this.#renewals.start();
+    this.#leaseCheck = setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS);
   }
 
   /** Begins the jobs that are due. */
   runDue(): void {
-    this.#poller.pollNow();
+    this.#claims.pollNow();
   }
 
-  /** Starts no more jobs. Those under way may end; the others are due at once, for another process. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
-    const runs = [...this.#runs.values()];
-    for (const { lease } of runs) lease.drain();
-    const giveUp = setTimeout(() => {
-      for (const { lease } of runs) endLease(lease);
-    }, STOP_GRACE_MS);
-    await Promise.all(runs.map(({ ended }) => ended));
-    clearTimeout(giveUp);
-    await this.#renewals.stop();
+  /** The database has answered what was asked at `since`. */
+  recordContact(since: ClockReading): void {
+    this.#contact = since;
+    if (this.#isLost) this.#deps.log.info('the database is back');
+    this.#isLost = false;
   }
+
+  /** Starts no more jobs. Those under way may end or hand over in their time; the others are due at once, for another process. */
+  async stop(): Promise<void> {
+    // A call that hangs must not hold up the stop.
+    const claimed = within(CALL_TIMEOUT_MS, this.#claims.stop(), undefined);
+    for (const { lease } of this.#runs.values()) lease.drain();
+    await claimed;
+    const runs = [...this.#runs.values()];
+    const timers = runs.map(({ kind, lease }) =>
+      setTimeout(() => endLease(lease), kind.drainMs ?? STOP_GRACE_MS),
+    );
+    await Promise.all(runs.map(({ ended }) => ended));
+    for (const timer of timers) clearTimeout(timer);
+    clearInterval(this.#leaseCheck);
+    void this.#renewals.stop();
+  }
+
+  /** Whether what this process holds is surely still its own. */
+  readonly #isHolder = () => this.#deps.holder?.isHeld ?? true;
 
   async #claimDue(): Promise<void> {
-    const claimedAt = readClocks(SYSTEM_CLOCKS);
-    const rooms = [...this.#kinds.values()].map(({ kind, share }) => {
-      return { kind, share, room: MAX_CONCURRENT - this.#count(kind) };
-    });
-    const claimed = await this.#deps.store.jobs.claim(rooms, [...this.#runs.keys()], CLAIM_MS);
+    if (!this.#isHolder())
+      return void (await sleepUnlessAborted(LEASE_CHECK_INTERVAL_MS, this.#claims.signal));
+    const { store, holder } = this.#deps;
+    const claimedAt = readClocks(this.#clocks);
+    const rooms = [...this.#kinds.values()].map((kind) => ({
+      kind: kind.kind,
+      share: kind.share,
+      room: Math.min(mostOf(kind) - this.count(kind.kind), MAX_PER_CLAIM),
+      isUnpaced: !isPaced(kind),
+    }));
+    // A kind whose share is all that it may have needs no count.
+    const held = [...this.#runs].flatMap(([claim, { kind }]) => (kind.share < mostOf(kind) ? [claim] : []));
+    const claimed = await store.jobs.claim(rooms, held, CLAIM_MS, holder?.id);
+    this.recordContact(claimedAt);
     for (const job of claimed) this.#begin(job, claimedAt);
+    const isFull = rooms.some(
+      ({ kind, room }) => room > 0 && claimed.filter((job) => job.kind === kind).length >= room,
+    );
+    if (isFull) this.#claims.pollNow();
+    else await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#claims.signal);
   }
 
   async #renewClaims(): Promise<void> {
-    const renewedAt = readClocks(SYSTEM_CLOCKS);
-    const runs = [...this.#runs];
+    // A run that has lost its job, and does not return, must not keep the job from other processes.
+    const runs = [...this.#runs].filter(([, { lease }]) => !lease.signal.aborted);
     if (runs.length === 0) return;
+    const renewedAt = readClocks(this.#clocks);
     const claims = runs.map(([claim]) => claim);
-    const renewed = new Set(await this.#deps.store.jobs.renew(claims, CLAIM_MS));
+    const ours = await this.#deps.leaseStore.jobs.renew(claims, CLAIM_MS);
+    this.recordContact(renewedAt);
+    const renewed = new Map(ours.map(({ claim_id, isRenewed }) => [claim_id, isRenewed]));
     for (const [claim, { lease }] of runs) {
-      if (renewed.has(claim)) lease.renew(renewedAt);
-      else lease.lose('another process may have the job');
+      if (renewed.get(claim) === true) lease.renew(renewedAt);
+      if (!renewed.has(claim)) lease.lose('another process has the job');
     }
   }
 
-  /** How many jobs of a kind this process runs, of a workspace or of all. */
-  #count(kind: string, workspace?: string): number {
-    const isCounted = ({ job }: Run) => job.kind === kind && (workspace ?? job.workspace) === job.workspace;
-    return [...this.#runs.values()].filter(isCounted).length;
+  #checkLeases(): void {
+    if (
+      !this.#isLost &&
+      this.#contact !== undefined &&
+      elapsedMs(this.#contact, this.#clocks) > LOST_AFTER_MS
+    ) {
+      this.#isLost = true;
+      this.#deps.log.error(this.trouble);
+    }
+    for (const { lease } of this.#runs.values())
+      if (lease.remainingMs() <= 0) lease.lose('the lease ran out');
   }
 
   #begin(job: Job, claimedAt: ClockReading): void {
     const kind = this.#kinds.get(job.kind);
     const { claim_id: claim } = job;
     if (kind === undefined || claim === null) throw new Error(`no job of this kind can run: ${job.kind}`);
-    const lease = new RenewableLease(claimedAt, SYSTEM_CLOCKS, LEASE_MS);
-    if (this.#poller.signal.aborted) endLease(lease);
+    const lease = new RenewableLease(claimedAt, this.#clocks, LEASE_MS, this.#isHolder);
+    if (this.#claims.signal.aborted || lease.remainingMs() <= 0) endLease(lease);
     const ended = this.#run(kind, job, lease).finally(() => {
       const wasFull =
-        this.#count(job.kind) >= MAX_CONCURRENT || this.#count(job.kind, job.workspace) >= kind.share;
+        this.count(job.kind) >= mostOf(kind) || this.count(job.kind, job.workspace) >= kind.share;
       this.#runs.delete(claim);
-      if (wasFull) this.#poller.pollNow();
+      this.#addToCounts(job, -1);
+      if (wasFull) this.#claims.pollNow();
     });
-    this.#runs.set(claim, { job, lease, ended });
+    this.#runs.set(claim, { kind, job, lease, ended });
+    this.#addToCounts(job, 1);
+  }
+
+  #addToCounts({ kind, workspace }: Job, change: number): void {
+    for (const name of [countName(kind, ''), countName(kind, workspace)])
+      this.#counts.set(name, (this.#counts.get(name) ?? 0) + change);
   }
 
   /** Runs a job and records the outcome. Where that fails, the claim ends by itself. */
   async #run(kind: JobKind, job: Job, lease: RenewableLease): Promise<void> {
-    const timeout = AbortSignal.timeout(kind.timeoutMs);
-    timeout.addEventListener('abort', () => lease.lose('the job takes too long'));
+    const { timeoutMs } = kind;
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => lease.lose('the job takes too long'), timeoutMs);
     try {
       await this.#record(kind, job, await this.#outcomeOf(kind, job, lease));
     } catch (error) {
       this.#deps.log.warn({ ...labelsOf(job), err: error }, 'could not record a job');
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   async #outcomeOf(kind: JobKind, job: Job, lease: Lease): Promise<RunOutcome> {
     const { log } = this.#deps;
+    const { giveUpAfterMs = Number.POSITIVE_INFINITY } = kind;
     const triedSince = job.tried_since ?? new Date();
-    const isOver = isOverdue(triedSince, kind.giveUpAfterMs);
-    const perform = () => askedBy(kind.kind, () => kind.perform(job, lease));
+    const isOver = isOverdue(triedSince, giveUpAfterMs);
     try {
       lease.signal.throwIfAborted();
-      if (!isOver) return await unlessAborted(perform(), lease.signal);
+      const perform = () => askedBy(kind.kind, () => kind.perform(job, lease));
+      if (!isOver) return await unlessLost(perform(), lease.signal);
       log.warn(labelsOf(job), 'gave up a job');
-      if (kind.onGivenUp !== 'counted') await unlessAborted(kind.onGivenUp(job, lease), lease.signal);
+      if (kind.onGivenUp !== 'counted') await unlessLost(kind.onGivenUp(job, lease), lease.signal);
       return 'given_up';
     } catch (error) {
       if (lease.draining.aborted) return 'interrupted';
@@ -174,15 +275,17 @@ export class JobRunner {
       log[outage === undefined ? 'warn' : 'info']({ ...labelsOf(job), err: error }, 'a job failed');
       // In an outage, or where it took too long, nobody was told: it is tried again.
       const mayPass = outage !== undefined || lease.signal.aborted;
-      const isTelling = mayPass && !isOverdue(triedSince, kind.giveUpAfterMs + TELL_FOR_MS);
+      const isTelling = mayPass && !isOverdue(triedSince, giveUpAfterMs + TELL_FOR_MS);
       if (isOver && !isTelling) return 'given_up';
-      return { waitMs: outage?.waitMs ?? 0 };
+      const { waitMs = 0, maxWaitMs = RETRY_DELAY_MS } = outage ?? {};
+      return { waitMs: isPaced(kind) ? waitMs : Math.min(RETRY_DELAY_MS, maxWaitMs) };
     }
   }
 
   async #record(kind: JobKind, job: Job, outcome: RunOutcome): Promise<void> {
     const { store, onRun } = this.#deps;
-    if (outcome === 'interrupted') return await store.jobs.release(job);
+    if (outcome === 'recorded') return onRun(kind.kind, 'done');
+    if (outcome === 'interrupted') return await this.#release(job);
     if (outcome === 'done' || outcome === 'given_up') {
       await store.jobs.done(job, kind.isRemembered === true);
       onRun(kind.kind, outcome);
@@ -191,8 +294,48 @@ export class JobRunner {
       onRun(kind.kind, 'failed');
     } else {
       await store.jobs.again(job, outcome);
+      if (outcome.inMs === 0) this.#claims.pollNow();
       onRun(kind.kind, 'again');
     }
+  }
+
+  /** Hands a job back, with those of the same moment. */
+  async #release(job: Job): Promise<void> {
+    this.#interrupted.push(job);
+    this.#releasing ??= sleepUnlessAborted(1).then(async () => {
+      const jobs = this.#interrupted;
+      this.#interrupted = [];
+      this.#releasing = undefined;
+      await this.#deps.store.jobs.release(jobs);
+    });
+    await this.#releasing;
+  }
+}
+
+function countName(kind: string, workspace: string): string {
+  return `${kind} ${workspace}`;
+}
+
+/** Whether the pauses of a job grow: until it is given up. */
+function isPaced({ giveUpAfterMs }: JobKind): boolean {
+  return giveUpAfterMs !== undefined;
+}
+
+function mostOf({ most = MAX_CONCURRENT }: JobKind): number {
+  return most;
+}
+
+/** What a run returns; once its lease is lost, it gets a moment to end, and what it returns does not count. */
+async function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise<T> {
+  try {
+    return await unlessAborted(run, lost);
+  } catch (error) {
+    const ended = run.then(
+      () => undefined,
+      () => undefined,
+    );
+    if (lost.aborted) await within(ABORT_GRACE_MS, ended, undefined);
+    throw error;
   }
 }
 
@@ -201,7 +344,7 @@ function endLease(lease: RenewableLease): void {
   lease.lose('the process is stopping');
 }
 
-type RunOutcome = JobOutcome | 'interrupted' | { waitMs: number };
+type RunOutcome = JobOutcome | { waitMs: number };
 
 /** What a job is called in the log. */
 function labelsOf({ kind: job, workspace, channel, thread_ts, key }: Job) {

@@ -1,4 +1,4 @@
-import type { Thread, Turn } from '../../store/schema.ts';
+import type { Job, Thread, Turn } from '../../store/schema.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
@@ -15,7 +15,6 @@ import type { Lease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { RefusalDoubt, slackPatience, type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import type { JobCompletion } from './dispatcher.ts';
 
 /** What a turn began with, if it began in this run. */
 export interface BegunWork {
@@ -27,8 +26,7 @@ export interface BegunWork {
 
 /** What a run of a turn is given beside the work on its thread. */
 export interface TurnRun {
-  /** Completes the job of the run. */
-  completion: JobCompletion;
+  job: Job;
   readRateFor: (account: string) => ReadRate;
 }
 
@@ -43,6 +41,7 @@ export class TurnContext implements ThreadWork {
   readonly run: TurnRun;
   readonly state: ReplyState;
   readonly reply: LiveReply;
+  #isJobDone = false;
   #begun: BegunWork | undefined;
   /** Who wrote in the thread before the turn, if it began in this run. */
   readonly #participants: readonly string[] | undefined;
@@ -91,6 +90,11 @@ export class TurnContext implements ThreadWork {
   /** What the turn began with, until its message is at the service; undefined if it began in another run. */
   get begun(): BegunWork | undefined {
     return this.#begun;
+  }
+
+  /** Whether the job of the run was done together with the turn. */
+  get isJobDone(): boolean {
+    return this.#isJobDone;
   }
 
   /** The turn as last recorded. */
@@ -197,6 +201,11 @@ export class TurnContext implements ThreadWork {
     this.#turn = turn;
     this.#begun = undefined;
     if (turn.task_id !== null) this.#task = { account_id, taskId: turn.task_id };
+  }
+
+  /** The turn is closed; `isJobDone`: together with the job of the run. */
+  onClosed(isJobDone: boolean): void {
+    this.#isJobDone = isJobDone;
   }
 
   /** The thread's task, with what the turn keeps of it. Throws if the thread has no task yet. */

@@ -1,4 +1,3 @@
-import type { Transaction } from 'kysely';
 import {
   AgentError,
   AgentForbiddenError,
@@ -10,7 +9,7 @@ import {
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
-import type { Tables, TurnOutcome } from '../../store/schema.ts';
+import type { TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
@@ -79,14 +78,12 @@ export async function closeTurn(
   followUp?: FollowUpTimes,
 ): Promise<void> {
   const { deps, turn, reply, run } = context;
-  const { completion } = run;
   const posts = new IdempotentPosts(context, turn);
   const values = await context.takeUnrecorded();
-  let isCompleted = false;
-  const onFinished = async (store: Store, trx: Transaction<Tables>) => {
-    // Under the thread's lock: a message that comes later queues the thread again.
-    isCompleted = !(await store.threads.hasWorkAfter(turn));
-    if (isCompleted) await completion.complete(trx);
+  let isJobDone = false;
+  const onFinished = async (store: Store) => {
+    isJobDone = !(await store.threads.hasWorkAfter(turn));
+    if (isJobDone) await store.jobs.done(run.job, false);
   };
   await context.withRetry(() =>
     reply.close((shown) => {
@@ -94,7 +91,7 @@ export async function closeTurn(
       return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last, onFinished });
     }),
   );
-  completion.isCommitted = isCompleted;
+  context.onClosed(isJobDone);
 }
 
 /** Posts the results. Those that cannot be read are left to follow-ups. */

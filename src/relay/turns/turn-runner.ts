@@ -1,6 +1,7 @@
 import { v7 as nextTurnId } from 'uuid';
 import { askedBy } from '../../calls/askers.ts';
-import { type ThreadKey, type Turn, type TurnId, threadKeyText } from '../../store/schema.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
+import { type Job, type ThreadKey, type Turn, type TurnId, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
@@ -9,10 +10,10 @@ import { markWaiting } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { HandOver } from '../runtime/turn-exceptions.ts';
-import type { JobCompletion } from './dispatcher.ts';
 import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
@@ -23,11 +24,9 @@ export interface TurnRunnerDeps {
   readRateFor: (account: string) => ReadRate;
   /** Finds a workspace, even one that this process does not know yet; undefined if the app is not installed there. */
   findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
-  /** Queues a thread that has no waiting job. */
-  requeue: (thread: ThreadKey) => Promise<void>;
 }
 
-/** Runs a thread's next turn, and queues the thread again if more messages wait. */
+/** Runs the next turns of threads, each in a job. */
 export class TurnRunner {
   readonly #options: TurnRunnerDeps;
   /** The turns that this process runs, by id. */
@@ -49,43 +48,55 @@ export class TurnRunner {
     return context?.passOn(isAsked) ?? false;
   }
 
-  /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
-  async run(thread: ThreadKey, jobLease: Lease, completion: JobCompletion): Promise<void> {
-    const { deps, findWorkspace, requeue } = this.#options;
-    const workspace = await findWorkspace(thread.workspace);
+  /** Continues the open turn of the job's thread, or begins one for the waiting message with the lowest ts. */
+  async run(job: Job, jobLease: Lease): Promise<JobOutcome> {
+    const { deps, findWorkspace } = this.#options;
+    const { workspace: id, channel, thread_ts } = job;
+    const thread = { workspace: id, channel, thread_ts };
+    const workspace = await findWorkspace(id);
     if (workspace === undefined) {
       deps.log.warn({ ...thread }, 'there is no usable token for this workspace; the turn waits');
-      return;
+      return { inMs: LOOK_AGAIN_MS };
     }
     const lease = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const context = await this.#nextTurn({ deps, workspace, lease }, thread, completion);
-      if (context === undefined) return;
+      const context = await this.#nextTurn({ deps, workspace, lease }, job);
+      if (context === undefined) return 'done';
+      await this.#runTurn(context, thread);
+      if (context.isJobDone) return 'recorded';
       const turn = turnLocationOf(context.turn);
-      this.#running.set(turn.id, context);
-      try {
-        const takeTurn = () =>
-          isPoisoned(context.turn)
-            ? abandonTurn(context)
-            : runAndMarkStable(context, turn, () => runTurn(context));
-        await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
-      } finally {
-        // After a lost lease, this process may already run the turn again.
-        if (this.#running.get(turn.id) === context) {
-          this.#running.delete(turn.id);
-          deps.replyMemory.release(turn);
-        }
-      }
-      // Many messages share a job. A turn that stays open is left to maintenance, so that it does not run over and over.
-      if (!completion.isCommitted && (await deps.store.threads.hasWorkAfter(turn))) await requeue(thread);
+      if (await deps.store.threads.hasWorkAfter(turn)) return { inMs: 0 };
+      // A turn that stays open must not run over and over.
+      return (await deps.store.turns.open(thread)) === undefined ? 'done' : { inMs: LOOK_AGAIN_MS };
     } catch (error) {
-      if (error instanceof HandOver || lease.signal.aborted) return;
+      if (error instanceof HandOver || lease.signal.aborted) return 'interrupted';
       throw error;
     }
   }
 
-  async #nextTurn(work: ThreadWork, thread: ThreadKey, completion: JobCompletion) {
+  async #runTurn(context: TurnContext, thread: ThreadKey): Promise<void> {
+    const { deps } = this.#options;
+    const turn = turnLocationOf(context.turn);
+    this.#running.set(turn.id, context);
+    try {
+      const takeTurn = () =>
+        isPoisoned(context.turn)
+          ? abandonTurn(context)
+          : runAndMarkStable(context, turn, () => runTurn(context));
+      await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
+    } finally {
+      // After a lost lease, this process may already run the turn again.
+      if (this.#running.get(turn.id) === context) {
+        this.#running.delete(turn.id);
+        deps.replyMemory.release(turn);
+      }
+    }
+  }
+
+  async #nextTurn(work: ThreadWork, job: Job) {
     const { deps, readRateFor } = this.#options;
+    const { workspace, channel, thread_ts } = job;
+    const thread = { workspace, channel, thread_ts };
     const state = await deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
     const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
@@ -99,7 +110,7 @@ export class TurnRunner {
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     if (begun === undefined || begun.message.waiting_count > 1) markWaiting(deps, thread);
     const logged = { ...work, deps: { ...deps, log } };
-    const run = { completion, readRateFor };
+    const run = { job, readRateFor };
     return new TurnContext(logged, turn, begun && { ...begun, thread: state }, run);
   }
 
@@ -113,6 +124,23 @@ export class TurnRunner {
       if (turn !== undefined) return { turn, message, begunAt };
     }
   }
+}
+
+/** Most threads that a process works on at a time. */
+const MAX_THREADS = 5_000;
+/** How soon a thread is looked at again whose turn stays open, or whose workspace has no usable token (ms). */
+const LOOK_AGAIN_MS = 10_000;
+
+/** Runs turns for as long as they take; `drainMs`: how long they may take to hand over when the process stops. */
+export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobKind {
+  return {
+    kind: JOB_KIND.turn,
+    share: MAX_THREADS,
+    most: MAX_THREADS,
+    drainMs,
+    perform: (job, lease) => runner.run(job, lease),
+    onGivenUp: 'counted',
+  };
 }
 
 /** Slack clears the status of a working agent after an hour: it is set again before that (ms). */

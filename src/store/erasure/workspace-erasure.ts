@@ -117,21 +117,13 @@ async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<Ta
       and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
     order by 1`.execute(db);
   const names = tables.rows.map(({ name }) => name).filter((name) => !DELETED_LAST.includes(name));
-  const queue = await sql<{ there: boolean }>`select to_regclass('pgboss.job') is not null as there`.execute(
-    db,
-  );
-  const rowsOf = (name: string, key = 'ctid', condition = sql`workspace = ${workspace}`): TableDeletion => {
-    const [table, keyColumn] = [sql.table(name), sql.ref(key)];
+  return [...names, ...DELETED_LAST].map((name) => {
+    const table = sql.table(name);
     return {
       nextBatch: sql`
-        delete from ${table} where ${keyColumn} = any (array(
-          select ${keyColumn} from ${table} where ${condition} limit ${MAX_ROWS_PER_TRANSACTION}))`,
-      remaining: sql`select 1 from ${table} where ${condition} limit 1`,
+        delete from ${table} where ctid = any (array(
+          select ctid from ${table} where workspace = ${workspace} limit ${MAX_ROWS_PER_TRANSACTION}))`,
+      remaining: sql`select 1 from ${table} where workspace = ${workspace} limit 1`,
     };
-  };
-  const jobs = rowsOf('pgboss.job', 'id', sql`data ->> 'workspace' = ${workspace}`);
-  return [
-    ...(queue.rows[0]?.there === true ? [jobs] : []),
-    ...[...names, ...DELETED_LAST].map((name) => rowsOf(name)),
-  ];
+  });
 }

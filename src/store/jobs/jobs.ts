@@ -1,5 +1,14 @@
 import { sql } from 'kysely';
-import { fromNow, inThread, isInstalled, isUnclaimed, nextTry, Queries, toPostgresJson } from '../queries.ts';
+import {
+  countChanges,
+  fromNow,
+  inThread,
+  isInstalled,
+  isUnclaimed,
+  nextTry,
+  Queries,
+  toPostgresJson,
+} from '../queries.ts';
 import type { Job, MessageKey, SlackTs, ThreadKey } from '../schema.ts';
 
 /** The kinds of jobs. A key is '' where there is one job of the kind in each place. */
@@ -24,6 +33,8 @@ export const JOB_KIND = {
   taskRecord: 'task_record',
   /** Posts the question of a form into its channel; the key is the start's id. */
   taskStart: 'task_start',
+  /** Runs a thread's open turn, or its next one. `record_message` asks for it, too. */
+  turn: 'turn',
   /** Ends an installation, once it is certain that Slack's event is about it; the workspace may be an organisation. */
   uninstallation: 'uninstallation',
   /** Marks a message that waits for its turn, and takes that back; the key is the message's ts. */
@@ -41,11 +52,15 @@ export type JobKey = Pick<Job, 'workspace' | 'kind' | 'channel' | 'thread_ts' | 
 /** A job to record. Its payload holds opaque ids and times, never what people write. */
 export type NewJob = JobKey & Partial<Pick<Job, 'person' | 'payload'>>;
 
-/** How many more jobs of a kind a process takes, and the most that it has of one workspace at a time. */
+/**
+ * How many more jobs of a kind a process takes, and the most that it has of one workspace at a time. `isUnpaced`: where its
+ * process dies, the job does not wait.
+ */
 export interface JobRoom {
   kind: string;
   room: number;
   share: number;
+  isUnpaced?: boolean;
 }
 
 /** When a job runs again, and what it knows by then. */
@@ -95,44 +110,62 @@ export class Jobs extends Queries {
   }
 
   /**
-   * Claims due jobs for `holdMs`, of each workspace some, the longest due first. `held`: the claims that this process
-   * has. Whether a job fails or its process dies: it goes to the end of its workspace's queue, each time for longer.
+   * Claims due jobs for `holdMs`, of each workspace some, the longest due first. `held`: the claims of this process that
+   * count for its shares; `holder`: its id. Whether a job fails or its process dies: it goes to the end of its workspace's
+   * queue, each time for longer.
    */
-  async claim(rooms: readonly JobRoom[], held: readonly string[], holdMs: number): Promise<Job[]> {
+  async claim(
+    rooms: readonly JobRoom[],
+    held: readonly string[],
+    holdMs: number,
+    holder?: string,
+  ): Promise<Job[]> {
+    const unpaced = rooms.flatMap(({ kind, isUnpaced }) => (isUnpaced === true ? [kind] : []));
+    // Joined by ctid: without statistics, a join of many due rows by their keys takes seconds.
     return this.rows(sql<Job>`
       with rooms as (
         select * from unnest(${rooms.map(({ kind }) => kind)}::text[], ${rooms.map(({ room }) => room)}::int[],
           ${rooms.map(({ share }) => share)}::int[]) as rooms (kind, room, share)
       ), ours as (
         select kind, workspace, count(*) as held from jobs where claim_id = any(${held}::uuid[]) group by kind, workspace
-      ), due as (
-        select ${JOB_KEY}, due_at, room, share, coalesce(held, 0)
+      ), due as materialized (
+        select jobs.ctid as at, kind, due_at, room, share, coalesce(held, 0)
           + row_number() over (partition by kind, workspace order by due_at) as place
         from jobs join rooms using (kind) left join ours using (kind, workspace) where ${isJobDue}
-      ), chosen as (
-        select ${JOB_KEY}, room, row_number() over (partition by kind order by place, due_at) as position
+      ), chosen as materialized (
+        select at, room, row_number() over (partition by kind order by place, due_at) as position
         from due where place <= share
+      ), locked as materialized (
+        select ctid as at from jobs
+        where ctid = any(array(select at from chosen where position <= room)) and ${isJobDue} for update skip locked
       )
-      update jobs set claim_id = gen_random_uuid(), claimed_until = ${fromNow(holdMs)},
+      update jobs set claim_id = gen_random_uuid(), claimed_until = ${fromNow(holdMs)}, holder = ${holder ?? null}::uuid,
         tried_since = coalesce(tried_since, clock_timestamp()),
-        due_at = ${nextTry('tried_since', PAUSE_MS)}
-      where (${JOB_KEY}) in (
-        select ${JOB_KEY} from jobs join chosen using (${JOB_KEY})
-        where position <= room and ${isJobDue} for update of jobs skip locked)
+        due_at = case when kind = any(${unpaced}::text[]) then due_at else ${nextTry('tried_since', PAUSE_MS)} end
+      where ctid = any(array(select at from locked))
       returning *`);
   }
 
-  /** Extends claims to `holdMs` from now; returns those that this process still has. */
-  async renew(held: readonly string[], holdMs: number): Promise<string[]> {
-    const rows = await this.rows(sql<{ claim_id: string }>`
-      update jobs set claimed_until = ${fromNow(holdMs)}
-      where claim_id = any(${held}::uuid[]) and claimed_until > clock_timestamp() returning claim_id`);
-    return rows.map(({ claim_id }) => claim_id);
+  /** Extends claims to `holdMs` from now; returns those that this process still has. One that changes just now is left for the next time. */
+  async renew(held: readonly string[], holdMs: number): Promise<{ claim_id: string; isRenewed: boolean }[]> {
+    return this.rows(sql<{ claim_id: string; isRenewed: boolean }>`
+      with free as materialized (
+        select ctid as at from jobs where claim_id = any(${held}::uuid[]) and claimed_until > clock_timestamp()
+        for no key update skip locked
+      ), renewed as (
+        update jobs set claimed_until = ${fromNow(holdMs)} where ctid = any(array(select at from free)) returning claim_id
+      )
+      select jobs.claim_id, renewed.claim_id is not null as "isRenewed" from jobs left join renewed using (claim_id)
+      where jobs.claim_id = any(${held}::uuid[]) and jobs.claimed_until > clock_timestamp()`);
   }
 
-  /** Ends all claims: their processes have ended. */
-  async releaseAll(): Promise<void> {
-    await this.changes(sql`update jobs set claim_id = null, claimed_until = null where claim_id is not null`);
+  /** Ends the claims of these holders, or all: their processes have ended. How many there were. */
+  async releaseHeld(holders?: readonly string[]): Promise<number> {
+    const isTheirs = holders === undefined ? sql`true` : sql`holder = any(${holders}::uuid[])`;
+    return countChanges(
+      this.db,
+      sql`update jobs set ${UNCLAIMED} where claim_id is not null and ${isTheirs}`,
+    );
   }
 
   /** Something is about to happen that must not be repeated, and is `known`; false if the claim has expired. */
@@ -169,22 +202,24 @@ export class Jobs extends Queries {
       where claim_id = ${claim_id}`);
   }
 
-  /** The process stops: a claimed job is due at once, for another. */
-  async release({ claim_id }: Job): Promise<void> {
+  /** The process stops: claimed jobs are due at once, for another. */
+  async release(jobs: readonly Job[]): Promise<void> {
     await this.changes(sql`
-      update jobs set claim_id = null, claimed_until = null, due_at = clock_timestamp() where claim_id = ${claim_id}`);
+      update jobs set ${UNCLAIMED}, due_at = clock_timestamp()
+      where claim_id = any(${jobs.map(({ claim_id }) => claim_id)}::uuid[])`);
   }
 
   /** A claimed job failed: it is due when the pauses say, not before `waitMs`. */
   async failed({ claim_id }: Job, waitMs: number): Promise<void> {
     await this.changes(sql`
-      update jobs set claim_id = null, claimed_until = null, due_at = greatest(due_at, ${fromNow(waitMs)})
+      update jobs set ${UNCLAIMED}, due_at = greatest(due_at, ${fromNow(waitMs)})
       where claim_id = ${claim_id}`);
   }
 }
 
 const JOB_KEY = sql.raw('workspace, kind, channel, thread_ts, key');
-const RELEASED = sql.raw('claim_id = null, claimed_until = null, tried_since = null, intended_at = null');
+const UNCLAIMED = sql.raw('claim_id = null, claimed_until = null, holder = null');
+const RELEASED = sql`${UNCLAIMED}, tried_since = null, intended_at = null`;
 
 /** A statement that records a job if `only` holds, without what happens where it is known. */
 export function jobInsert(job: NewJob, inMs = 0, only = sql`true`) {

@@ -90,7 +90,7 @@ export const TABLES = [...STATEMENTS.join('\n').matchAll(/create table (\w+)/g)]
   ([, name = '']) => name,
 );
 
-/** Creates every table, function and trigger of the first release. The queue creates its own in the schema `pgboss`. */
+/** Creates every table, function and trigger of the first release. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statements of STATEMENTS) await sql.raw(statements).execute(db);
 }

@@ -3,11 +3,9 @@ import { isJobDue } from '../jobs/jobs.ts';
 import type { Tables } from '../schema.ts';
 import { isStopOpen } from '../threads/stops.ts';
 import { unlockedProcesses } from './process-registry.ts';
-import { hasExpiredJobs } from './thread-queue.ts';
 
 /** Whether there is work of each kind that any process may do, and none has claimed. */
 export interface DueWork {
-  expiredJobs: boolean;
   stops: boolean;
   jobs: boolean;
   urgentMessages: boolean;
@@ -21,7 +19,6 @@ export interface DueWork {
 export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
   const { rows } = await sql<DueWork>`
     select
-      ${hasExpiredJobs} as "expiredJobs",
       exists (select from turns where ${isStopOpen}) as stops,
       exists (select from jobs where ${isJobDue}) as jobs,
       exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { inThread, isUnsent, maySend, Queries, sameThread } from '../queries.ts';
+import { inThread, maySend, Queries, sameThread } from '../queries.ts';
 import {
   type ListenMode,
   type SlackTs,
@@ -204,21 +204,6 @@ export class Threads extends Queries {
       select from threads where workspace = ${key.workspace} and project_id = ${projectId} and not ${inThread(key)}`;
     return !(await this.exists(sql`
       select where exists (${rivals} and task_id = ${taskId}) or exists (${rivals} and task_intended_at is not null)`));
-  }
-
-  /** Threads with an open turn or a message that may be sent, where the app is installed, in the order of their keys after `after`. */
-  async withWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
-    const isAfter =
-      after === undefined
-        ? sql`true`
-        : sql`(workspace, channel, thread_ts) > (${after.workspace}, ${after.channel}, ${after.thread_ts})`;
-    return this.rows(sql<ThreadKey>`
-      select * from (
-        select workspace, channel, thread_ts from messages where ${isUnsent} and ${maySend}
-        union select workspace, channel, thread_ts from turns where finished_at is null) as busy
-      where ${isAfter} and not exists (
-        select from workspaces where workspaces.workspace = busy.workspace and uninstalled_at is not null)
-      order by workspace, channel, thread_ts limit ${limit}`);
   }
 
   async #update(key: ThreadKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown> = sql`true`) {

@@ -114,8 +114,12 @@ describe('a workspace', () => {
     expect(await rowsOf('T1')).toEqual(before);
     expect(scene.sentToAgent('Summarise this').texts).toHaveLength(1);
     await scene.until('no message waits there', async () => {
-      const left = await store.threads.withWork(10);
-      return left.length === 0;
+      const unsent = await store.db
+        .selectFrom('messages')
+        .select('ts')
+        .where('state', 'in', ['waiting', 'sending'])
+        .execute();
+      return unsent.length === 0;
     });
     expect(scene.agent.tasks.length).toBe(tasks);
     const intrusions = slack.calls.filter(

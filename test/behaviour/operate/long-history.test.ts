@@ -52,7 +52,6 @@ async function live(): Promise<void> {
   const { store } = scene.sandbox.bot;
   const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
   await store.retention.deleteExpired(days);
-  await store.threads.withWork(1_000);
   await readStats(store.db);
   await scene.slack.settled();
 }

@@ -72,7 +72,7 @@ const textsIn = ({ on: { scene }, channel }: Place) =>
   [...channel.messages.values()].map((message) => scene.slack.visibleText(message));
 const countOf = (texts: string[], part: string) => texts.filter((text) => text.includes(part)).length;
 
-const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'uninstallation'>, Kind> = {
+const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'turn' | 'uninstallation'>, Kind> = {
   askedAgain: {
     before: answered,
     calls: ['chat.postMessage', 'chat.postMessage'],
@@ -279,7 +279,7 @@ async function tablesThatName(on: WorkflowStepScene, people: readonly Person[]):
   const { db } = on.scene.sandbox.bot.store;
   const { rows } = await sql<{ name: string; id: string }>`
     select table_schema || '.' || table_name as name from information_schema.tables
-    where table_type = 'BASE TABLE' and table_schema in (current_schema(), 'pgboss')`.execute(db);
+    where table_type = 'BASE TABLE' and table_schema = current_schema()`.execute(db);
   const tables: string[] = [];
   for (const { name } of rows) {
     const found = await sql`

@@ -4,7 +4,7 @@ import { pause } from '../../support/app-scene.ts';
 import { openProcessScene } from '../../support/process-scene.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-/** Longer than a lease (8 s) and than the queue waits for a process (10 s); FROZEN_SECONDS=<number> tries others. */
+/** Longer than a lease (8 s) and than a claim (10 s); FROZEN_SECONDS=<number> tries others. */
 const frozenMs = Number(process.env.FROZEN_SECONDS ?? 11) * 1_000;
 /** 15 s, and what a busy machine adds. */
 const takeOverMs = 20_000;
@@ -86,7 +86,9 @@ describe.concurrent('a process', () => {
     await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
     await bot.kill();
     const holders = () =>
-      crew.query("select id, output ->> 'holder' as holder from pgboss.job where state = 'active'");
+      crew.query(
+        "select claim_id::text as id, holder::text from jobs where kind = 'turn' and holder is not null",
+      );
     const [before, processes] = [await holders(), await crew.query('select id::text from processes')];
     expect(processes).toHaveLength(2);
     await Promise.all([crew.start(), crew.start()]);
@@ -142,7 +144,7 @@ describe.concurrent('a process', () => {
     await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
     const held = () =>
       crew.query(
-        "select id, retry_count, output ->> 'holder' as holder from pgboss.job where state = 'active' order by id",
+        "select claim_id::text, holder::text from jobs where kind = 'turn' and holder is not null order by 1",
       );
     const before = await held();
     await crew.query(

@@ -36,7 +36,7 @@ test('a channel whose thread is at work under both ids moves once one of the two
   expect((await store.turns.get(workspace, older))?.channel).toBe('C1');
 
   await store.db.updateTable('turns').set({ finished_at: new Date() }).where('id', '=', newer).execute();
-  const runner = new JobRunner({ store, log: silentLog, onRun: () => undefined });
+  const runner = new JobRunner({ store, leaseStore: store, log: silentLog, onRun: () => undefined });
   runner.add(channelMoveJobs({ store, workspace: () => undefined }));
   runner.start();
   onTestFinished(() => runner.stop());
@@ -90,7 +90,7 @@ test('a channel with 50,000 messages is taken over at once, and moves in steps, 
   expect(await store.threads.get({ workspace, channel, thread_ts: '1600000007.000000' })).toBeDefined();
   expect(await count(from)).toBeGreaterThan(40_000);
 
-  const runner = new JobRunner({ store, log: silentLog, onRun: () => undefined });
+  const runner = new JobRunner({ store, leaseStore: store, log: silentLog, onRun: () => undefined });
   runner.add(channelMoveJobs({ store, workspace: () => undefined }));
   runner.start();
   onTestFinished(() => runner.stop());

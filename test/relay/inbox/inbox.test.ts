@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Inbox, type InboxDeps } from '../../../src/relay/inbox/inbox.ts';
 import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
+import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { ofMessage } from '../../../src/store/queries.ts';
 import { Store } from '../../../src/store/store.ts';
 import { InboxWriter } from '../../../src/store/threads/inbox.ts';
@@ -9,19 +10,22 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase();
 const store = new Store(database.kysely);
-const queued: string[] = [];
 const deps = {
   settings: { listenMode: 'conversation', answers: EVERYWHERE },
   workspace: () => undefined,
   rowsKeptDays: Number.POSITIVE_INFINITY,
   store,
-  enqueue: ({ thread_ts }: { thread_ts: string }) => queued.push(thread_ts),
+  onWork: () => undefined,
   onStopMessage: async () => 'nothing',
   accountOf: () => 'settings',
 } satisfies InboxDeps;
 const inbox = new Inbox(deps);
 const bot = { userId: 'UBOT' };
 let seconds = 1_700_000_000;
+
+/** The job of the thread's turns. */
+const turnJob = (thread_ts: string) =>
+  store.jobs.get({ workspace: 'T1', kind: JOB_KIND.turn, channel: 'C1', thread_ts, key: '' });
 
 /** A ts of its own, later than all before. */
 function ts(): string {
@@ -67,7 +71,7 @@ describe('the inbox', () => {
     const mention = message('<@UBOT> hi');
     expect((await say(mention)).kind).toBe('admitted');
     expect((await say({ ...mention })).kind).toBe('known');
-    expect(queued.filter((root) => root === mention.thread_ts)).toHaveLength(1);
+    expect(await turnJob(mention.thread_ts)).toMatchObject({ version: 1 });
   });
 
   test('asks the database about one copy of a mention, and about the other one if that failed', async () => {
@@ -389,7 +393,7 @@ describe('the inbox', () => {
     ]);
     await edit(edited, '<@UBOT> third words');
     expect((await row(edited))?.content?.text).toBe('<@UBOT> third words');
-    expect(queued.filter((root) => root === edited.thread_ts)).toHaveLength(1);
+    expect(await turnJob(edited.thread_ts)).toMatchObject({ version: 1 });
   });
 
   test('takes in other threads while one is locked', async () => {
@@ -426,6 +430,6 @@ describe('the inbox', () => {
     const broken = new Inbox({ ...deps, store: new BrokenStore(database.kysely) });
     const mention = message('<@UBOT> hi');
     await expect(broken.accept({ kind: 'message', message: mention }, bot)).rejects.toThrow('no room');
-    expect(queued).not.toContain(mention.thread_ts);
+    expect(await turnJob(mention.thread_ts)).toBeUndefined();
   });
 });

@@ -18,7 +18,8 @@ function newJob(kind: string, workspace = 'T1') {
 
 function openRunner(kind: Pick<JobKind, 'kind' | 'timeoutMs' | 'perform'> & Partial<JobKind>) {
   const outcomes: string[] = [];
-  const runner = new JobRunner({ store, log: silentLog, onRun: (_, outcome) => outcomes.push(outcome) });
+  const onRun = (_: string, outcome: string) => void outcomes.push(outcome);
+  const runner = new JobRunner({ store, leaseStore: store, log: silentLog, onRun });
   runner.add({ share: 1, giveUpAfterMs: 3_600_000, onGivenUp: 'counted', ...kind });
   runner.start();
   onTestFinished(() => runner.stop());

@@ -53,7 +53,8 @@ test('a job goes to one of many processes, and to another once its process has d
   expect(next).toMatchObject({ key: dead.key, tried_since: dead.tried_since });
   // The first process was only asleep.
   await jobs.done(dead, false);
-  expect(await jobs.renew([dead.claim_id ?? '', next.claim_id ?? ''], 30_000)).toEqual([next.claim_id]);
+  const renewed = [{ claim_id: next.claim_id, isRenewed: true }];
+  expect(await jobs.renew([dead.claim_id ?? '', next.claim_id ?? ''], 30_000)).toEqual(renewed);
   await jobs.done(next, false);
   expect(await jobs.get(next)).toBeUndefined();
 });
@@ -124,7 +125,7 @@ test('a job is written with the transaction of its reason', async () => {
   expect(await jobs.get(job)).toBeUndefined();
   expect(await jobs.add(job)).toBe(true);
   expect(await jobs.intend(await claimOne('together'))).toBe(true);
-  await jobs.releaseAll();
+  await jobs.releaseHeld();
   await makeDue('together');
   expect(await claim('together')).toMatchObject([{ key: job.key, intended_at: expect.any(Date) }]);
 });

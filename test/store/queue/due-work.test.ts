@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { readDueWork } from '../../../src/store/queue/due-work.ts';
-import { ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import { Store } from '../../../src/store/store.ts';
 import { followUpWanted } from '../../../src/store/threads/turns.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
-import { silentLog } from '../../support/silent-log.ts';
 
 const database = await freshDatabase();
 const store = new Store(database.kysely);
@@ -42,20 +41,17 @@ test('work is due until a process has claimed it or it is done', async () => {
   expect(await dueKinds()).toEqual([]);
 });
 
-test('jobs are due once their holder has not renewed them in time, and then have no holder', async ({
-  onTestFinished,
-}) => {
-  const queue = new ThreadQueue({ database, log: silentLog });
-  onTestFinished(() => queue.stop());
-  await queue.start();
-  await queue.enqueue(database.kysely, thread);
-  const [job] = await queue.claim(1);
+test('a job is due again once its holder has not renewed it in time', async () => {
+  await store.jobs.want({ ...thread, kind: JOB_KIND.turn, key: '' });
+  expect(await dueKinds()).toEqual(['jobs']);
+  const room = { kind: JOB_KIND.turn, room: 1, share: 1, isUnpaced: true };
+  const [job] = await store.jobs.claim([room], [], 60_000);
   expect(await dueKinds()).toEqual([]);
-  await database.pool.query(`update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'`);
-  expect(await dueKinds()).toEqual(['expiredJobs']);
-  await queue.releaseExpired();
-  expect(await dueKinds()).toEqual([]);
-  expect(await queue.claim(1)).toMatchObject([{ id: job?.id, retryCount: 1 }]);
+  await database.pool.query(`update jobs set claimed_until = claimed_until - interval '2 minutes'`);
+  expect(await dueKinds()).toEqual(['jobs']);
+  const [next] = await store.jobs.claim([room], [], 60_000);
+  expect(next).toMatchObject({ thread_ts: job?.thread_ts });
+  expect(next?.claim_id).not.toBe(job?.claim_id);
 });
 
 test('a change of a workspace, an installation or an account raises the version', async () => {

@@ -10,7 +10,6 @@ import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { readDueWork } from '../../../src/store/queue/due-work.ts';
 import { ProcessLock } from '../../../src/store/queue/process-lock.ts';
 import { ProcessRegistry, UNLOCKED_MS } from '../../../src/store/queue/process-registry.ts';
-import { ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import { compiledProgram } from '../../support/compiled-programs.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 import { hasPgbouncer, startPgbouncer } from '../../support/pgbouncer.ts';
@@ -171,9 +170,6 @@ test('a process is not taken for dead because its server started again', async (
   const faulty = await startFaultyDatabase(await temporaryFolder(undo), Math.random, undo);
   const at = await open(connectionUrl(faulty.proxied));
   onTestFinished(() => at.close());
-  const queue = new ThreadQueue({ database: at, log: silentLog });
-  await queue.start();
-  await queue.stop();
   // Frozen, so that it can say nothing itself.
   const { child, id } = await spawnLocked(connectionUrl(faulty.proxied));
   await locked(id, at);

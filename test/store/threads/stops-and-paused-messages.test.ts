@@ -78,8 +78,7 @@ test('messages that wait behind a stopped turn are paused, except retries, and c
   expect(await store.pausedThreads.pausedBy(turn)).toBe(turn.id);
   expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(2);
   expect(await store.messages.nextWaiting(turn)).toBeUndefined();
-  const isWork = async () =>
-    (await store.threads.withWork(100)).some(({ thread_ts }) => thread_ts === turn.thread_ts);
+  const isWork = () => store.threads.hasWorkAfter(turn);
   expect(await isWork()).toBe(false);
   const again = {
     thread_ts: turn.thread_ts,

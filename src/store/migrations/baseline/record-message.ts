@@ -4,7 +4,7 @@ export const RECORD_MESSAGE_FUNCTION = `
   create function file_ids_in(content jsonb) returns text[] language sql immutable
     return array(select file ->> 'id' from jsonb_path_query(content, '$.files[*]') as file where file ->> 'id' is not null);
 
-  -- Writes an arriving message down, and its thread, in one statement. Slack is acknowledged after it. decision:
+  -- Writes an arriving message down, its thread and the job of its turns, in one statement. Slack is acknowledged after it. decision:
   --   changed: an edit or deletion that the caller has not applied came first, or the thread became ours since the
   --     caller decided on in_state; nothing is written
   --   orphan: an orphan reply, in a thread that is not ours or from before it was; only its ids are kept
@@ -111,6 +111,12 @@ export const RECORD_MESSAGE_FUNCTION = `
         where workspace = in_workspace and channel = in_channel and thread_ts = root;
     end if;
     is_paused := coalesce(thread.paused_by_turn_id, stopped_turn) is not null;
+    if not is_paused then
+      insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
+        values (in_workspace, 'turn', in_channel, root, '', '', '{}', clock_timestamp())
+        on conflict (workspace, kind, channel, thread_ts, key)
+        do update set version = jobs.version + 1, due_at = excluded.due_at;
+    end if;
     if is_busy or exists (
       select from messages where workspace = in_workspace and channel = in_channel and thread_ts = root
         and state in ('waiting', 'sending') and ts < in_ts

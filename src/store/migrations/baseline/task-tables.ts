@@ -115,6 +115,7 @@ export const TASK_TABLES = `
     due_at timestamptz not null,
     claim_id uuid, -- The claim of the process that runs it.
     claimed_until timestamptz,
+    holder uuid, -- The process that has the claim.
     tried_since timestamptz, -- When it was first tried after its last progress.
     intended_at timestamptz, -- Set just before what cannot be repeated happens.
     done_at timestamptz, -- Done, and remembered for some days.

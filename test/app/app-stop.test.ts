@@ -21,8 +21,8 @@ test('parts that fail to stop do not keep others from closing, and each failure 
   failsToStop(JobRunner.prototype, 'the jobs go on');
   const failed: unknown = await bot.stop().catch((error: unknown) => error);
   expect(flattenSuppressedErrors(failed).map(String)).toEqual([
-    'Error: the door sticks',
     'Error: the jobs go on',
+    'Error: the door sticks',
   ]);
   await expect(bot.store.installations.get('T1')).rejects.toThrow('calling end on the pool');
 });

@@ -136,7 +136,7 @@ const isUnresumed = sql`messages.state = 'waiting' and messages.resends_turn_id 
 /** Files that wait for the next message: their notes keep the links, which are sent with it. */
 const isKeptFile = sql`(outcome is not distinct from 'kept' and files_sent_with_turn_id is null)`;
 const notesWithoutNames = sql`case when jsonb_typeof(file_notes) = 'array' then
-  (select jsonb_agg((note - 'remark') || '{"name": ""}') from jsonb_array_elements(file_notes) as note) end`;
+  (select jsonb_agg((note - 'remark') || '{"name": ""}') from jsonb_array_elements(file_notes) as notes (note)) end`;
 
 /** Erases people's text that was written, or whose turn ended, before `then`. */
 function contentErasures(then: RawBuilder<Date>) {

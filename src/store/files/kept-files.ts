@@ -32,7 +32,7 @@ export class KeptFiles extends Queries {
   /** How many tables the thread has kept for a message with a table of its own: they have the first numbers. */
   async countTables(message: Pick<Message, 'workspace' | 'channel' | 'thread_ts' | 'ts'>): Promise<number> {
     const kept = await this.first(sql<{ tables: number }>`
-      select count(*)::int as tables from turns as kept, jsonb_array_elements(kept.file_notes) as note
+      select count(*)::int as tables from turns as kept, jsonb_array_elements(kept.file_notes) as notes (note)
       where ${inThread(message)} and outcome = 'kept' and message_ts < ${message.ts}
         and note ->> 'reason' is null and note ->> 'name' ~ '^table-[0-9]+[.]csv$'
         and (files_sent_with_turn_id is null or exists (

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { askedBy } from '../../calls/askers.ts';
 import { type ClockReading, type Clocks, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
-import { sleepUnlessAborted, unlessAborted, within } from '../../calls/retries-and-waits.ts';
+import { sleepUnlessAborted, within } from '../../calls/retries-and-waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { ProcessLock } from '../../store/queue/process-lock.ts';
 import type { Job } from '../../store/schema.ts';
-import { LEASE_MS, type Lease, RenewableLease } from './lease.ts';
+import { LEASE_MS, type Lease, RenewableLease, unlessLost } from './lease.ts';
 import { Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
@@ -23,9 +23,8 @@ const LEASE_CHECK_INTERVAL_MS = 250;
 const RETRY_DELAY_MS = 5_000;
 /** How long it is tried to tell of a job that was given up (ms). */
 const TELL_FOR_MS = 2 * 24 * 60 * 60_000;
-/** How long running jobs may take to end when the process stops, where their kind does not say, and then once more (ms). */
+/** How long running jobs may take to end when the process stops, where their kind does not say (ms). */
 const STOP_GRACE_MS = 1_500;
-const ABORT_GRACE_MS = 1_000;
 /** Longest call to the database that a stop waits for (ms). */
 const CALL_TIMEOUT_MS = 5_000;
 /** Without an answer about jobs for this long (ms), the database counts as lost. */
@@ -171,8 +170,7 @@ export class JobRunner {
   readonly #isHolder = () => this.#deps.holder?.isHeld ?? true;
 
   async #claimDue(): Promise<void> {
-    if (!this.#isHolder())
-      return void (await sleepUnlessAborted(LEASE_CHECK_INTERVAL_MS, this.#claims.signal));
+    if (!this.#isHolder()) return sleepUnlessAborted(LEASE_CHECK_INTERVAL_MS, this.#claims.signal);
     const { store, holder } = this.#deps;
     const claimedAt = readClocks(this.#clocks);
     const rooms = [...this.#kinds.values()].map((kind) => ({
@@ -323,20 +321,6 @@ function isPaced({ giveUpAfterMs }: JobKind): boolean {
 
 function mostOf({ most = MAX_CONCURRENT }: JobKind): number {
   return most;
-}
-
-/** What a run returns; once its lease is lost, it gets a moment to end, and what it returns does not count. */
-async function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise<T> {
-  try {
-    return await unlessAborted(run, lost);
-  } catch (error) {
-    const ended = run.then(
-      () => undefined,
-      () => undefined,
-    );
-    if (lost.aborted) await within(ABORT_GRACE_MS, ended, undefined);
-    throw error;
-  }
 }
 
 function endLease(lease: RenewableLease): void {

@@ -1,5 +1,5 @@
 import { type ClockReading, type Clocks, elapsedMs } from '../../calls/clocks.ts';
-import { anySignal, type LeaseGuard } from '../../calls/retries-and-waits.ts';
+import { anySignal, type LeaseGuard, unlessAborted, within } from '../../calls/retries-and-waits.ts';
 import { HandOver } from './turn-exceptions.ts';
 
 /** How long (ms) a renewal counts from its request: the queue gives the job to another process after 10 s. */
@@ -74,4 +74,21 @@ export async function sleepWithLease(ms: number, lease: Lease, wake?: AbortSigna
   clearTimeout(timer);
   for (const signal of signals) signal.removeEventListener('abort', end);
   throwIfInterrupted(lease);
+}
+
+/** How long a run may take to end once its lease is lost (ms). */
+const ABORT_GRACE_MS = 1_000;
+
+/** What a run returns; once its lease is lost, it gets a moment to end, and what it returns does not count. */
+export async function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise<T> {
+  try {
+    return await unlessAborted(run, lost);
+  } catch (error) {
+    const ended = run.then(
+      () => undefined,
+      () => undefined,
+    );
+    if (lost.aborted) await within(ABORT_GRACE_MS, ended, undefined);
+    throw error;
+  }
 }

@@ -48,9 +48,9 @@ describe('one process', () => {
     waiting: Job[] = [];
     lost = new Set<string>();
     broken = false;
-    done = vi.fn(async (_: Job) => undefined);
-    failed = vi.fn(async (_: Job, __: number) => undefined);
-    again = vi.fn(async (_: Job) => undefined);
+    done = vi.fn<(job: Job, isRemembered: boolean) => Promise<void>>(async () => undefined);
+    failed = vi.fn<(job: Job, waitMs: number) => Promise<void>>(async () => undefined);
+    again = vi.fn<(job: Job) => Promise<void>>(async () => undefined);
     released: string[] = [];
     renewed: string[][] = [];
 

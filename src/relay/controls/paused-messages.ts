@@ -203,8 +203,7 @@ async function countPaused({ store: rootStore }: NoticeDeps, thread: ThreadKey, 
 async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
   if (count === 0) return endedNotice(strings.nothingPaused);
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
-  const who = await stopRequesterName(deps, { workspace: thread.workspace, id: turnId });
   const { length } = await deps.store.pausedThreads.waitingMessages(thread);
   if (length === 0) return undefined;
-  return noteWithButtons(strings.messagesPaused(length, who), ['send_paused', 'discard_paused'], turnId);
+  return noteWithButtons(strings.messagesPaused(length), ['send_paused', 'discard_paused'], turnId);
 }

@@ -40,8 +40,7 @@ export const stopTriggerReplies = {
 } as const;
 
 /** The note on a message that waits behind a running turn. Slack lets nobody change it after a stop. */
-export const messageQueued =
-  'The agent was at work when you wrote. Once it has finished, it gets your messages here, one after the other; if someone stops it, the thread says what becomes of them.';
+export const messageQueued = "The agent is still working. It'll read this when it's done.";
 /** In place of that note, once its writer has pressed **Send now**. */
 export function passingOn(count: number): string {
   return `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;
@@ -56,7 +55,7 @@ export function waitsBehindStop(who: string): string {
 
 /** A press came after the message had left; `state` is what became of it. */
 export function sendNowTooLate(state: string): string {
-  if (state === 'withdrawn') return 'This message was withdrawn or discarded, so the agent never gets it.';
+  if (state === 'withdrawn') return "That message was deleted, so there's nothing to send.";
   return state === 'refused' || state === 'closed'
     ? "I couldn't send this message to the agent. Please write it again."
     : 'The agent has this message already.';
@@ -84,9 +83,8 @@ export function listeningEnded(who: string): string {
   return `${who || 'Someone'} asked me not to read every reply here. Mention me when you need me.`;
 }
 
-export const editedAfterSending =
-  "You edited a message that the agent already has, so it's working with the old text. You can send it the correction.";
-export const editedAfterAnswer = `The agent finished with this message before you edited it. Press ${buttons.correct.label}, and the agent gets the new text as a new message.`;
+export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
+export const editedAfterAnswer = 'The agent answered the old version. Send the new one?';
 export const deletedAfterSending =
   'You deleted a message that the agent is already working on. You can stop it.';
 export const modelFixed =
@@ -94,12 +92,9 @@ export const modelFixed =
 export const optionsFixed =
   'This thread keeps the options it started with, so I sent your message without the change. To use other options, start a new thread.';
 
-/** `who` is the name of the person who stopped the agent, or ''. */
-export function messagesPaused(count: number, who: string): string {
-  const since = who === '' ? 'since the agent was stopped' : `since ${who} stopped the agent`;
-  return count === 1
-    ? `1 message has been waiting here ${since}. Send it to the agent?`
-    : `${count} messages have been waiting here ${since}. Send them to the agent?`;
+/** Stands above buttons that send or discard them. */
+export function messagesPaused(count: number): string {
+  return count === 1 ? '1 message is waiting.' : `${count} messages are waiting.`;
 }
 
 export function pausedSent(count: number, who: string): string {

@@ -70,7 +70,7 @@ describe.concurrent('a control', () => {
     await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     const paused = await scene.until('the thread names the paused messages', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message is waiting')),
     );
     const why = 'stranger';
     expect(new Set((await refusals(scene, channel)).map((row) => JSON.stringify(row)))).toEqual(
@@ -86,7 +86,7 @@ describe.concurrent('a control', () => {
     for (const actionId of ['send_paused', 'discard_paused'])
       await scene.slack.click({ person: stranger, channel, ts: paused.ts, actionId });
     await scene.until('it is told', () => told(scene, stranger, channel).length === 5);
-    expect(paused.text).toMatch(/^1 message has been waiting here/);
+    expect(paused.text).toMatch(/^1 message is waiting/);
     const take = { channel, ts: paused.ts, actionId: 'discard_paused' };
     const two = [scene.grace, scene.ada];
     await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));

@@ -144,7 +144,7 @@ describe('a stop request', async () => {
     await scene.slack.settled();
     mend();
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('1 message has been waiting here');
+    expect(scene.shown(channel, root)).toContain('1 message is waiting.');
     expect(scene.sentToAgent('soon answered').texts).toEqual(['soon answered']);
   });
 
@@ -157,11 +157,11 @@ describe('a stop request', async () => {
     await scene.slack.settled();
     scene.reply(channel, root, 'stop');
     const post = await scene.until('the thread names the paused messages', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages have been waiting here')),
+      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages are waiting.')),
     );
     scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');
     await scene.until('the number is brought up to date', () => !post.text.startsWith('2'));
-    expect(post.text).toContain('1 message has been waiting here');
+    expect(post.text).toContain('1 message is waiting.');
   });
 });
 
@@ -187,7 +187,7 @@ describe('a stop request during a run that is silent', async () => {
     await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
     await scene.finished(channel, root);
     await scene.until('the thread names the paused messages', () =>
-      scene.shown(channel, root).includes('1 message has been waiting here'),
+      scene.shown(channel, root).includes('1 message is waiting.'),
     );
     expect((await messages.get(key))?.state).toBe('waiting');
     expect(await turns.ofMessage(key)).toBeUndefined();
@@ -211,7 +211,7 @@ describe('a stop request during a run that is silent', async () => {
     await scene.sandbox.restartBot();
     mend();
     const post = await scene.until('the thread names the paused messages', () =>
-      scene.replies(channel, root).find(({ text }) => text.includes('1 message has been waiting here')),
+      scene.replies(channel, root).find(({ text }) => text.includes('1 message is waiting.')),
     );
     await scene.until('it waits without a turn', async () => {
       const { messages, turns } = scene.sandbox.bot.store;

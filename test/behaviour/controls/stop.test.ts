@@ -140,9 +140,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
     const post = await pausedPost(channel, root);
-    expect(post.text).toBe(
-      '2 messages have been waiting here since ada stopped the agent. Send them to the agent?',
-    );
+    expect(post.text).toBe('2 messages are waiting.');
     const third = scene.reply(channel, root, 'the third, said since');
     await scene.until('the number is brought up to date', () => post.text.startsWith('3 messages'));
     slack.remove(channel, second.ts);
@@ -203,11 +201,11 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await slack.settled();
     const gate = Promise.withResolvers<void>();
     const held = { kind: 'hold', until: gate.promise } as const;
-    slack.faults.add({ call: 'chat.postMessage', about: 'has been waiting here', fault: held });
+    slack.faults.add({ call: 'chat.postMessage', about: 'message is waiting.', fault: held });
     scene.reply(channel, root, 'stop');
     await scene.until('the thread is being told', () =>
       slack.calls.some(
-        ({ args }) => args.channel === channel.id && String(args.text).includes('has been waiting'),
+        ({ args }) => args.channel === channel.id && String(args.text).includes('message is waiting'),
       ),
     );
     slack.remove(channel, waiting.ts);
@@ -281,7 +279,7 @@ describe('after a stop', () => {
     await scene.finished(channel, root);
     const [stopped] = scene.replies(channel, root);
     const post = await scene.until('the thread names the paused messages', () =>
-      scene.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
+      scene.replies(channel, root).find(({ text }) => text.includes('message is waiting.')),
     );
     await scene.sandbox.restartBot();
     await scene.expectStays(() => scene.sentToAgent('/slow 1000 paused for long').texts.length, 1);

@@ -194,7 +194,7 @@ test('a reply that its writer sends after all waits behind a stop, too, and both
   scene.reply(channel, root, `${scene.mention} stop`);
   await scene.finished(channel, asked);
   const notice = await scene.messageWithButton(channel, root, 'send_paused');
-  expect(notice.text).toContain('1 message has been waiting here');
+  expect(notice.text).toContain('1 message is waiting.');
   await slack.click({ person: barbara, channel, ts: note.ts, actionId: 'send_reply' });
   await scene.until('the number is brought up to date', () => notice.text.startsWith('2 messages'));
   await scene.until('the note says so', () => note.text === strings.waitsBehindStop('ada'));

@@ -125,12 +125,12 @@ describe.concurrent('a choice of skill or model that the service does not know',
     scene.reply(channel, root, 'what waits', { person });
     scene.reply(channel, root, 'stop', { person });
     const paused = await scene.until('the thread names the paused messages', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message is waiting')),
     );
     await starting.press(person, channel, root, 'choose_again');
     await starting.form(person);
     await starting.send(person, { ...starting.filled(person), skill: 'summary' });
-    await scene.until('it is counted', () => paused.text.startsWith('2 messages have been waiting here'));
+    await scene.until('it is counted', () => paused.text.startsWith('2 messages are waiting'));
     await slack.click({ person, channel, ts: paused.ts, actionId: 'send_paused' });
     await scene.until('both go', () => scene.sentToAgent('what is held?').texts.length === 3);
     expect(scene.sentToAgent('what is held?').texts.slice(1)).toEqual(['what waits', 'what is held?']);

@@ -10,7 +10,7 @@ test('the paused notice is accepted by Slack, whatever the number and the name',
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000 }), fc.string({ maxLength: 300 }), (count, who) => {
       for (const { blocks, text } of [
-        noteWithButtons(strings.messagesPaused(count, who), ['send_paused', 'discard_paused'], turn),
+        noteWithButtons(strings.messagesPaused(count), ['send_paused', 'discard_paused'], turn),
         endedNotice(strings.pausedSent(count, who)),
         endedNotice(strings.pausedDiscarded(count, who)),
       ]) {

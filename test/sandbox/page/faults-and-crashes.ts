@@ -24,7 +24,7 @@ export function troubleTests(opened: () => OpenedPage): void {
     await page.getByRole('menuitem', { name: 'octagonal sign' }).click();
     await reply.getByText('Stopped by').waitFor();
     expect(await reply.innerText()).toContain('Second 1 of 60');
-    await thread.getByText('1 message has been waiting here since Ada stopped the agent').waitFor();
+    await thread.getByText('1 message is waiting.').waitFor();
     await thread.getByRole('button', { name: 'Send to agent' }).click();
     await thread.getByText(/You wrote 5 words/).waitFor();
   });

@@ -1,3 +1,4 @@
+import { AgentError } from '../agent/errors.ts';
 import { isAdminFor } from '../relay/access/rights.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
@@ -40,7 +41,9 @@ export async function openAndFillModal(
     await updateModal(workspace, viewId, title, await fill(workspace));
   } catch (error) {
     deps.log.warn({ workspace: id, err: error }, 'could not fill a modal');
-    await updateModal(workspace, viewId, title, strings.modalUnavailable);
+    const isAgents = error instanceof AgentError;
+    const sentence = isAgents ? strings.modalUnavailable : strings.command.unavailable;
+    await updateModal(workspace, viewId, title, sentence);
   }
   return 'done';
 }

@@ -136,7 +136,7 @@ export function settingsModal(deps: SettingsModalDeps) {
     const snapshot = parseSnapshot(form.metadata);
     if (snapshot === undefined) {
       deps.log.warn({ workspace }, 'could not read a form with settings');
-      return { errors: { [firstInput]: strings.modalUnavailable } };
+      return { errors: { [firstInput]: strings.command.unavailable } };
     }
     const { channel } = snapshot;
     const { settings, errors } = changesSince(snapshot, form);

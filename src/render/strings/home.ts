@@ -3,7 +3,7 @@ import { counted } from '../text-format.ts';
 export const home = {
   title: 'Taskthread',
   about: [
-    "Mention me in a channel that I'm in, or send me a direct message, and I'll pass it to a biomedical AI agent. Its answer grows in the thread, followed by the files it makes. Share files in your message and the agent reads them; what you write in the thread continues the same task. In a thread that people began, mention me.",
+    "Mention me in a channel, or send me a direct message, and I'll ask a biomedical AI agent. Its answer grows in the thread, followed by the files it makes. The agent reads the files in your message. What you write in the thread continues the same task. In other threads, mention me.",
     'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` lists what else I can do.',
   ].join('\n'),
   noAccess:
@@ -28,7 +28,7 @@ export const home = {
 /** In a modal that opens before its content is there. */
 export const loading = 'Loading…';
 export const settingsSaved = 'Your changes are saved.';
-export const modalUnavailable = "I can't read this right now. Close it and try again in a moment.";
+export const modalUnavailable = "The agent service isn't responding. Try again in a few minutes.";
 
 /** Which rows of how many a page shows. */
 export function pageShown(from: number, to: number, count: number): string {
@@ -103,7 +103,7 @@ export const tasks = {
   deleting:
     "I'm deleting this task, and its thread says when that's done. Its messages stay in Slack, and its files stay in the project.",
   accountGone:
-    "This task belongs to an earlier agent account of this workspace, which I can no longer reach, so I can't delete it. Ask that account's owner to delete it there.",
+    "This task belongs to an earlier agent account of this workspace, so I can't delete it. Ask that account's owner to delete it there.",
   busy: 'The agent is still working on this task. Stop it first, then delete the task.',
 } as const;
 
@@ -115,7 +115,7 @@ export function taskDeleted(userId: string): string {
 
 /** Posted once in the thread of a task that can no longer be deleted. */
 export const deletionImpossible =
-  "I can't delete this thread's task, because it belongs to an earlier agent account of this workspace that I can no longer reach. Ask that account's owner to delete it there; your next message here starts a new task.";
+  "I can't delete this thread's task, because it belongs to an earlier agent account of this workspace. Ask that account's owner to delete it there; your next message here starts a new task.";
 
 /** Posted once in the thread of a task that the service did not delete for a week. */
 export const deletionAbandoned =
@@ -135,7 +135,7 @@ export const usage = {
   about: 'This month and last, by channel and model, without anything that people wrote.',
   /** `since` is a month, such as 2026-10. */
   aboutCsv: (since: string) =>
-    `The use of the agent in this workspace since ${since} (UTC), a line for each month, person, channel and model; minutes are those of the agent's work. A name is empty if Slack doesn't tell it.`,
+    `The use of the agent in this workspace since ${since} (UTC). Each line is for one month, person, channel and model; minutes are those of the agent's work. A name is empty if Slack doesn't tell it.`,
   none: 'Nobody has asked anything.',
   all: 'All channels',
   more: (count: number) => `${count === 1 ? '1 more line is' : `${count} more lines are`} in the CSV.`,

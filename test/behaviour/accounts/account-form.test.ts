@@ -45,7 +45,7 @@ describe("a workspace's agent account", () => {
   test('shows an error where its form cannot be loaded', async () => {
     const { accounts } = scene.sandbox.bot.store;
     vi.spyOn(accounts, 'current').mockRejectedValueOnce(new Error('The database is away.'));
-    expect(await tenants.openForm(boss)).toContain(strings.modalUnavailable);
+    expect(await tenants.openForm(boss)).toContain(strings.command.unavailable);
     await scene.slack.closeView(boss);
   });
 

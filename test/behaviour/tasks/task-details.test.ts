@@ -289,7 +289,7 @@ describe("a task's details", () => {
     const { channel, root } = await asked('Unreadable');
     vi.spyOn(scene.sandbox.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
     await openDetails(channel, root);
-    expect(await modalShows(strings.modalUnavailable)).not.toContain(strings.loading);
+    expect(await modalShows(strings.command.unavailable)).not.toContain(strings.loading);
   });
 
   test('are hidden from a person who has left the channel', async () => {

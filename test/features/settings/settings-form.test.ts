@@ -25,9 +25,9 @@ import { EVERYWHERE } from '../../support/answer-limits.ts';
 
 const operator = {
   listenMode: 'conversation',
-  admits: 'members',
-  admitsBots: [],
-  controlsBy: 'admins',
+  allowedUsers: 'members',
+  allowedBots: [],
+  taskControl: 'admins',
   noInstructions: undefined,
   answers: EVERYWHERE,
 } as const;
@@ -107,7 +107,7 @@ describe('a submitted form with settings', () => {
   });
 
   test('is rejected with a value that it did not offer', () => {
-    const said = strings.modalUnavailable;
+    const said = strings.command.unavailable;
     expect(change({ channel_listen_mode: 'nothing' }).errors).toEqual({ channel_listen_mode: said });
     expect(change({ channel_task_control: 'everybody' }).errors).toEqual({ channel_task_control: said });
     const all = { workspace_listen_mode: 'everything' };

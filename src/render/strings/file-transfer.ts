@@ -39,10 +39,10 @@ const FILE_REASONS = {
   other_host: "it isn't stored at Slack. Share the file itself.",
   type_refused: "I don't send files of this type here.",
   too_many:
-    'there are too many files in one message (quoted ones count, too): share it again in another message to me.',
+    'there are too many files in one message, quoted ones included. Share it again in another message.',
   earlier: 'only the five newest files from before your question go along. Share it again.',
   message_full:
-    'the files in this message (quoted ones count, too) are too large together: share it again in another message to me.',
+    'the files in this message, quoted ones included, are too large together. Share it again in another message.',
   download_failed: "I couldn't download it. Share it again.",
   service_refused: 'the agent service rejected it.',
   service_failed: "the agent service couldn't take it in.",
@@ -165,8 +165,8 @@ export function alteredCells({ column, number, kind, count, cells, meaning }: Al
   if (kind === 'zeros') return `${cellsOf} may have lost leading zeros${list}.`;
   const what =
     kind === 'dates or numbers' || count > 1 ? kind : { dates: 'a date', numbers: 'a number' }[kind];
-  const may = meaning === undefined ? '' : `; ${meaning.cell} may be ${meaning.genes.join(' or ')}`;
-  return `${cellsOf} ${count === 1 ? 'looks' : 'look'} like ${what} that a spreadsheet made${list}${may}.`;
+  const may = meaning === undefined ? '' : ` ${meaning.cell} may be ${meaning.genes.join(' or ')}.`;
+  return `${cellsOf} ${count === 1 ? 'looks' : 'look'} like ${what} that a spreadsheet made${list}.${may}`;
 }
 
 /** A file that a person asked for could not be delivered; `name` is untrusted. */

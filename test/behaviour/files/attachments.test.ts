@@ -309,7 +309,7 @@ describe.concurrent('an attachment', () => {
     const more = { thread: root.ts, files: [file(4)] };
     await scene.finished(channel, scene.ask(channel, 'compare all gels', more));
     expect(scene.shown(channel, root)).toContain(
-      '“gel-3.csv” was left out: there are too many files in one message (quoted ones count, too): share it again in another message to me. The limit is 3.',
+      '“gel-3.csv” was left out: there are too many files in one message, quoted ones included. Share it again in another message. The limit is 3.',
     );
     const again = { thread: root.ts, files: [file(3)] };
     await scene.finished(channel, scene.ask(channel, 'with this one', again));

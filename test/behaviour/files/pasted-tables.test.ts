@@ -53,7 +53,7 @@ describe.concurrent('a pasted table', () => {
     const channel = scene.channel();
     const table = [['gene', 'p'], ...['TP53', '1-Mar', 'EGFR', '2-Sep'].map((gene) => [gene, '0.01'])];
     const said =
-      '2 cells of “gene” look like dates that a spreadsheet made: 1-Mar and 2-Sep; 1-Mar may be MARCHF1 or MTARC1.';
+      '2 cells of “gene” look like dates that a spreadsheet made: 1-Mar and 2-Sep. 1-Mar may be MARCHF1 or MTARC1.';
     const root = scene.ask(channel, 'which genes are altered?', { table });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(`“table-1.csv”: ${said}`);

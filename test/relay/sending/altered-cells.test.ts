@@ -35,28 +35,28 @@ const rows = (head: string, cells: readonly string[], end = ',1') =>
 
 describe('a table with genes', () => {
   test.each([
-    ['2-Sep', '; 2-Sep may be SEPTIN2'],
-    ['1-Mar', '; 1-Mar may be MARCHF1 or MTARC1'],
-    ['Mar-01', '; Mar-01 may be MARCHF1 or MTARC1'],
-    ['1-Dec', '; 1-Dec may be DELEC1 or BHLHE40'],
-    ['4-Oct', '; 4-Oct may be POU5F1'],
+    ['2-Sep', ' 2-Sep may be SEPTIN2.'],
+    ['1-Mar', ' 1-Mar may be MARCHF1 or MTARC1.'],
+    ['Mar-01', ' Mar-01 may be MARCHF1 or MTARC1.'],
+    ['1-Dec', ' 1-Dec may be DELEC1 or BHLHE40.'],
+    ['4-Oct', ' 4-Oct may be POU5F1.'],
     // OCT1 is also what many call SLC22A1.
     ['1-Oct', ''],
-    ['15-Sep', '; 15-Sep may be SELENOF'],
-    ['01. Mrz', '; 01. Mrz may be MARCHF1 or MTARC1'],
-    ['02-SEP-2024', '; 02-SEP-2024 may be SEPTIN2'],
+    ['15-Sep', ' 15-Sep may be SELENOF.'],
+    ['01. Mrz', ' 01. Mrz may be MARCHF1 or MTARC1.'],
+    ['02-SEP-2024', ' 02-SEP-2024 may be SEPTIN2.'],
     ['5-Apr', ''],
     ['2024-09-02', ''],
     ['9/2/2024', ''],
   ])('says that %s looks like a date', async (cell, meaning) => {
-    const said = `1 cell of “gene” looks like a date that a spreadsheet made: ${cell}${meaning}.`;
+    const said = `1 cell of “gene” looks like a date that a spreadsheet made: ${cell}.${meaning}`;
     for (const delimiter of [',', ';', '\t'])
       expect(await remarkOn(rows(`gene${delimiter}p`, [...genes, cell], `${delimiter}0.1`))).toBe(said);
   });
 
   test('names the first of many, and what numbers and dates there are', async () => {
     expect(await remarkOn(rows('Gene Symbol,n', ['2-Sep', ...genes, '7-Mar', '1-Mar']))).toBe(
-      '3 cells of “Gene Symbol” look like dates that a spreadsheet made: 2-Sep, 7-Mar and 1-Mar; 1-Mar may be MARCHF1 or MTARC1.',
+      '3 cells of “Gene Symbol” look like dates that a spreadsheet made: 2-Sep, 7-Mar and 1-Mar. 1-Mar may be MARCHF1 or MTARC1.',
     );
     expect(await remarkOn(rows('gene_name,n', ['2.31E+19', ...genes]))).toBe(
       '1 cell of “gene_name” looks like a number that a spreadsheet made: 2.31E+19.',
@@ -72,7 +72,7 @@ describe('a table with genes', () => {
   test('is found without a heading, as R writes it, below a title, in UTF-16 and whatever the line ends', async () => {
     const cells = [...genes, '2-Sep'];
     const found = (where: string) =>
-      `1 cell of ${where} looks like a date that a spreadsheet made: 2-Sep; 2-Sep may be SEPTIN2.`;
+      `1 cell of ${where} looks like a date that a spreadsheet made: 2-Sep. 2-Sep may be SEPTIN2.`;
     expect(
       await remarkOn(
         rows(

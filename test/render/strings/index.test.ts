@@ -28,11 +28,11 @@ describe('the sentence for a file that was left out', () => {
   test.each([
     [
       'too_many',
-      'there are too many files in one message (quoted ones count, too): share it again in another message to me. The limit is 3.',
+      'there are too many files in one message, quoted ones included. Share it again in another message. The limit is 3.',
     ],
     [
       'message_full',
-      'the files in this message (quoted ones count, too) are too large together: share it again in another message to me. The limit is 4 GB.',
+      'the files in this message, quoted ones included, are too large together. Share it again in another message. The limit is 4 GB.',
     ],
     ['type_refused', "I don't send files of this type here. I do send these: .csv, image/*."],
   ])('names the limit that was exceeded: %s', (reason, said) => {

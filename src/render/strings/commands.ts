@@ -2,8 +2,8 @@ import { capitalise, formatDuration, quotedName, shorten, toOneLine } from '../t
 
 /** What a mention without a question gets. */
 export const help = [
-  "Hi! Mention me with a question or a task, and I'll pass it to the agent and show its answer in this thread.",
-  'Share files in the same message and the agent reads them. What you write in this thread from now on goes to the agent, too; you need to mention me again only if the thread began without me.',
+  "Hi! Mention me with a question, and the agent answers it in this thread.",
+  'The agent also reads the files in your message. What you write here next goes to the agent, too; mention me again only if the thread began without me.',
 ].join('\n');
 
 export const helpInThread = "I'm listening: write what the agent should do next, or share a file.";
@@ -13,16 +13,16 @@ export const helpInDm =
 
 /** The words that may follow `/agent`, in the order of the help, with what each does. The manifest's hint is made from them. */
 export const agentWords = {
-  new: 'ask with a form, and choose model, skill, title and files',
+  new: 'ask with a form that also takes a title, model, skill and files',
   status: 'what waits for you here, and what the agent is working on for you',
-  stop: 'the same list, whose buttons stop the agent',
+  stop: 'stop what the agent is doing for you',
   tasks: 'the tasks here',
   settings: 'the settings of the channel',
 } as const;
 
 /** `/agent help`, in mrkdwn. */
 export const commandHelp = [
-  "Mention me in a channel with a question, and I'll pass it to the agent and show its answer in the thread. Or:",
+  "Mention me in a channel with a question, and the agent answers it in the thread. Or:",
   '• `/agent` and your question: ask it in this channel',
   ...Object.entries(agentWords).map(([word, does]) => `• \`/agent ${word}\`: ${does}`),
   'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
@@ -130,10 +130,9 @@ export const startForm = {
   questionGone: "I can't find this question in Slack, so I can't repeat it. Write it again with /agent new.",
   contentForgotten:
     "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
-  asksAgain:
-    'Start asks this again in a new thread here. Choose another model or skill to compare the answers.',
+  asksAgain: 'Ask this again in a new thread.',
   threadTaken:
-    'This thread already has a task, so your question starts a new thread in the channel, with the message quoted. To continue the existing task, write in its thread, and mention me there if the thread began without me.',
+    'This thread already has a task, so your question starts a new thread and quotes the message. To continue the existing task, mention me in its thread.',
   empty: 'Please write what the agent should do: I see only choices here.',
   archived: "I can't post there: the channel is archived. Choose another one.",
   foreign: "That direct conversation isn't between you and me. Choose a channel; your text is kept.",

@@ -49,7 +49,7 @@ export const settings = {
   },
   instructions: {
     label: 'Standing instructions',
-    hint: 'The agent reads them before the first message of each new task here, as the words of the channel. Messages with a skill go without them.',
+    hint: 'The agent reads them before the first message of each new task here, as the words of the channel. Not used when a message runs a skill.',
   },
   answers_in: {
     label: 'Channels in which I answer',
@@ -62,7 +62,7 @@ export const settings = {
   },
   answers_in_channels: {
     label: 'The chosen channels',
-    hint: 'They count for “Only the chosen channels”. Invite me there, too.',
+    hint: 'Used only with “Only the chosen channels”. Invite me there, too.',
   },
   direct_messages: {
     label: 'Direct messages',
@@ -185,13 +185,13 @@ export function operatorLimits(limits: {
   groupMessages: boolean;
 }): string {
   const closed = [
-    limits.channels === undefined ? '' : "in channels that aren't on a list",
-    limits.directMessages ? '' : 'to direct messages',
+    limits.channels === undefined ? '' : 'outside the listed channels',
+    limits.directMessages ? '' : 'in direct messages',
     limits.groupMessages ? '' : 'in group messages',
   ].filter((place) => place !== '');
   if (closed.length === 0) return '';
-  const places = new Intl.ListFormat('en', { type: 'disjunction' }).format(closed);
-  return `The operator of this app doesn't let me answer ${places}, whatever you choose.`;
+  const places = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(closed);
+  return `The operator doesn't let me answer ${places}, whatever you choose.`;
 }
 
 /** A workspace's settings as App Home shows them, by their labels. */
@@ -229,7 +229,7 @@ export const settingNotices = {
   /** Every message in the channel is read from now on, or no longer. */
   listen_mode: (who: string, isOn: boolean) =>
     isOn
-      ? `${who || 'Someone'} asked me to read every message in this channel: each one that is for nobody else goes to the agent. To undo this, use /agent settings.`
+      ? `${who || 'Someone'} asked me to pass every message in this channel to the agent, unless it's for someone else. To undo this, use /agent settings.`
       : `${who || 'Someone'} asked me not to read every message in this channel. Mention me when you need me; I still read every reply in threads whose first message went to the agent.`,
   /** Steps of workflows may ask in the channel from now on, or no longer. */
   allow_workflow_steps: (who: string, isOn: boolean) =>
@@ -272,7 +272,7 @@ export const account = {
     `This workspace uses its own account at \`${host}\`, set by <@${person}> on ${date}.`,
   shared: "This workspace uses the app operator's account. You can set one of its own.",
   lost: (host: string) =>
-    `The API key of this workspace's account at \`${host}\` was deleted when the app was uninstalled, so the agent can't answer here. Set the account again, or remove it.`,
+    `The account's API key for \`${host}\` was deleted when the app was uninstalled, so the agent can't answer here. Set the account again, or remove it.`,
   none: "This workspace has no account yet, so the agent can't answer here.",
   change: 'Change account',
   removeTitle: 'Remove the account?',
@@ -295,7 +295,7 @@ export const account = {
     bad_address:
       "This address can't be used: it must be https, at a public address, without a user or a query. Nothing was changed.",
     odd_key:
-      "This isn't a valid key: a key has at least 16 characters, without spaces, quotes, braces or backslashes. Nothing was changed.",
+      "This isn't a valid key: it needs at least 16 characters and no spaces, quotes, braces or backslashes. Nothing was changed.",
     bad_key: 'The service rejected this key. Nothing was changed.',
     no_service:
       'Something other than the agent service answers at this address. Check it, including the version at the end; nothing was changed.',

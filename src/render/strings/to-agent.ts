@@ -14,7 +14,7 @@ export const messageAskedAbout = 'The message that you asked about';
 /** The heading over a channel's standing instructions; `name` is '' if it is unknown. */
 export function standingInstructions(name: string, setAt: Date): string {
   const who = name === '' ? '' : ` by ${name}`;
-  return `Standing instructions of this Slack channel (quoted; set${who} on ${setAt.toISOString().slice(0, 10)} for all tasks here, not by who writes the message):`;
+  return `Standing instructions of this Slack channel, not of who writes below (quoted; set${who} on ${setAt.toISOString().slice(0, 10)}):`;
 }
 
 export const messageBelow = 'The message:';

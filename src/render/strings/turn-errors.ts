@@ -30,7 +30,7 @@ export const newConversation =
   "The agent started a new conversation for this message, so it doesn't know what was said earlier in this thread.";
 /** The same, where what was said went along. */
 export const conversationQuoted =
-  'The agent started a new conversation for this message. I quoted what was said earlier in this thread, as far as there was room; share its files again if the agent needs them.';
+  'This is a new conversation, and I quoted as much of this thread as fits. Share its files again if the agent needs them.';
 export const retriesExhausted =
   'I tried several times and gave up. Your message may or may not have reached the agent; please send it again.';
 
@@ -57,7 +57,7 @@ export const serviceUnreadable =
 
 /** The service has the message, but its answer is invalid; `reason` is what the service said, or ''. */
 export function answerUnreadable(reason: string): string {
-  return `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it; try again, or tell your app admin.`;
+  return `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it. Try again, or tell your app admin.`;
 }
 
 export const answerTooLarge =
@@ -126,11 +126,11 @@ export const automatedNotice =
 /** Where the bot does not answer, by who decides that. Only the person who asks sees it. */
 export const closedPlaces = {
   closed_by_operator:
-    "I don't answer here, so nothing goes to the agent; only the operator of this app can change that.",
+    "I don't answer here, so nothing goes to the agent. Only the operator of this app can change that.",
   closed_by_admins:
-    "I don't answer here, so nothing goes to the agent; an admin of this workspace can change that in my App Home.",
+    "I don't answer here, so nothing goes to the agent. An admin of this workspace can change that in my App Home.",
   closed_by_channel:
-    "I don't answer here, so nothing goes to the agent; people here can change that with “/agent settings”.",
+    "I don't answer here, so nothing goes to the agent. People here can change that with “/agent settings”.",
 } as const;
 
 /** What a writer is told of messages that were refused together. */

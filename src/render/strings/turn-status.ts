@@ -81,7 +81,7 @@ export const messageWaits =
 
 /** In a thread where several people ask; `names` are those whose questions the reply answers. */
 export function inAnswerTo(names: readonly string[]): string {
-  return `In answer to ${new Intl.ListFormat('en').format(names)}.`;
+  return `Replying to ${new Intl.ListFormat('en-GB').format(names)}`;
 }
 
 /** "14 steps in 6 min". */

@@ -27,7 +27,7 @@ describe.concurrent('a conversation', () => {
     const second = scene.reply(channel, root, 'second question');
     await scene.finished(channel, second);
     const named = () =>
-      scene.replies(channel, root).map((reply) => /In answer to .*/.exec(slack.visibleText(reply))?.[0]);
+      scene.replies(channel, root).map((reply) => /Replying to .*/.exec(slack.visibleText(reply))?.[0]);
     expect(named()).toEqual([undefined, undefined]);
     const third = scene.reply(channel, root, 'and mine', { person: scene.grace });
     await scene.finished(channel, third);

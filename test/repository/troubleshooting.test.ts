@@ -145,7 +145,7 @@ const otherTexts = {
     'withInstructions',
     'projectOfChannel',
   ],
-  'parts of a sentence': ['newTaskInDm.there', 'messagesPaused.since', 'quotaReached.when'],
+  'parts of a sentence': ['newTaskInDm.there', 'quotaReached.when'],
   'frames around a reason': ['fileMissing', 'limitSentence'],
 };
 

@@ -25,9 +25,9 @@ import { EVERYWHERE } from '../../support/answer-limits.ts';
 
 const operator = {
   listenMode: 'conversation',
-  allowedUsers: 'members',
-  allowedBots: [],
-  taskControl: 'admins',
+  admits: 'members',
+  admitsBots: [],
+  controlsBy: 'admins',
   noInstructions: undefined,
   answers: EVERYWHERE,
 } as const;

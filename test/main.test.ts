@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { mainProgram } from '../sandbox/bot-process.ts';
@@ -15,7 +16,7 @@ afterAll(async () => {
 /** The file that `npm start` runs; other tests run the same code as one file, which loads in a quarter of the time. */
 const FROM_SOURCE = 'src/main.ts';
 
-function start(environment: Record<string, string>, args: string[] = [], program = mainProgram()) {
+function start(environment: NodeJS.ProcessEnv, args: string[] = [], program = mainProgram()) {
   const child = spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
   });
@@ -43,6 +44,16 @@ describe('the program', () => {
     expect(await program.ended).toBe(1);
     expect(program.said()).toContain('SLACK_BOT_TOKEN is missing');
     expect(program.said()).not.toContain('    at ');
+  });
+
+  test('keeps what it has compiled beside the packages, for its next start', async () => {
+    const began = Date.now();
+    const kept = new URL('../node_modules/.cache/taskthread/', import.meta.url);
+    await rm(kept, { recursive: true, force: true });
+    expect(await start({ NODE_COMPILE_CACHE: undefined }, ['--help'], FROM_SOURCE).ended).toBe(0);
+    const [ofThisNode = ''] = await readdir(kept);
+    expect((await readdir(new URL(`${ofThisNode}/`, kept))).length).toBeGreaterThan(100);
+    expect((await stat(kept)).ctimeMs).toBeGreaterThan(began);
   });
 
   test('refuses arguments that it does not know, and exits with 2', async () => {

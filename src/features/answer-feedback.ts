@@ -59,10 +59,7 @@ async function commentForm(deps: RelayDeps, request: ControlRequest): Promise<Mo
   const { workspace, turnId, person } = request;
   const turn = await turnOf(deps.store, request);
   if (turn === undefined) return strings.controlFailed.unknown;
-  const refusal = await controlRefusal(deps, {
-    ...useOnTurn(turn, person, CONTROL),
-    isReadOnly: true,
-  });
+  const refusal = await controlRefusal(deps, { ...useOnTurn(turn, person, CONTROL), isReadOnly: true });
   if (refusal !== undefined) return refusal;
   const given = await deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
   return commentView(turnId, given?.comment ?? null);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AgentClient } from '../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
+import { readIfAllowed } from '../relay/access/rights.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import { toListedResult } from '../relay/replies/result-posts.ts';
 import {
@@ -140,13 +141,13 @@ async function turnModalContent(
   if (turn === undefined) return notFound;
   const isInView = request.channel === undefined;
   const use = { ...useOnTurn(turn, request.person, control), isReadOnly: true, isInView };
-  const refusal = await controlRefusal(deps, use);
-  if (refusal !== undefined) return refusal;
-  const thread = await deps.store.threads.getOrThrow(turn);
-  const taskId = taskIdOf(turn, thread);
-  if (taskId === null) return notFound;
+  const readTurn = async () => {
+    const thread = await deps.store.threads.getOrThrow(turn);
+    const taskId = taskIdOf(turn, thread);
+    return taskId === null ? notFound : read({ turn, taskId, agent: deps.agent(thread.account_id) });
+  };
   try {
-    return await read({ turn, taskId, agent: deps.agent(thread.account_id) });
+    return await readIfAllowed(() => controlRefusal(deps, use), readTurn);
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     if (error instanceof AgentNotFoundError) return notFound;

@@ -1,5 +1,5 @@
 import { refusalSentence } from '../relay/access/refusals.ts';
-import { lackingRight } from '../relay/access/rights.ts';
+import { lackingRight, readIfAllowed } from '../relay/access/rights.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inviteMe, refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
@@ -131,11 +131,15 @@ export async function listChannelTasks(deps: RelayDeps, command: ChannelActor): 
   const { workspace, channel } = command;
   const newest = () => deps.store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
   const known = (await newest()).rows;
-  const why =
-    known.length === 0 ? undefined : await lackingRight(deps, command, { who: 'reader', place: 'acting' });
-  if (why !== undefined) return { text: refusalSentence({ why }, 'form'), blocks: [] };
-  await refreshTasks(deps, known);
-  const { rows, total } = await newest();
-  const message = channelTasksMessage(rows.map(taskSummary), total, Date.now());
-  return rows.length > 0 ? message : emptyListIn(deps, command, message);
+  if (known.length === 0) return emptyListIn(deps, command, channelTasksMessage([], 0, Date.now()));
+  const refusal = async () => {
+    const why = await lackingRight(deps, command, { who: 'reader', place: 'acting' });
+    return why && refusalSentence({ why }, 'form');
+  };
+  const read = await readIfAllowed(refusal, async () => {
+    await refreshTasks(deps, known);
+    return newest();
+  });
+  if (typeof read === 'string') return { text: read, blocks: [] };
+  return channelTasksMessage(read.rows.map(taskSummary), read.total, Date.now());
 }

@@ -1,3 +1,5 @@
+import { recordRefusal } from '../../relay/access/access-policy.ts';
+import { useDenial } from '../../relay/access/rights.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import {
   blocksOf,
@@ -32,6 +34,9 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, MessageContent, TaskStart } from '../../store/schema.ts';
 import { firstTurn, linkTo, wantLinkBack } from './asked-again-links.ts';
 
+/** Whoever asks may not ask there any more; the message is `later` if Slack does not say. */
+class AskerRefused extends Error {}
+
 /** Posts each question from a form once; its task runs in the thread. One that cannot be posted goes back to its asker. */
 export function questionPosts(deps: RelayDeps): JobKind {
   const jobs: JobKind = {
@@ -61,7 +66,10 @@ export function questionPosts(deps: RelayDeps): JobKind {
     if (workspace === undefined) return 'later';
     const { channel } = start;
     const attempt = (withTables: boolean) => {
-      const message = () => renderPost(workspace, start, withTables);
+      const message = async () => {
+        await throwIfRefused(start, lease);
+        return renderPost(workspace, start, withTables);
+      };
       const request = { channel, key: postKeyOf(start), kind: 'first', message } as const;
       return postOnce(workspace, request, jobPostIntent(deps, job), lease);
     };
@@ -72,6 +80,7 @@ export function questionPosts(deps: RelayDeps): JobKind {
       });
       await openThread(start, ts);
     } catch (error) {
+      if (error instanceof AskerRefused && error.message === 'later') return 'later';
       if (error instanceof SlackError && error.outcome === 'none') await deps.store.jobs.forgetIntent(job);
       const reason = refusalReason(error);
       if (reason === undefined) throw error;
@@ -80,6 +89,18 @@ export function questionPosts(deps: RelayDeps): JobKind {
       await returnToAsker(start, job, lease, reason);
     }
     return 'done';
+  }
+
+  /** The form may have been sent long ago, and its post have waited for Slack. A step of a workflow is asked about as its turn begins. */
+  async function throwIfRefused({ workspace, channel, user_id: person }: TaskStart, lease: Lease) {
+    if (isBotId(person)) return;
+    const asker = { workspace, channel, person };
+    const why = await useDenial(deps, asker, 'reading', lease.signal);
+    if (why === undefined) return;
+    // A channel that Slack does not show may have another id, of which we are told soon.
+    if (why === 'unknown' || why === 'hidden') throw new AskerRefused('later');
+    await recordRefusal(deps, asker, { control: 'start', why });
+    throw new AskerRefused(why);
   }
 
   async function renderPost(workspace: WorkspaceClient, start: TaskStart, withTables: boolean) {
@@ -156,6 +177,7 @@ function postKeyOf({ id }: TaskStart): string {
 
 /** Why Slack certainly rejects the post; undefined for a temporary failure. */
 function refusalReason(error: unknown): keyof typeof strings.questionRefusals | undefined {
+  if (error instanceof AskerRefused) return 'not_allowed';
   if (error instanceof ChannelGoneError)
     return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'unreachable';
   if (error instanceof PayloadRefusedError || error instanceof SlackRefusedError) return 'refused';

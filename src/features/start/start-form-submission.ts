@@ -1,6 +1,7 @@
 import { v5 as uuidOf } from 'uuid';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/retries-and-waits.ts';
+import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { showButtonUse } from '../../relay/controls/used-buttons.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
@@ -107,6 +108,12 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
       const noPlace = await placeRefusal(workspace, channel, leftMs);
       if (noPlace !== undefined) return noPlace;
     }
+    const source =
+      source_turn_id === null ? undefined : await deps.store.turns.get(workspace.id, source_turn_id);
+    // Whoever opened the form could control the thread then.
+    const use = source && { ...useOnTurn(source, user_id, 'choose_again'), isInView: true };
+    const refusal = use && (await controlRefusal(deps, use));
+    if (refusal !== undefined) return refusal;
     const thread = { workspace: workspace.id, channel, thread_ts };
     const result = await deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
@@ -125,10 +132,8 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
       return undefined;
     });
     refreshPausedNotice(deps, { workspace: workspace.id, channel, ts: message_ts });
-    const { store, log } = deps;
-    const source = source_turn_id === null ? undefined : await store.turns.get(workspace.id, source_turn_id);
     if (source !== undefined && reply !== undefined)
-      inBackground(showButtonUse(deps, source, reply), log, 'could not take away a used button');
+      inBackground(showButtonUse(deps, source, reply), deps.log, 'could not take away a used button');
     return result;
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { recordRefusal } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
-import { useDenial } from '../../relay/access/rights.ts';
+import { readIfAllowed, useDenial } from '../../relay/access/rights.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
@@ -141,9 +141,12 @@ export function startForm(deps: RelayDeps) {
       const turn = await turnOf(deps.store, press);
       if (turn === undefined) return strings.startForm.gone;
       const asker = { workspace: workspace.id, channel, person: press.person };
-      const why = await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
-      if (why !== undefined) return refused(asker, why);
-      const question = await readQuestion(deps, workspace, turn);
+      const refusal = async () => {
+        const why = await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+        return why && refused(asker, why);
+      };
+      const question = await readIfAllowed(refusal, () => readQuestion(deps, workspace, turn));
+      if (typeof question === 'string') return question;
       if (question === undefined) return strings.startForm.questionGone;
       const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
       const draft = { ...place, user_id: press.person, source_content: question.content };

@@ -14,7 +14,7 @@ const LOOKUP_TIMEOUT_MS = 900;
 export interface StartTarget {
   channel: string;
   person: string;
-  /** Slack told us that the person opened the form there. */
+  /** Slack told us that the person opened the form there: hours ago, maybe. */
   openedThere: boolean;
   /** Where the message was written that the question is about. */
   source?: Pick<ThreadKey, 'workspace' | 'channel'> | undefined;
@@ -32,7 +32,7 @@ export async function startRefusal(
   const { channel, person, source, openedThere } = target;
   const closing = source && (await certainClosingAt(deps, source));
   const asker = { workspace: workspace.id, channel, person };
-  const place = openedThere ? 'acting' : 'listed';
+  const place = openedThere ? 'reading' : 'listed';
   const why = closing ?? (await useDenial(deps, asker, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)));
   const exceeded =
     why === undefined

@@ -36,17 +36,16 @@ export function taskDeletion(deps: RelayDeps, runDue: () => void) {
   /** Asks for the deletion of a thread's task with this id; returns what the person is told. Throws a StoreError. */
   async function deleteTask(asked: ThreadKey & { task: string; person: string }): Promise<string> {
     const { task, person, ...thread } = asked;
-    const { workspace: id } = thread;
-    const workspace = deps.workspace(id);
+    const { workspace } = thread;
+    if (deps.workspace(workspace) === undefined) return strings.tasks.notFound;
     const row = await deps.store.tasks.get(thread);
-    if (workspace === undefined) return strings.tasks.notFound;
     if (row?.task_id !== task)
       return (await isAsked(thread, task)) ? strings.tasks.deleting : strings.tasks.notFound;
     const refusal =
       (await taskUseRefusal(deps, row, { person, control: 'task_delete' }))?.sentence ??
       (await controlRefusal(deps, { ...thread, person, control: 'task_delete', isInView: true }));
     if (refusal !== undefined) return refusal;
-    if (await isAccountGone({ workspace: id, account_id: row.account_id })) return strings.tasks.accountGone;
+    if (await isAccountGone({ workspace, account_id: row.account_id })) return strings.tasks.accountGone;
     if ((await deps.store.taskDeletions.request(thread, task, person)) === 'busy') return strings.tasks.busy;
     runDue();
     return strings.tasks.deleting;

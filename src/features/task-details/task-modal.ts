@@ -3,6 +3,7 @@ import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
+import { readIfAllowed } from '../../relay/access/rights.ts';
 import { toListedResult } from '../../relay/replies/result-posts.ts';
 import type {
   ButtonHandlers,
@@ -42,13 +43,17 @@ export async function openTaskModal(
 }
 
 async function modalContent(deps: RelayDeps, request: TaskModalRequest): Promise<ModalContent> {
-  const { channel, thread_ts, person, home, note } = request;
-  const key = { workspace: request.workspace, channel, thread_ts };
-  const row = await deps.store.tasks.get(key);
+  const { channel, thread_ts, person } = request;
+  const row = await deps.store.tasks.get({ workspace: request.workspace, channel, thread_ts });
   if (row === undefined) return strings.tasks.notFound;
-  const refusal = await taskUseRefusal(deps, row, { person, control: 'task_details' });
-  if (refusal !== undefined) return refusal.sentence;
-  const closing = await closingAt(deps, key);
+  const use = { person, control: 'task_details' };
+  const refusal = async () => (await taskUseRefusal(deps, row, use))?.sentence;
+  return readIfAllowed(refusal, () => readContent(deps, request, row));
+}
+
+async function readContent(deps: RelayDeps, request: TaskModalRequest, row: TaskRow): Promise<ModalContent> {
+  const { home, note } = request;
+  const closing = await closingAt(deps, row);
   const [{ state, page, reviews }, permalink] = await Promise.all([
     closing === undefined ? readTaskDetails(deps, row, request.page) : NOTHING_READ,
     savedPermalink(deps, row),
@@ -151,9 +156,7 @@ export function taskButtons(
   const { title } = strings.tasks;
   /** False if the modal was closed. */
   const update = async ({ workspace: id, view }: ViewPress, request: TaskModalRequest) => {
-    const workspace = deps.workspace(id);
-    if (workspace === undefined) return false;
-    return updateModal(workspace, view.id, title, await modalContent(deps, request));
+    return updateModal(deps.workspace(id), view.id, title, await modalContent(deps, request));
   };
   type Show = (note: string) => Promise<boolean>;
   /** Handles a press in a modal that shows a task. */

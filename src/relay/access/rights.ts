@@ -94,6 +94,22 @@ export async function useDenial(
   }
 }
 
+/** After a reading that takes so long (ms), it is asked again who may see what was read. */
+const LONG_READ_MS = 2_000;
+
+/** What `read` returns, or the sentence with which `refusal` refuses it: before it is read, and again if that took long. */
+export async function readIfAllowed<T>(
+  refusal: () => Promise<string | undefined>,
+  read: () => Promise<T>,
+): Promise<T | string> {
+  const before = await refusal();
+  if (before !== undefined) return before;
+  const begunAt = performance.now();
+  const found = await read();
+  const isLate = performance.now() - begunAt > LONG_READ_MS;
+  return (isLate ? await refusal() : undefined) ?? found;
+}
+
 /** Whether a person is an admin now. A refusal goes into the audit trail, unless Slack does not say. */
 export async function isAdminFor(
   deps: RightDeps & Pick<RelayDeps, 'log'>,

@@ -138,7 +138,7 @@ export const startForm = {
   foreign: "That direct conversation isn't between you and me. Choose a channel; your text is kept.",
   outsider: "You aren't in that channel, so I can't ask there for you. Choose a channel that you're in.",
   hidden:
-    "I can't see who is in that channel, so I can't ask there for you. Invite me to it, or type “/agent new” there.",
+    "I can't see who is in that channel, so I can't ask there for you. Invite me to it, or mention me there.",
 } as const;
 
 /** The bot is not in a conversation; `name` is the bot's name, if known. */
@@ -155,6 +155,7 @@ export const questionRefusals = {
   invite: "I'm not in that channel. Invite me, then ask again.",
   unreachable: 'the channel is archived or restricts who can post. Ask in another one.',
   refused: "Slack doesn't accept it as it is. Shorten it, then ask again.",
+  not_allowed: "you can't ask there any more.",
   given_up: "I don't answer there, or Slack has failed for an hour.",
 } as const;
 

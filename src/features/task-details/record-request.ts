@@ -33,8 +33,6 @@ import {
 
 /** When a record is begun (ms): the modal shows first that it was asked for. */
 const BEGIN_MS = 1_000;
-/** Most records that a person waits for: those of others come after them. */
-const MAX_WAITING = 5;
 const MAX_MODALS = 1_000;
 /** How often the modal shows how far a record is (ms). */
 const PROGRESS_INTERVAL_MS = 4_000;
@@ -73,8 +71,6 @@ export function taskRecords(deps: RelayDeps) {
     // If Slack does not say, it is asked again before anything is collected, and before it is sent.
     if ('sentence' in found && found.why !== 'unknown') return void (await show(found.sentence));
     const job = { ...thread, kind: JOB_KIND.taskRecord, key: person, person };
-    const waiting = await deps.store.jobs.count(job);
-    if (waiting >= MAX_WAITING) return void (await show(strings.taskRecord.tooMany));
     modals.set(modalKey(job), show);
     await deps.store.jobs.add({ ...job, payload: { task } }, BEGIN_MS);
     await show(strings.taskRecord.begun);

@@ -262,7 +262,7 @@ export class JobRunner {
     const isOver = isOverdue(triedSince, giveUpAfterMs);
     try {
       lease.signal.throwIfAborted();
-      const perform = () => askedBy(kind.kind, () => kind.perform(job, lease));
+      const perform = () => askedBy(job.person || kind.kind, () => kind.perform(job, lease));
       if (!isOver) return await unlessLost(perform(), lease.signal);
       log.warn(labelsOf(job), 'gave up a job');
       if (kind.onGivenUp !== 'counted') await unlessLost(kind.onGivenUp(job, lease), lease.signal);

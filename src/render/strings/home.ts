@@ -41,8 +41,6 @@ export const taskRecord = {
   progress: (turns: number) =>
     `I'm collecting the record of this task: ${counted(turns, 'question')} so far. It comes as a file in your direct messages with me.`,
   uploading: "The record is complete, and I'm sending it to your direct messages with me.",
-  tooMany:
-    'Several records that you asked for are still being collected. Save this one when they are in your direct messages with me.',
   done: 'The record of this task is in your direct messages with me.',
   gone: "I can't save the record, because the agent service no longer has this task.",
   tooLarge:

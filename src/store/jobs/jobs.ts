@@ -102,17 +102,10 @@ export class Jobs extends Queries {
       select * from jobs where (${JOB_KEY}) = (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key})`);
   }
 
-  /** How many jobs of a kind wait or run in a workspace for a person. */
-  async count({ workspace, kind, person }: Pick<Job, 'workspace' | 'kind' | 'person'>): Promise<number> {
-    const row = await this.first(sql<{ count: number }>`
-      select count(*) as count from jobs where (workspace, kind, person) = (${workspace}, ${kind}, ${person}) and done_at is null`);
-    return row?.count ?? 0;
-  }
-
   /**
-   * Claims due jobs for `holdMs`, of each workspace some, the longest due first. `held`: the claims of this process that
-   * count for its shares; `holder`: its id. Whether a job fails or its process dies: it goes to the end of its workspace's
-   * queue, each time for longer.
+   * Claims due jobs for `holdMs`, of each workspace some: its people take turns, the longest due first. `held`: the claims of
+   * this process that count for its shares; `holder`: its id. A job that fails, or whose process dies, goes to the end of
+   * its person's queue, each time for longer.
    */
   async claim(
     rooms: readonly JobRoom[],
@@ -128,10 +121,14 @@ export class Jobs extends Queries {
           ${rooms.map(({ share }) => share)}::int[]) as rooms (kind, room, share)
       ), ours as (
         select kind, workspace, count(*) as held from jobs where claim_id = any(${held}::uuid[]) group by kind, workspace
-      ), due as materialized (
-        select jobs.ctid as at, kind, due_at, room, share, coalesce(held, 0)
-          + row_number() over (partition by kind, workspace order by due_at) as place
-        from jobs join rooms using (kind) left join ours using (kind, workspace) where ${isJobDue}
+      ), waiting as materialized (
+        select jobs.ctid as at, kind, workspace, due_at, room, share,
+          row_number() over (partition by kind, workspace, person order by due_at) as turn
+        from jobs join rooms using (kind) where ${isJobDue}
+      ), due as (
+        select at, kind, due_at, room, share, coalesce(held, 0)
+          + row_number() over (partition by kind, workspace order by turn, due_at) as place
+        from waiting left join ours using (kind, workspace)
       ), chosen as materialized (
         select at, room, row_number() over (partition by kind order by place, due_at) as position
         from due where place <= share

@@ -30,7 +30,8 @@ export class TaskStarts extends Queries {
 
   /** Saves a question to post and its job, unless the form was sent before. */
   async send({ workspace, id, user_id, channel, content }: TaskStartQuestion): Promise<void> {
-    const job = { workspace, kind: JOB_KIND.taskStart, channel, thread_ts: CHANNEL_LEVEL, key: id };
+    const place = { workspace, channel, thread_ts: CHANNEL_LEVEL };
+    const job = { ...place, kind: JOB_KIND.taskStart, key: id, person: user_id };
     const isSaved = sql`exists (select from saved)`;
     await this.changes(sql`
       with saved as (

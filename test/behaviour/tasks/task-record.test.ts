@@ -4,7 +4,6 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { recordNotes, taskRecord, tasks } from '../../../src/render/strings/index.ts';
-import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { crateProblems } from '../../support/ro-crate/crate-problems.ts';
 import { unpackedRecord } from '../../support/unpacked-record.ts';
@@ -268,26 +267,6 @@ describe('the record of a task', () => {
     expect(page).toContain(recordNotes.deleted);
     expect(page).not.toContain('Forgotten words');
     await scene.expectStays(() => records(scene.grace).length, before + 1);
-  });
-
-  test('waits where a person has asked for several that are not there yet', async () => {
-    const { channel, root } = await asked('One too many');
-    const { jobs } = scene.sandbox.bot.store;
-    const waiting = Array.from({ length: 5 }, (_, at) => {
-      const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: `170000000${at}.000100` };
-      return { ...thread, kind: JOB_KIND.taskRecord, key: scene.ada.id, person: scene.ada.id };
-    });
-    for (const job of waiting) await jobs.add({ ...job, payload: { task: 'none' } }, 600_000);
-    await openDetails(channel, root);
-    await press();
-    const told = () => modal(scene.ada).includes(taskRecord.tooMany);
-    expect(await scene.until('it is told', told)).toBe(true);
-    const { db } = scene.sandbox.bot.store;
-    await db
-      .deleteFrom('jobs')
-      .where('due_at', '>', new Date(Date.now() + 300_000))
-      .where('kind', '=', JOB_KIND.taskRecord)
-      .execute();
   });
 
   test('is told to be impossible where the task is gone, by direct message once the modal is closed', async () => {

@@ -71,6 +71,21 @@ test('of many due jobs each workspace gets its share, also beside those that the
   expect(workspaces(await claim('shared', { share: 2 }))).toEqual(['T1', 'T1']);
 });
 
+test('of a workspace with many due jobs its people take turns, and nobody with many holds up the first of another', async () => {
+  const of = async (person: string, count: number) => {
+    for (let at = 0; at < count; at += 1) await jobs.want(newJob('turns', { person }));
+  };
+  await of('U1', 12);
+  await of('U2', 2);
+  const people = (claimed: Job[]) => claimed.map(({ person }) => person).sort();
+  const first = await claim('turns', { share: 3 });
+  expect(people(first)).toEqual(['U1', 'U1', 'U2']);
+  await of('U3', 1);
+  const held = first.slice(1).map(({ claim_id }) => claim_id ?? '');
+  expect(people(await claim('turns', { share: 4, held }))).toEqual(['U1', 'U2']);
+  expect(people(await claim('turns', { share: 2 }))).toEqual(['U1', 'U3']);
+});
+
 test('jobs that fail go to the end with growing pauses, and progress ends these', async () => {
   const [bad, good] = [newJob('failing'), newJob('failing')];
   await jobs.want(bad);

@@ -56,6 +56,7 @@ export const RATE_LIMITS = {
   'conversations.open': TIER_3,
   'reactions.add': TIER_3,
   'reactions.remove': TIER_2,
+  'users.conversations': LOOKUP_TIER_3,
   'users.info': LOOKUP_TIER_4,
   'users.list': TIER_2,
   'views.open': TIER_4,

@@ -14,6 +14,12 @@ afterEach(async () => {
   await scene.slack.stop();
 });
 
+/** Slack lists these channels of whom it is asked about. */
+function ownChannels(...ids: string[]): void {
+  const channels = ids.map((id) => ({ id }));
+  scene.slack.on('users.conversations', { body: { ok: true, channels } });
+}
+
 /** Slack answers with these pages, one after the other. */
 function pages(...all: string[][]): void {
   let at = 0;
@@ -35,6 +41,26 @@ describe('the standing of a person in a channel', () => {
 
   test('is that of an outsider if no page names the person', async () => {
     pages(['U2'], ['U3']);
+    expect(await membership.statusOf('C1', 'U1')).toBe('outsider');
+  });
+
+  test('in a large channel is also looked for among their own channels, and their absence there says nothing', async () => {
+    const large = Array.from({ length: 11 }, () => ['U2']);
+    pages(...large);
+    ownChannels('C2', 'C1');
+    expect(await membership.statusOf('C1', 'U1')).toBe('member');
+    expect(scene.slack.callsOf('conversations.members')).toHaveLength(3);
+    expect(scene.slack.callsOf('users.conversations')[0]?.args).toMatchObject({
+      user: 'U1',
+      types: 'public_channel,private_channel',
+    });
+    pages(...large);
+    ownChannels('C2');
+    expect(await membership.statusOf('C1', 'U1')).toBe('unknown');
+    pages(...large);
+    scene.slack.on('users.conversations', { body: { ok: false, error: 'user_not_found' } });
+    expect(await membership.statusOf('C1', 'U1')).toBe('unknown');
+    pages(['U2'], ['U3'], ['U4'], ['U5']);
     expect(await membership.statusOf('C1', 'U1')).toBe('outsider');
   });
 

@@ -4,6 +4,7 @@ import {
   type SlackWorkspaceOptions,
   startSlackWorkspace,
 } from '../../sandbox/slack/slack-workspace.ts';
+import { ChannelMembership } from '../../src/slack/channel-membership.ts';
 import { SlackDirectory } from '../../src/slack/directory.ts';
 import { FileRefusedError, slackFileSchema } from '../../src/slack/downloadable-files.ts';
 import { FileDownloads } from '../../src/slack/file-downloads.ts';
@@ -286,4 +287,16 @@ test('people and channels are recognised', async () => {
   expect(await people.person(bot.id)).toMatchObject({ kind: 'bot', isHuman: false });
   expect((await people.person('U0NOBODY')).kind).toBe('unknown');
   expect(await people.channel(channel.id)).toMatchObject({ name: 'lab', kind: 'public' });
+});
+
+test('in a channel of thousands somebody is found among their own channels, and nobody else', async () => {
+  const { client, person, channel } = await start();
+  const membership = new ChannelMembership(client);
+  const outsider = slack.createPerson({ name: 'sam' });
+  channel.members.delete(person.id);
+  for (let at = 0; at < 10_100; at += 1) channel.members.add(`U9${at}`);
+  channel.members.add(person.id);
+  expect(await membership.statusOf(channel.id, person.id)).toBe('member');
+  expect(slack.calls.filter(({ method }) => method === 'conversations.members')).toHaveLength(3);
+  expect(await membership.statusOf(channel.id, outsider.id)).toBe('unknown');
 });

@@ -55,6 +55,19 @@ export function conversationMethods(deps: WorkspaceDeps): Record<string, Method>
       },
     ),
 
+    'users.conversations': method(
+      { tier: 'tier3', scopes: ['channels:read', 'groups:read'] },
+      z.looseObject({ user: text, types: text, ...page }),
+      (args, team) => {
+        const shared = [...team.channels.values()].filter(
+          ({ kind, members }) =>
+            ['channel', 'group'].includes(kind) && members.has(team.bot.userId) && members.has(args.user),
+        );
+        const { items, ...rest } = paged(shared, args.cursor, listSize(args.limit));
+        return { channels: items.map((one) => channelJson(one, team.bot.userId)), ...rest };
+      },
+    ),
+
     'conversations.replies': method(
       { tier: 'history' },
       z.looseObject({ channel: text, ts: text, ...page, ...range }),

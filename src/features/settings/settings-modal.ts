@@ -1,4 +1,5 @@
 import { closingAt } from '../../relay/access/access-policy.ts';
+import { isSettingTooOften } from '../../relay/access/turn-quotas.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -44,10 +45,6 @@ import { settingsRefusal } from './settings-permission.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
-
-/** How often a person may change settings in such a time (ms): each change is told to people and sent to the service. */
-const MAX_SAVES = 30;
-const SAVES_WINDOW_MS = 60 * 60_000;
 
 export interface SettingsModalDeps extends ProjectDeps {
   /** Updates the Home tab of a person who has changed the settings of a workspace. */
@@ -168,9 +165,7 @@ export function settingsModal(deps: SettingsModalDeps) {
     const isWhole = channel === WHOLE_WORKSPACE;
     const refusal = await settingsRefusal(deps, actor, signal);
     if (refusal !== undefined) return { [form]: refusal };
-    const since = new Date(Date.now() - SAVES_WINDOW_MS);
-    if ((await store.audit.countSettings({ workspace, user_id: person }, since)) >= MAX_SAVES)
-      return { [form]: strings.channelSettingsFailed.tooOften };
+    if (await isSettingTooOften(store, actor)) return { [form]: strings.channelSettingsFailed.tooOften };
     const errors = await changeProject(deps, actor, change, form, signal);
     if (errors !== undefined) return errors;
     signal.throwIfAborted();

@@ -1,11 +1,15 @@
 import type { Message, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
+import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { notifyWriter, type QuotaExceeded, refusalSentence, refuseMessage } from './refusals.ts';
 
 const HOUR_MS = 60 * 60_000;
+
+/** How often a person may change settings in an hour: each change is told to people and sent to the service. */
+const MAX_SETTINGS = 30;
 
 /** In the order in which they are told. */
 const LIMITS = ['hourPerson', 'atOncePerson', 'hourWorkspace', 'atOnceWorkspace'] as const;
@@ -31,6 +35,15 @@ export async function beginTurnOrRefuse(
   const refusal = { why: 'limit', exceeded: result.exceeded } as const;
   if (await refuseMessage(work, message, refusal)) notifyWriter(work.deps, message, refusalSentence(refusal));
   return undefined;
+}
+
+/** Whether a person has changed settings so often in the last hour that they must wait. Throws a StoreError. */
+export async function isSettingTooOften(
+  { audit }: Pick<Store, 'audit'>,
+  { workspace, person }: WorkspaceActor,
+): Promise<boolean> {
+  const since = new Date(Date.now() - HOUR_MS);
+  return (await audit.countSettings({ workspace, user_id: person }, since)) >= MAX_SETTINGS;
 }
 
 /** The first limit that another turn of a writer would exceed. Of a workflow's steps, which are nobody's, only the workspace's count. */

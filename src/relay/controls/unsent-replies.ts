@@ -7,6 +7,7 @@ import { LOOKUP_TIMEOUT_MS, recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';
 import { type Need, useDenial } from '../access/rights.ts';
+import { isSettingTooOften } from '../access/turn-quotas.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -90,6 +91,9 @@ async function setListening(deps: RelayDeps, press: MessagePress, listensToAll: 
   if (thread === undefined) return 'unknown';
   const control = listensToAll ? 'keep_listening' : 'stop_listening';
   if (!(await mayUseControl(deps, { ...thread, person, control }))) return 'refused';
+  // What was turned on may always be turned off again.
+  if (listensToAll && (await isSettingTooOften(store, press)))
+    return { outcome: 'over', told: strings.channelSettingsFailed.tooOften } as const;
   const isChanged = await store.transaction(async (within) => {
     if (!(await within.threads.setListensToAll(thread, listensToAll))) return false;
     await within.audit.add({ ...thread, kind: 'setting', user_id: person, details: { control } });

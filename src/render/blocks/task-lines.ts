@@ -1,4 +1,5 @@
 import { escapeMrkdwn } from '../markdown/pings.ts';
+import { namesHost } from '../markdown/unsafe-links.ts';
 import * as strings from '../strings/index.ts';
 import { formatAge, shorten, toOneLine } from '../text-format.ts';
 
@@ -64,8 +65,8 @@ export function formatPerson(person: string): string {
 export function linkedTitle(title: string, url: string | null | undefined): string {
   const escaped = escapeMrkdwn(title);
   const isLinked = url != null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url);
-  // Slack reads no marks in a link, whose text ends before a bar and must be no other address, and none in code.
-  if (isLinked && !/\||:\/\//.test(title)) return `<${url}|${escaped}>`;
+  // Slack reads no marks in a link, whose text ends before a bar and must name no other host, and none in code.
+  if (isLinked && !title.includes('|') && !namesHost(title)) return `<${url}|${escaped}>`;
   const shown = /[*_~:]/.test(title) && !title.includes('`') ? `\`${escaped}\`` : escaped;
   return isLinked ? `${shown} (<${url}|${strings.buttons.open_thread.label}>)` : shown;
 }

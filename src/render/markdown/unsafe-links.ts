@@ -3,6 +3,8 @@ const NAME = /[\p{L}\p{N}]\.\p{L}{2}|^\d{1,3}(?:\.\d{1,3}){3}$|^localhost$/u;
 /** Endings of files that are rarely those of hosts. */
 const FILE =
   /\.(?:csv|docx?|gif|gz|html?|ipynb|jpe?g|js|json|md|pdf|png|pptx?|py|rs?|sh|sql|svg|tsv?|txt|xlsx?|xml|ya?ml|zip)$/;
+/** The last part of a host, an address of numbers, or a name without dots. */
+const HOST_END = /(?:^|\.)(?:xn--[\w-]+|\p{L}{2,}|\d+)$/u;
 /** A destination whose host is written as browsers read it. */
 const PLAIN_DESTINATION = /^\]\(\s{0,9}<?(https?:\/\/([a-z\d.-]{1,253})(?::\d+)?(?:[/?#][^\s<>]*)?)[)>\s]/i;
 /** Any destination, with brackets and a title. */
@@ -119,6 +121,11 @@ function hostOf({ protocol, pathname, hostname }: URL): string {
 export function labelNote(label: string, target: string): string {
   const opened = openedBy(target);
   return opened === null || !isMisleading(label, target) ? '' : ` (${hostOf(opened)})`;
+}
+
+/** Whether a text names a host, for where a link with this label leads; the name of a file, or of a variant, is none. */
+export function namesHost(text: string): boolean {
+  return addressesIn(text).some(({ names }) => names.some((name) => HOST_END.test(name) && !FILE.test(name)));
 }
 
 /** The names in each word of a label, and what follows them if the word is an address. */

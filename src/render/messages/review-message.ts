@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { fitsMessage, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
-import { neutralizePings } from '../markdown/pings.ts';
+import { escapeMrkdwn, neutralizePings } from '../markdown/pings.ts';
 import { AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
@@ -36,6 +36,5 @@ function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {
 
 /** A review in one line, which pings nobody. */
 export function lineMessage(sentence: string): RenderedMessage {
-  const text = neutralizePings(sentence);
-  return { text, blocks: [sectionBlock(text)] };
+  return { text: escapeMrkdwn(sentence), blocks: [sectionBlock(neutralizePings(sentence))] };
 }

@@ -31,6 +31,10 @@ describe('a line about a task', () => {
     expect(taskLine(taskSummary({ task_title: null }), now, 'starter')).toContain('Untitled task');
     const page = taskLine(taskSummary({ task_title: 'see https://one.example/a' }), now, 'starter');
     expect(page).toMatch(/^`see https:\/\/one\.example\/a` \(<[^|]+\|Open thread>\)/);
+    for (const task_title of ['see one.example', 'WWW.ONE.EXAMPLE', 'see //server/share', 'one .example'])
+      expect(taskLine(taskSummary({ task_title }), now, 'starter')).not.toContain(`|${task_title}>`);
+    for (const task_title of ['Compare counts.csv', 'TP53 p.Arg175His', 'of 3.5 mg, e.g. two'])
+      expect(taskLine(taskSummary({ task_title }), now, 'starter')).toContain(`|${task_title}>`);
     const state = taskLine(taskSummary({ state: '*odd*, see <https://one.example>' }), now, 'starter');
     expect(state).toContain('odd , see &lt;https //one.example&gt;');
     expect(taskLine(taskSummary({ permalink: 'javascript:alert(1)' }), now, 'starter')).toMatch(/^Count/);

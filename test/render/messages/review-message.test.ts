@@ -63,6 +63,8 @@ describe('a review', () => {
     const pinging = lineMessage(strings.reviewFailed('<!channel>\n\nbroken!'));
     expect(pinging.text).not.toContain('<!channel>');
     expect(pinging.text).not.toContain('\n');
+    const linking = lineMessage(strings.reviewFailed('see <tel:1|one.example>'));
+    expect(linking.text).toContain('&lt;tel:1|one.example&gt;');
     checkBlocks(lineMessage(strings.reviewFailed('x'.repeat(10_000))).blocks, 'message');
   });
 });

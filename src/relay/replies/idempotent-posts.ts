@@ -102,6 +102,11 @@ export class IdempotentPosts {
     return this.find(part) !== undefined;
   }
 
+  /** Whether a part is, was or may be in Slack. */
+  knows(part: string): boolean {
+    return this.#posts.has(part);
+  }
+
   /** Whether a part shows this message already. */
   shows(part: string, message: RenderedMessage): boolean {
     return this.find(part)?.shown === messageDigest(message);

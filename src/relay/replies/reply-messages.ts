@@ -45,7 +45,8 @@ export class ReplyMessages {
 
   /** Lets text come in messages of its own, if it may be streamed; the first message keeps what else the reply shows. */
   async setApart(): Promise<void> {
-    if (!this.mayStream || this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
+    // An earlier process may have ended it, and deleted the message that was apart.
+    if (!this.mayStream || this.#posts.knows(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.update({ isApart: true });
     if (!this.#state.isApart) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);

@@ -103,8 +103,9 @@ export class Posts extends Queries {
     await this.changes(sql`update posts set state = 'gone' where ${ofTurn(turn)} and part = ${part}`);
   }
 
-  /** Renames a part's message: the part is posted again, and the old message is deleted later. */
+  /** Renames a part's message, in place of one of that name that Slack no longer has: the part is posted again. */
   async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
+    await this.changes(sql`delete from posts where ${ofTurn(turn)} and part = ${name} and state = 'gone'`);
     await this.changes(sql`update posts set part = ${name} where ${ofTurn(turn)} and part = ${part}`);
   }
 

@@ -92,3 +92,16 @@ test('a withdrawal that fails does not keep the reply from being posted', async 
   expect(await find()).toMatchObject({ state: 'posted' });
   remove.mockRestore();
 });
+
+test('a message takes the name of one that is gone, and a name is known from then on', async () => {
+  const { posts, find } = await begun(0);
+  expect(posts.knows('reply:status')).toBe(false);
+  await posts.post('reply:0', message, 'first');
+  await posts.rename('reply:0', 'reply:status');
+  await posts.post('reply:0', message, 'first');
+  await posts.removeAll('reply:status');
+  expect([posts.has('reply:status'), posts.knows('reply:status')]).toEqual([false, true]);
+  await posts.rename('reply:0', 'reply:status');
+  expect(posts.has('reply:status')).toBe(true);
+  expect(await find()).toBeUndefined();
+});

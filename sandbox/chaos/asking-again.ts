@@ -103,7 +103,7 @@ export class AskingAgain extends SideActivity<AgainCounts> {
   #isLinkedOnce({ first: { channel, root }, mark }: Run): boolean {
     const [post, ...others] = postsWith(this.slack, channel, mark);
     if (post === undefined || others.length > 0) return false;
-    const link = `<${this.slack.permalink(post)}|`;
+    const link = `<${this.slack.permalink(post)}>`;
     const back = this.slack.thread(channel, root).filter(({ text }) => text.includes(link));
     return back.length === 1 && JSON.stringify(post.blocks).includes('|an earlier thread>');
   }

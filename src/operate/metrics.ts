@@ -121,6 +121,8 @@ const metricHelp = {
   database_up: '1 if the figures from the database could be read, else 0',
   messages_waiting: 'Messages waiting for their turn, over all processes',
   oldest_waiting_seconds: 'Age of the oldest waiting message',
+  token_renewals:
+    'Tokens whose renewal is due, over all processes; state: due (all), late (those with an hour left, or less)',
   feedback: 'Thumbs of the last 24 hours; thumb: good, bad',
   turns: `Unfinished turns, over all processes; state: ${TURN_STATES.join(', ')}`,
 };

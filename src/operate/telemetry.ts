@@ -101,6 +101,7 @@ export class Telemetry {
     metrics.gauge('database_up', async () => ((await stats()) === undefined ? 0 : 1));
     metrics.gauge('messages_waiting', async () => (await stats())?.waiting);
     metrics.gauge('oldest_waiting_seconds', async () => (await stats())?.oldestWaitingSeconds);
+    metrics.gauge('token_renewals', async () => (await stats())?.renewals, 'state');
     metrics.gauge('feedback', async () => (await stats())?.feedback, 'thumb');
     const byState = ({ turns }: Stats) =>
       Object.fromEntries(TURN_STATES.map((state) => [state, turns[state] ?? 0]));

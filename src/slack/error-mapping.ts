@@ -165,6 +165,7 @@ const DEAD_INSTALLATION_CODES = new Set([
   'account_inactive',
   'token_revoked',
   'token_expired',
+  'invalid_refresh_token',
   'app_uninstalled',
   'not_authed',
   'team_access_not_granted',

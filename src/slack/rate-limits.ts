@@ -74,6 +74,8 @@ export const RATE_LIMITS = {
   'auth.test': HUNDREDS_PER_MINUTE,
   'auth.revoke': TIER_3,
   'auth.teams.list': TIER_2,
+  /** "Special", taken as tier 4 for the whole app, of which some is left for those who install it meanwhile. */
+  'oauth.v2.access': { perMinute: 75, burst: 10 },
 } as const satisfies Record<string, RateLimit>;
 
 /** Slack's method, or the name of the limit per channel. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
-import { retryTransient, SlackAuthError } from './errors.ts';
+import { retryTransient, SlackAuthError, SlackRateLimitError } from './errors.ts';
 import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
+import type { PermitStore } from './permit-queue.ts';
+import { RATE_LIMITS, RateLimiter } from './rate-limits.ts';
 import {
   anyResponseSchema,
   clientForToken,
@@ -114,6 +116,8 @@ export interface TokenRenewalOptions extends Pick<SlackClientOptions, 'slackApiU
   clientSecret: string;
 }
 
+const RENEWAL_METHOD = 'oauth.v2.access';
+
 /** Renews an expiring token; the old one stays valid until it expires. Throws a SlackError. */
 async function renewToken({ clientId, clientSecret, ...options }: TokenRenewalOptions, refreshToken: string) {
   const client = clientForToken(undefined, { ...options, timeoutMs: RENEWAL_TIMEOUT_MS });
@@ -124,7 +128,7 @@ async function renewToken({ clientId, clientSecret, ...options }: TokenRenewalOp
     refresh_token: refreshToken,
   };
   const requestedAt = Date.now();
-  const renewed = await client.call('oauth.v2.access', args, { schema: tokenResponseSchema });
+  const renewed = await client.call(RENEWAL_METHOD, args, { schema: tokenResponseSchema });
   return {
     token: renewed.access_token,
     refreshToken: renewed.refresh_token,
@@ -132,14 +136,30 @@ async function renewToken({ clientId, clientSecret, ...options }: TokenRenewalOp
   };
 }
 
+export interface SlackTokensOptions extends TokenRenewalOptions {
+  rateLimitStore: PermitStore;
+  /** How many times as fast as Slack's limits tokens are renewed. */
+  pace?: number | undefined;
+}
+
 export type SlackTokens = ReturnType<typeof slackTokens>;
 
 /** What Slack does with the tokens of workspaces that install the app. Each throws a SlackError if Slack does not answer. */
-export function slackTokens({ clientId, clientSecret, slackApiUrl, log, onCall }: TokenRenewalOptions) {
+export function slackTokens(options: SlackTokensOptions) {
+  const { clientId, clientSecret, slackApiUrl, log, onCall, pace, rateLimitStore: store } = options;
   const at = { slackApiUrl, log };
+  // It belongs to no workspace.
+  const rateLimiter = new RateLimiter({ workspace: '', store, rateLimits: RATE_LIMITS, pace, log });
   return {
     isValid: (token: string) => isTokenValid({ ...at, token }),
-    renew: (refreshToken: string) => renewToken({ clientId, clientSecret, ...at, onCall }, refreshToken),
+    /** Waits for the right to renew one token, as long as it takes. Rejects with the signal's reason. */
+    renewalPermit: (signal: AbortSignal) => rateLimiter.permit(RENEWAL_METHOD, { signal }),
+    /** Renews a token, with a permit. After a refusal of the rate limit, no process gets one for as long as Slack says. */
+    renew: (refreshToken: string) =>
+      renewToken({ clientId, clientSecret, ...at, onCall }, refreshToken).catch((error: unknown) => {
+        if (error instanceof SlackRateLimitError) rateLimiter.backOff(RENEWAL_METHOD, error.retryAfterMs);
+        throw error;
+      }),
     revoke: (token: string) => revokeToken({ ...at, token }),
     workspacesOf: (token: string) => workspacesOfToken({ ...at, token }),
   };

@@ -3,6 +3,7 @@ import type { AuditRange } from './audit-trail.ts';
 import { Queries } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { type TurnState, turnState } from './threads/turn-steps.ts';
+import { isRenewalDue } from './workspaces/installations.ts';
 
 /** What is going on, over all processes. */
 export interface Stats {
@@ -14,23 +15,28 @@ export interface Stats {
   turns: Partial<Record<TurnState, number>>;
   /** Ratings of the last 24 hours. */
   feedback: { good: number; bad: number };
+  /** Tokens whose renewal is due; of these, those that expire within an hour, or have expired, are late. */
+  renewals: { due: number; late: number };
 }
 
-/** Counts messages, turns and ratings for operators, on partial indexes. */
+/** Counts messages, turns, ratings and renewals for operators, on partial indexes. */
 export async function readStats(db: Kysely<Tables>): Promise<Stats> {
-  const counts = await sql<Pick<Stats, 'waiting' | 'oldestWaitingSeconds'> & Stats['feedback']>`
+  const counts = await sql<Pick<Stats, 'waiting' | 'oldestWaitingSeconds'> & Stats['feedback'] & Stats['renewals']>`
     select * from (
       select count(*) as waiting, coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as "oldestWaitingSeconds"
       from messages where state = 'waiting') as messages, (
       select count(*) filter (where is_positive) as good, count(*) filter (where not is_positive) as bad
-      from feedback where given_at > now() - interval '1 day') as ratings`.execute(db);
+      from feedback where given_at > now() - interval '1 day') as ratings, (
+      select count(*) as due, count(*) filter (where token_expires_at < now() + interval '1 hour') as late
+      from installations where ${isRenewalDue}) as renewals`.execute(db);
   const turns = await sql<{ state: TurnState; count: number }>`
     select ${turnState} as state, count(*) as count from turns where finished_at is null group by 1`.execute(
     db,
   );
-  const [{ good, bad, ...waiting } = { good: 0, bad: 0, waiting: 0, oldestWaitingSeconds: 0 }] = counts.rows;
+  const none = { good: 0, bad: 0, due: 0, late: 0, waiting: 0, oldestWaitingSeconds: 0 };
+  const [{ good, bad, due, late, ...waiting } = none] = counts.rows;
   const byState = Object.fromEntries(turns.rows.map(({ state, count }) => [state, count]));
-  return { ...waiting, feedback: { good, bad }, turns: byState };
+  return { ...waiting, feedback: { good, bad }, renewals: { due, late }, turns: byState };
 }
 
 /** What is counted; minutes are those of the agent's work, from the start of each turn to its end. */

@@ -9,6 +9,7 @@ const figures = {
   oldestWaitingSeconds: 12,
   turns: { following: 2 },
   feedback: { good: 1, bad: 0 },
+  renewals: { due: 7, late: 2 },
 };
 const sources = {
   stats: async () => figures,
@@ -34,6 +35,8 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'log_lines_dropped_total 5',
     'messages_waiting 3',
     'oldest_waiting_seconds 12',
+    'token_renewals{state="due"} 7',
+    'token_renewals{state="late"} 2',
     'threads_held 4',
     'deaf_workspaces 1',
     'slack_connections 1',

@@ -56,7 +56,10 @@ const shown = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) =
 /** Every metric of a process. */
 async function metricNames(): Promise<string[]> {
   const metrics = new Telemetry(silentLog).watch({
-    stats: async () => ({ waiting: 0, oldestWaitingSeconds: 0, turns: {}, feedback: { good: 0, bad: 0 } }),
+    stats: async () => ({
+      ...{ waiting: 0, oldestWaitingSeconds: 0, turns: {}, feedback: { good: 0, bad: 0 } },
+      renewals: { due: 0, late: 0 },
+    }),
     heldThreads: () => 0,
     deafWorkspaces: () => 0,
     slackConnections: () => undefined,
@@ -104,6 +107,8 @@ const WELL: Readonly<Record<string, string>> = {
   'taskthread_build_info{instance="a",version="1.0.0"}': '1x600',
   'taskthread_database_up{instance="a"}': '1x600',
   'taskthread_own_credentials_refused{kind="token"}': '0x600',
+  'taskthread_token_renewals{state="due"}': '8000x600',
+  'taskthread_token_renewals{state="late"}': '0x600',
   // The second process has no share of the connections.
   'taskthread_slack_connections{instance="a"}': '2x600',
   'taskthread_slack_connections_allowed{instance="a"}': '2x600',
@@ -136,6 +141,7 @@ const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefine
   TaskthreadDatabaseDown: { 'taskthread_database_up{instance="a"}': '0x600' },
   TaskthreadCredentialRefused: { 'taskthread_credential_refused{setting="AGENT_API_KEY"}': '1x600' },
   TaskthreadWorkspaceCredentialRefused: { 'taskthread_own_credentials_refused{kind="token"}': '2x600' },
+  TaskthreadTokenRenewalsLate: { 'taskthread_token_renewals{state="late"}': '2x600' },
   TaskthreadSlackDisconnected: { 'taskthread_slack_connections{instance="a"}': '0x600' },
   TaskthreadDeafWorkspace: { taskthread_deaf_workspaces: '1x600' },
   TaskthreadNoEvents: { 'taskthread_events_total{kind="message",outcome="admitted"}': '7x600' },

@@ -12,6 +12,7 @@ const slack: SlackTokens = {
   isValid: unused,
   revoke: unused,
   workspacesOf: unused,
+  renewalPermit: async () => undefined,
   renew: async (refreshToken) => {
     process.stdout.write(`${refreshToken}\n`);
     return new Promise(() => undefined);

@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { doubledMs, repeatCall, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
+import { SlackAuthError } from '../../slack/errors.ts';
 import type { SlackTokens } from '../../slack/tokens.ts';
 import type { Store } from '../../store/store.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/encryption.ts';
 import type { ClaimedRenewal, NewInstallation } from '../../store/workspaces/installations.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
 
-/** A token lasts twelve hours. It is renewed when this much is left (ms). */
-const RENEW_AHEAD_MS = 2 * 60 * 60_000;
 /** How often expiring tokens are looked for (ms). */
 const POLL_INTERVAL_MS = 60_000;
 /** How many tokens a process renews at a time. */
@@ -55,7 +54,7 @@ export class TokenRotation extends Poller {
     this.#claimMs = claimMs;
   }
 
-  /** Renews tokens that expire within two hours, and retries failed ones after their pause. Throws StoreError. */
+  /** Renews tokens that are due, and retries failed ones after their pause. Throws StoreError. */
   async renewDue(): Promise<void> {
     await this.#beginDue();
     await Promise.all(this.#running.values());
@@ -69,18 +68,25 @@ export class TokenRotation extends Poller {
     clearTimeout(timer);
   }
 
-  /** Claims and begins what is due; no renewal waits for another. */
+  /** Begins what is due. Each is claimed with a permit of the rate limit: no claim ends while it waits for one. */
   async #beginDue(): Promise<void> {
-    const limit = MAX_CONCURRENT - this.#running.size;
-    const options = { ms: RENEW_AHEAD_MS, except: [...this.#running.keys()], limit, claimMs: this.#claimMs };
-    const claimed = await this.#deps.store.installations.claimRenewals(options);
-    for (const renewal of claimed) {
-      const run = this.#renew(renewal).finally(() => {
-        this.#running.delete(renewal.workspace);
-        if (claimed.length === limit) this.pollNow();
-      });
-      this.#running.set(renewal.workspace, run);
+    const { slack, store } = this.#deps;
+    while (this.#running.size < MAX_CONCURRENT) {
+      if (!(await store.installations.hasDueRenewal([...this.#running.keys()]))) return;
+      const permit = await slack.renewalPermit(this.signal);
+      const renewal = await store.installations.claimRenewal([...this.#running.keys()], this.#claimMs);
+      if (renewal === undefined) return permit?.release();
+      this.#begin(renewal);
     }
+  }
+
+  #begin(renewal: ClaimedRenewal): void {
+    const run = this.#renew(renewal).finally(() => {
+      const wasFull = this.#running.size >= MAX_CONCURRENT;
+      this.#running.delete(renewal.workspace);
+      if (wasFull) this.pollNow();
+    });
+    this.#running.set(renewal.workspace, run);
   }
 
   async #renew(renewal: ClaimedRenewal): Promise<void> {
@@ -98,10 +104,10 @@ export class TokenRotation extends Poller {
       log.info({ workspace }, 'token renewed');
       inBackground(this.#onRenewed(), log, 'applying a renewed token failed; the next refresh does it');
     } catch (error) {
-      log.error(
-        { workspace, err: error },
-        'renewing a token failed; if it keeps failing, the app must be reinstalled',
-      );
+      const about = { workspace, err: error };
+      if (error instanceof SlackAuthError && error.isInstallationDead)
+        log.error(about, 'Slack refuses to renew a token: install the app again in this workspace');
+      else log.warn(about, 'renewing a token failed; trying again');
     }
   }
 

@@ -4,8 +4,19 @@ import type { EchoState, InstallationRow, Tables } from '../schema.ts';
 
 type RenewalClaim = 'renewal_tried_since' | 'renewal_due_at';
 
-/** The longest pause after repeated failures of one renewal (ms). */
-const MAX_RENEWAL_PAUSE_MS = 60 * 60_000;
+/**
+ * How long before its end a token's renewal is due (ms), of the twelve hours that it lasts: at the least long enough for
+ * 8,000 that are due at once, and for each workspace another time, so that tokens issued together are not renewed together.
+ */
+const RENEW_AHEAD_MS = { least: 2 * 60 * 60_000, most: 4 * 60 * 60_000 };
+/** The longest pause after repeated failures of one renewal (ms): while the token is valid, and later. */
+const MAX_RENEWAL_PAUSE_MS = { valid: 10 * 60_000, expired: 60 * 60_000 };
+
+/** Whether a token's renewal is due. For the table of installations. */
+export const isRenewalDue = sql<boolean>`encrypted_tokens is not null
+  and token_expires_at < now() + ${millis(RENEW_AHEAD_MS.most)}
+  and token_expires_at < now() + ${millis(RENEW_AHEAD_MS.least)}
+    + abs(hashtextextended(workspace, 0) % 1000)::float8 / 1000 * ${millis(RENEW_AHEAD_MS.most - RENEW_AHEAD_MS.least)}`;
 
 /** A new installation. */
 export type NewInstallation = Omit<
@@ -29,13 +40,6 @@ export interface ClaimedRenewal {
   encrypted_tokens: string;
   /** Tells whether it is still the same installation. */
   installed: string;
-}
-
-interface RenewalSearch {
-  ms: number;
-  except: readonly string[];
-  limit: number;
-  claimMs: number;
 }
 
 /** OAuth installations of workspaces and organisations. */
@@ -161,19 +165,24 @@ export class Installations extends Queries {
     return rows.map(({ workspace }) => workspace);
   }
 
+  /** Whether a renewal can be claimed, except for those of the given workspaces. */
+  async hasDueRenewal(except: readonly string[]): Promise<boolean> {
+    return this.exists(sql`select from installations where ${isRenewalClaimable(except)} limit 1`);
+  }
+
   /**
-   * Claims up to `limit` renewals of tokens that expire within `ms`, except for those given: until one is saved, the next
-   * claim comes after `claimMs`, later after as long as it has been tried so far.
+   * Claims the renewal of the token that expires first, except for those of the given workspaces: until it is saved, the
+   * next claim comes after `claimMs`, later after as long as it has been tried so far.
    */
-  async claimRenewals({ ms, except, limit, claimMs }: RenewalSearch): Promise<ClaimedRenewal[]> {
-    return this.rows(sql<ClaimedRenewal>`
+  async claimRenewal(except: readonly string[], claimMs: number): Promise<ClaimedRenewal | undefined> {
+    const next = (longest: number) => nextTry('renewal_tried_since', { shortest: claimMs, longest });
+    return this.first(sql<ClaimedRenewal>`
       update installations set renewal_tried_since = coalesce(renewal_tried_since, clock_timestamp()),
-        renewal_due_at = ${nextTry('renewal_tried_since', { shortest: claimMs, longest: MAX_RENEWAL_PAUSE_MS })}
-      where workspace in (
-          select workspace from installations
-          where token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null
-            and workspace <> all(${[...except]}::text[]) and ${isUnclaimed('renewal_due_at')}
-          order by token_expires_at limit ${limit} for update skip locked)
+        renewal_due_at = case when token_expires_at > now() then ${next(MAX_RENEWAL_PAUSE_MS.valid)}
+          else ${next(MAX_RENEWAL_PAUSE_MS.expired)} end
+      where workspace = (
+        select workspace from installations where ${isRenewalClaimable(except)}
+        order by token_expires_at limit 1 for update skip locked)
       returning workspace, encrypted_tokens, installed_at::text as installed`);
   }
 
@@ -194,6 +203,11 @@ export class Installations extends Queries {
   async markStateUsed(state: string): Promise<boolean> {
     return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
   }
+}
+
+function isRenewalClaimable(except: readonly string[]) {
+  return sql<boolean>`
+    ${isRenewalDue} and workspace <> all(${[...except]}::text[]) and ${isUnclaimed('renewal_due_at')}`;
 }
 
 /** The accounts stay, so that their threads can say what is missing, but can no longer be used. */

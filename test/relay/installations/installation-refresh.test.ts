@@ -105,6 +105,7 @@ function slackTokens(parts: Partial<SlackTokens>): SlackTokens {
   const every = Object.assign(new Set<string>(), { has: () => true });
   return {
     isValid: unexpected,
+    renewalPermit: async () => undefined,
     renew: unexpected,
     revoke: unexpected,
     workspacesOf: async () => every,
@@ -388,7 +389,7 @@ describe('a token that is renewed', () => {
       asked += 1;
       return { token: 'xoxb-renewed', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
     });
-    vi.spyOn(store.installations, 'claimRenewals').mockRejectedValueOnce(away);
+    vi.spyOn(store.installations, 'claimRenewal').mockRejectedValueOnce(away);
     await expect(rotation.renewDue()).rejects.toBe(away);
     expect(asked).toBe(0);
     await rotation.renewDue();

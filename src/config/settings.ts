@@ -327,7 +327,7 @@ export const settingsSchema = z.object({
     what: 'Days until records of messages, turns and posts are deleted.',
   }),
   KEEP_AUDIT_DAYS: setting(z.coerce.number().int().min(1).default(365), {
-    what: 'Days until rows of the audit trail are deleted.',
+    what: 'Days until rows of the audit trail are deleted, and threads that nobody has used since. A thread is kept for KEEP_ROWS_DAYS at least.',
   }),
   KEEP_UNINSTALLED_DAYS: setting(nonNegativeInteger.default(30), {
     what: "Days until a workspace's data is deleted after the app is uninstalled there, if it was installed by OAuth. Its tokens are deleted at once.",

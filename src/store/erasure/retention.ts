@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import { allowAuditChange } from '../audit-trail.ts';
 import { StoreError } from '../errors.ts';
-import { countChanges, daysAgo, Queries, sameThread } from '../queries.ts';
+import { countChanges, daysAgo, isUnsent, Queries, sameThread } from '../queries.ts';
+import type { ThreadKey } from '../schema.ts';
 import { Accounts } from '../workspaces/accounts.ts';
 import { WorkspaceErasure } from './workspace-erasure.ts';
 
@@ -12,7 +13,7 @@ export interface RetentionDays {
   words: number;
   /** The rows of messages, turns and posts; never less than the 24 hours in which Slack redelivers events. */
   rows: number;
-  /** The audit trail. */
+  /** The audit trail; threads that nobody uses, and which files the service has, not less than `rows`. */
   audit: number;
   /** All rows of a workspace after it uninstalled the app. */
   uninstalled: number;
@@ -34,10 +35,12 @@ export class Retention extends Queries {
     days: RetentionDays,
     { signal, onFailed }: { signal?: AbortSignal; onFailed?: (step: string, error: unknown) => void } = {},
   ): Promise<number> {
+    const long = daysAgo(Math.max(days.audit, days.rows));
     const statements = {
       ...LEFTOVER_DELETIONS,
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
+      uploaded_files: deletion('uploaded_files', sql`created_at < ${long}`, 'created_at'),
     };
     const batched = Object.entries(statements).map(
       ([name, statement]) => [name, () => countChanges(this.db, statement)] as const,
@@ -46,9 +49,12 @@ export class Retention extends Queries {
       ['keys', () => new Accounts(this.db).deleteUnusedKeys()],
       ['uninstalled', () => new WorkspaceErasure(this.db).eraseUninstalled(days.uninstalled)],
     ] as const;
-    const audit = ['audit_events', () => this.#deleteAuditEvents(daysAgo(days.audit))] as const;
+    const others = [
+      ['threads', () => this.#deleteUnusedThreads(long)],
+      ['audit_events', () => this.#deleteAuditEvents(daysAgo(days.audit))],
+    ] as const;
     const steps = [
-      ...[...batched, audit].map(([name, step]) => [name, () => repeatWhileFull(step, signal)] as const),
+      ...[...batched, ...others].map(([name, step]) => [name, () => repeatWhileFull(step, signal)] as const),
       ...once,
     ];
     let affected = 0;
@@ -69,6 +75,36 @@ export class Retention extends Queries {
       away = undefined;
     }
     return affected;
+  }
+
+  /**
+   * Deletes threads that nobody has used since `then`, and which results they show. Each is locked before the last look, as
+   * where an arriving message is recorded, which would be left without its thread.
+   */
+  async #deleteUnusedThreads(then: RawBuilder<Date>): Promise<number> {
+    const isUnused = sql`task_title is null and last_used_at < ${then}
+      and not exists (select from turns where ${sameThread('turns', 'threads')})
+      and not exists (select from messages where ${sameThread('messages', 'threads')} and ${isUnsent})
+      and not exists (select from jobs where ${sameThread('jobs', 'threads')} and done_at is null)`;
+    return this.db.transaction().execute(async (trx) => {
+      const { rows } = await sql<ThreadKey>`
+        with unused as materialized (
+          select workspace, channel, thread_ts from threads where ${isUnused} order by last_used_at limit ${batchSize})
+        select * from unused
+        where pg_try_advisory_xact_lock(hashtextextended(workspace || '/' || channel || '/' || thread_ts, 0))`.execute(
+        trx,
+      );
+      if (rows.length === 0) return 0;
+      const gone = await sql`
+        with gone as (
+          delete from threads
+          using unnest(${rows.map(({ workspace }) => workspace)}::text[], ${rows.map(({ channel }) => channel)}::text[],
+            ${rows.map(({ thread_ts }) => thread_ts)}::numeric[]) as unused (workspace, channel, thread_ts)
+          where ${sameThread('threads', 'unused')} and ${isUnused} returning threads.workspace, threads.channel, threads.thread_ts
+        ), shown as (delete from posted_results using gone where ${sameThread('posted_results', 'gone')})
+        select from gone`.execute(trx);
+      return gone.rows.length;
+    });
   }
 
   async #deleteAuditEvents(then: RawBuilder<Date>): Promise<number> {

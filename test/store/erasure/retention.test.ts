@@ -131,6 +131,56 @@ describe('retention', () => {
     expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);
   });
 
+  test('a thread that nobody has used is deleted after the days of the audit trail, with what it shows', async () => {
+    const days = [364, 366, 400];
+    const [used, unused, waiting] = await Promise.all(
+      days.map(async (age) => {
+        const one = await message(age, age === 400 ? 'waiting' : 'sent');
+        const turn = await one.turn();
+        if (turn === undefined) throw new Error('the turn was not written');
+        await store.threads.bindTask(one.key, `task-${age}`);
+        await store.results.claim(turn, '', ['result-1']);
+        const isThere = async () => (await store.threads.get(one.key)) !== undefined;
+        return { isThere, shown: async () => (await store.results.ofThread(one.key)).size };
+      }),
+    );
+    await store.retention.deleteExpired(keep);
+    for (const one of [used, waiting])
+      expect([await one?.isThere(), await one?.shown()]).toEqual([true, 1]);
+    expect([await unused?.isThere(), await unused?.shown()]).toEqual([false, 0]);
+  });
+
+  test('a thread stays as long as the rows of its messages, whatever the audit trail', async () => {
+    const one = await message(50, 'sent');
+    await store.retention.deleteExpired({ ...keep, audit: 1 });
+    expect((await one.thread()).task_title).toBeNull();
+  });
+
+  test('a thread whose message arrives meanwhile stays', async () => {
+    const one = await message(500, 'sent');
+    const { workspace, channel, thread_ts } = one.key;
+    await store.transaction(async (other) => {
+      await other.threads.lock(one.key);
+      await store.retention.deleteExpired(keep);
+      const ts = (Number(thread_ts) + 1).toFixed(6);
+      const reply = { thread_ts, user_id: 'U1', state: 'waiting', content: null, edited_ts: null } as const;
+      await other.messages.add({ workspace, channel, ts }, reply);
+    });
+    await store.retention.deleteExpired(keep);
+    expect(await one.thread()).toBeDefined();
+  });
+
+  test('which files the service has is forgotten after the days of the audit trail', async () => {
+    await sql`
+      insert into uploaded_files (workspace, slack_file_id, project_id, file_id, size_bytes, created_at)
+      select 'T1', 'F' || days, 'prj_1', 'file-1', 1, now() - days * interval '1 day' from unnest(array[364, 366]) as days`.execute(
+      kysely,
+    );
+    await store.retention.deleteExpired(keep);
+    const left = await sql`select slack_file_id from uploaded_files`.execute(kysely);
+    expect(left.rows).toEqual([{ slack_file_id: 'F364' }]);
+  });
+
   test('one odd row keeps no other from being erased', async () => {
     const [odd, plain] = [await message(8, 'sent'), await message(8, 'sent')];
     await sql`

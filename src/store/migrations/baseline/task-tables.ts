@@ -57,6 +57,7 @@ export const TASK_TABLES = `
     created_at timestamptz not null default now(),
     primary key (workspace, slack_file_id, project_id)
   );
+  create index uploaded_files_created on uploaded_files (created_at);
 
   -- An upload under way: the turn that claimed it, and what the storage has.
   create table uploads (

@@ -64,6 +64,7 @@ export const THREAD_TABLES = `
   create index threads_channel on threads (workspace, channel, (coalesce(task_started_at, created_at)) desc)
     where task_id is not null;
   create index threads_titled on threads (last_used_at) where task_title is not null;
+  create index threads_untitled on threads (last_used_at) where task_title is null;
 
   -- A person's message for the agent. Its key deduplicates the inbox.
   create table messages (

@@ -32,6 +32,7 @@ export const messageSchema = z.looseObject({
   thread_ts: optional(slackTs),
   edited: optional(z.looseObject({ ts: slackTs })),
   reply_count: optional(z.number()),
+  latest_reply: optional(slackTs),
   metadata: optional(
     z.looseObject({
       event_type: optional(z.string()),

@@ -75,12 +75,15 @@ const placeSchema = z.object({
   mentions_only: z.boolean().optional(),
   is_single: z.boolean().optional(),
   waiting: waitingSchema.optional(),
+  /** Of a channel: the threads in use that no page has shown so far, which are read if they were spoken in since then. */
+  roots: z.array(z.string()).optional(),
 });
 type Place = z.infer<typeof placeSchema>;
 
 /**
  * Jobs that read the messages of a gap in receiving, of one thread or channel each: the newest thread first, a page at a
- * time. The inbox ignores messages that it has; edits and deletions of messages that wait are applied. A message counts as
+ * time. A channel with many threads in use shows which of them were spoken in: only these are read, before other places.
+ * The inbox ignores messages that it has; edits and deletions of messages that wait are applied. A message counts as
  * deleted if a tombstone stands in its place, or if the whole thread lacks it twice, `lookAgainMs` apart.
  */
 export function backfillJobs(backfill: BackfillDeps): JobKind {
@@ -94,10 +97,15 @@ export function backfillJobs(backfill: BackfillDeps): JobKind {
   };
 }
 
-/** Tells a thread, or a direct message, that people may have written there in vain; a whole channel is not disturbed. */
+/**
+ * Tells a thread, or a direct message, that people may have written there in vain; a whole channel is not disturbed: the
+ * threads that it was to show are read by themselves.
+ */
 async function tellIncomplete(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
+  const { roots = [], since_ts } = placeSchema.parse(job.payload);
+  for (const root of roots) await deps.store.backfills.addThread({ ...job, thread_ts: root }, since_ts);
   if (job.thread_ts === CHANNEL_LEVEL && !isDirectChannel(job.channel)) return;
-  const key = `backfill/${placeSchema.parse(job.payload).since_ts}`;
+  const key = `backfill/${since_ts}`;
   await postJobNotice(deps, job, lease, { key, text: strings.messagesNotRead });
 }
 
@@ -115,11 +123,12 @@ async function readPlace(backfill: BackfillDeps, job: Job, lease: Lease): Promis
     const unseen = await messages.applyChanges(page, waiting?.unseen ?? []);
     await messages.takeIn(place, page, signal);
     const left = waiting && { ...waiting, unseen };
+    const roots = await messages.addSpokenIn(place, page);
     // The rest of the place stays unknown.
     if (page.isEndless) return await endIncomplete(deps, job, lease);
     if (page.nextCursor === undefined)
       return await atTheEnd(messages, place, left, deps.settings.lookAgainMs);
-    return { inMs: 0, payload: { ...place, waiting: left, cursor: page.nextCursor } };
+    return { inMs: 0, payload: { ...place, roots, waiting: left, cursor: page.nextCursor } };
   } catch (error) {
     if (signal.aborted || !(error instanceof SlackError) || transientFailure(error) !== undefined)
       throw error;
@@ -142,11 +151,12 @@ async function endIncomplete(deps: RelayDeps, job: Job, lease: Lease): Promise<J
 async function readPage(
   { readBack, people, bot }: WorkspaceClient,
   { channel, thread_ts }: Job,
-  { since_ts, cursor, waiting, is_single: isSingle }: Place,
+  { since_ts, cursor, waiting, roots = [], is_single: isSingle }: Place,
   signal: AbortSignal,
 ): Promise<HistoryPage | undefined> {
   const threadTs = thread_ts === CHANNEL_LEVEL ? undefined : thread_ts;
-  const oldest = waiting && isEarlierTs(waiting.oldest_ts, since_ts) ? waiting.oldest_ts : since_ts;
+  const known = [...roots, ...(waiting === undefined ? [] : [waiting.oldest_ts])];
+  const oldest = known.reduce((first, ts) => (isEarlierTs(ts, first) ? ts : first), since_ts);
   const latest = isSingle === true ? since_ts : undefined;
   const request = { channel, threadTs, oldest, latest, cursor, signal, priority: () => LOWEST_PRIORITY };
   try {
@@ -223,6 +233,18 @@ class BackfilledMessages {
       else if (message !== undefined && read.edited !== undefined)
         await this.#acceptChange({ kind: 'edit', message, editedTs: read.edited.ts }, message);
     }
+    return [...unseen];
+  }
+
+  /** Asks for the threads of a channel that were spoken in, by this page; after the last one, also for those that none had. */
+  async addSpokenIn({ roots = [], since_ts }: Place, page: HistoryPage): Promise<string[]> {
+    const unseen = new Set(roots);
+    const wasSpokenIn = ({ ts, reply_count: replies = 0, latest_reply: last }: ThreadMessage) =>
+      unseen.delete(ts) && (last === undefined ? replies > 0 : !isEarlierTs(last, since_ts));
+    const found = page.messages.filter(wasSpokenIn).map(({ ts }) => ts);
+    const isLast = page.nextCursor === undefined && !page.isEndless;
+    for (const thread_ts of isLast ? [...found, ...unseen] : found)
+      await this.#backfill.deps.store.backfills.addThread({ ...this.#job, thread_ts }, since_ts);
     return [...unseen];
   }
 

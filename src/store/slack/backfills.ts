@@ -3,6 +3,11 @@ import { CHANNEL_LEVEL, JOB_KIND, Jobs } from '../jobs/jobs.ts';
 import { countChanges, fromNow, isWaiting, millis, Queries, sameThread } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
 
+/** A channel with more used threads than this is read in their place: it shows which of them were spoken in. */
+const MANY_THREADS = 3;
+/** A thread that was spoken in is read before what the gap left to read by then (ms). */
+const SPOKEN_IN_AHEAD_MS = 60 * 60_000;
+
 /** The longest that waiting messages are held until they are looked for in Slack after a gap (ms). */
 const FIRST_LOOK_MS = 60_000;
 
@@ -21,7 +26,7 @@ const isInSlack = sql<boolean>`messages.resends_turn_id is null and messages.rev
 /** A gap in receiving, and what is read back after it. Times in ms. */
 export interface Gap {
   since: Date;
-  /** Threads that were used so long before the gap are read. */
+  /** Threads that were used so long before the gap are read; of a channel with many that began then, those that were spoken in. */
   threadsUsedMs: number;
   /** The top level of channels that were used so long before it is read. */
   channelsUsedMs: number;
@@ -51,27 +56,36 @@ export class Backfills extends Queries {
       used as (
         select channel, thread_ts from threads where ${wereUsed(threadsUsedMs)}
         union
-        select channel, thread_ts from waiting)
+        select channel, thread_ts from waiting),
+      known as (
+        select *, is_recent and count(*) filter (where is_recent) over (partition by channel) > ${MANY_THREADS} as is_covered
+        from (
+          select workspace, channel, thread_ts, adopted_ts, last_used_at, waiting,
+            waiting is null and to_timestamp(thread_ts::float8) > ${since}::timestamptz - ${millis(threadsUsedMs)} as is_recent
+          from used join threads using (channel, thread_ts) left join waiting using (channel, thread_ts)
+          where workspace = ${workspace} and not is_dormant) as ours),
+      covered as (select channel, jsonb_agg(thread_ts::text) as roots from known where is_covered group by channel)
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
       select workspace, ${JOB_KIND.backfill}, channel, thread_ts, '', '',
-        jsonb_strip_nulls(jsonb_build_object('since_ts', since_ts::text, 'waiting', waiting)),
+        jsonb_strip_nulls(jsonb_build_object('since_ts', since_ts::text, 'waiting', waiting, 'roots', roots)),
         -- They are due in this order.
         now() + row_number() over (order by waiting is null, last_used_at desc, thread_ts desc) * interval '1 microsecond'
       from (
-        select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at, waiting, 0 as place
-        from used join threads using (channel, thread_ts) left join waiting using (channel, thread_ts)
-        where workspace = ${workspace} and not is_dormant
+        select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at, waiting, null as roots, 0 as place
+        from known where not is_covered
         union all
-        select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at), null,
+        select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at), null, roots,
           row_number() over (order by max(last_used_at) desc)
-        from threads where ${wereUsed(Math.max(channelsUsedMs, quiet.usedMs))} group by workspace, channel
+        from threads left join covered using (channel)
+        where ${wereUsed(Math.max(channelsUsedMs, quiet.usedMs))} group by workspace, channel, roots
       ) as places
       where place <= ${quiet.most} or ${isUsed(channelsUsedMs)}
       on conflict (workspace, kind, channel, thread_ts, key) do update
         set version = jobs.version + 1, due_at = excluded.due_at, tried_since = null,
           payload = jsonb_strip_nulls(jsonb_build_object('waiting', jobs.payload -> 'waiting')) || excluded.payload
-            || jsonb_build_object('since_ts', least(
-            (jobs.payload ->> 'since_ts')::numeric, (excluded.payload ->> 'since_ts')::numeric)::text)`;
+            || jsonb_build_object(
+              'roots', coalesce(jobs.payload -> 'roots', '[]') || coalesce(excluded.payload -> 'roots', '[]'),
+              'since_ts', least((jobs.payload ->> 'since_ts')::numeric, (excluded.payload ->> 'since_ts')::numeric)::text)`;
     return countChanges(this.db, queued);
   }
 
@@ -87,7 +101,7 @@ export class Backfills extends Queries {
 
   /** Asks for one thread, unless it is to be read already. */
   async addThread(thread: ThreadKey, since_ts: SlackTs): Promise<void> {
-    await this.#addPlace(thread, { since_ts });
+    await this.#addPlace(thread, { since_ts }, '', -SPOKEN_IN_AHEAD_MS);
   }
 
   /** Asks for one message by itself; false if that was asked for before. */
@@ -99,8 +113,9 @@ export class Backfills extends Queries {
     { workspace, channel, thread_ts }: ThreadKey,
     payload: { since_ts: SlackTs; mentions_only?: true; is_single?: true },
     key = '',
+    inMs = 0,
   ): Promise<boolean> {
     const job = { workspace, kind: JOB_KIND.backfill, channel, thread_ts, key, payload };
-    return new Jobs(this.db).add(job);
+    return new Jobs(this.db).add(job, inMs);
   }
 }

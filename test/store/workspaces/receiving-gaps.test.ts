@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../../src/store/jobs/jobs.ts';
+import type { Job } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
@@ -158,6 +160,36 @@ describe('a gap in receiving', () => {
       await store.jobs.done(place, false);
     }
     expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
+  });
+
+  test('queues a channel in place of the many threads that began there lately, and keeps which they are', async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const roots = [1, 2, 3, 4].map((ago) => `${now - ago * 600}.000100`);
+    for (const root of roots) await thread('C1', root, 2 * minute);
+    for (const root of roots.slice(1)) await thread('C2', root, 3 * minute);
+    await thread('C1', '1700000001.000100', minute);
+    const since = new Date();
+    await store.backfills.addGap(workspace, gap(since));
+    const places: Job[] = [];
+    for (let place = await claim(); place !== undefined; place = await claim()) {
+      places.push(place);
+      await store.jobs.failed(place, 60 * minute);
+    }
+    const of = (id: string) => places.filter(({ channel }) => channel === id);
+    expect(of('C1').map(({ thread_ts }) => thread_ts)).toEqual(['1700000001.000100', CHANNEL_LEVEL]);
+    expect(of('C2')).toHaveLength(4);
+    const rootsOf = (payload: unknown) => z.object({ roots: z.array(z.string()) }).parse(payload).roots;
+    expect(rootsOf(of('C1')[1]?.payload).sort()).toEqual([...roots].sort());
+    // What a later gap finds is joined to it.
+    await thread('C1', `${now - 3_000}.000100`, 0);
+    await store.backfills.addGap(workspace, gap(new Date()));
+    const [later] = await database.kysely
+      .selectFrom('jobs')
+      .selectAll()
+      .where('channel', '=', 'C1')
+      .where('thread_ts', '=', CHANNEL_LEVEL)
+      .execute();
+    expect(new Set(rootsOf(later?.payload)).size).toBe(5);
   });
 
   test('queues the last used of quieter channels, too, as many as it may', async () => {

@@ -7,6 +7,7 @@ import { type InProcessSandbox, startInProcessSandbox } from '../sandbox/in-proc
 import type { Message, Person } from '../sandbox/slack/slack-workspace.ts';
 import { CredentialGate } from '../src/calls/credential-gate.ts';
 import { createWorkspaceClient } from '../src/relay/runtime/deps.ts';
+import { measureUpkeep, type UpkeepScale } from './crowd-upkeep.ts';
 import { SLACK_LIMITS } from './live.ts';
 import { percentile, round } from './statistics.ts';
 
@@ -16,6 +17,17 @@ const SCALES = {
   short: { people: 1_500, seconds: 15, restSeconds: 10 },
 };
 type Scale = (typeof SCALES)['whole'];
+
+const UPKEEP: Record<keyof typeof SCALES, UpkeepScale> = {
+  whole: {
+    ...{ workspaces: 8_000, idleSeconds: 60, renewalSeconds: 25 },
+    ...{ messages: 30_000, people: 60_000, questions: 10 },
+  },
+  short: {
+    ...{ workspaces: 1_000, idleSeconds: 15, renewalSeconds: 12 },
+    ...{ messages: 5_000, people: 5_000, questions: 10 },
+  },
+};
 
 const OPENINGS_PER_MINUTE = 2_000;
 const MENTIONS_PER_MINUTE = 500;
@@ -142,11 +154,22 @@ function bytesPerActiveWorkspace(): number {
   return Math.round((used() - before) / ACTIVE_WORKSPACES);
 }
 
-/** Storms in a workspace, and how soon somebody who asks beside them is heard; `--short` takes two minutes. The last line is JSON. */
+/**
+ * Storms in a workspace, and how soon somebody who asks beside them is heard; what many workspaces and people cost.
+ * `--short` takes three minutes; `--upkeep` measures only the latter. The last line is JSON.
+ */
 export async function run(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { short: { type: 'boolean', default: false } } });
-  const scale = SCALES[values.short ? 'short' : 'whole'];
-  const bytes = bytesPerActiveWorkspace();
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({ args, options: { short: flag, upkeep: flag } });
+  const size = values.short ? 'short' : 'whole';
+  const storms = values.upkeep ? {} : await measureStorms(SCALES[size]);
+  const upkeep = await measureUpkeep(UPKEEP[size]);
+  console.table(upkeep);
+  console.log(JSON.stringify({ bench: 'crowd', ...SCALES[size], ...storms, ...upkeep }));
+}
+
+async function measureStorms(scale: Scale) {
+  const bytesPerWorkspace = bytesPerActiveWorkspace();
   const openings = await storm(scale, OPENINGS_PER_MINUTE, ({ people, sandbox }) => {
     const openers = people.slice(0, 1_000);
     let at = 0;
@@ -170,7 +193,5 @@ export async function run(args: string[]): Promise<void> {
     };
   });
   console.table({ openings, names, mentions });
-  console.log(
-    JSON.stringify({ bench: 'crowd', ...scale, bytesPerWorkspace: bytes, openings, names, mentions }),
-  );
+  return { bytesPerWorkspace, openings, names, mentions };
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, lchown, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { readCommandConfig } from '../src/config.ts';
 import { parseOptions, runCommand, UsageError } from '../src/operate/command-runner.ts';
-import { osUserFor, resetConfiguration } from '../src/postgres/data-folder.ts';
+import { osUserFor } from '../src/postgres/data-folder.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 import { findRunningServer } from '../src/postgres/running-server.ts';
 import { progressOf, unpackFolder } from './data-archive.ts';
@@ -17,6 +17,20 @@ Usage: ${USAGE}
 
   --from      the file; trust it like a program, because the database that it holds is run
   --replace   moves the database that is there aside; without it, the command refuses`;
+
+/** What each file of the server's configuration has: everything else is PostgreSQL's default, or given at the start. */
+const CONFIGURATION = {
+  'postgresql.conf': '',
+  'postgresql.auto.conf': '',
+  'pg_hba.conf': 'local all all scram-sha-256\n',
+  'pg_ident.conf': '',
+};
+
+/** Makes the configuration of the server our own again: a strange one could run programs. */
+async function resetConfiguration(data: string): Promise<void> {
+  for (const [name, content] of Object.entries(CONFIGURATION))
+    await writeFile(path.join(data, name), content, { mode: 0o600 });
+}
 
 /** What to restore, and where. */
 export interface RestoreRequest {

@@ -1,5 +1,18 @@
-import { ATTACHMENT_RESPONSES, ESSENTIAL_FIELDS } from '../../src/agent/service-schema.ts';
 import type { DriftCase } from './drift-cases.ts';
+
+/** The fields without which a response, or an item of a list, cannot be read. Any other may be missing or odd. */
+export const ESSENTIAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  project: ['id'],
+  task: ['id'],
+  message: ['id', 'role', 'content'],
+  'block of text': ['text'],
+  file: ['id'],
+  result: ['result_id'],
+  list: ['data'],
+  'part links': ['part_urls'],
+};
+/** Without a field of these, the file of a person is left out; the answer still comes. */
+export const ATTACHMENT_RESPONSES: readonly string[] = ['file', 'part links'];
 
 /** The calls that a message needs: where one is refused, the thread says that the message was not sent. */
 export const SENDING_CALLS: readonly string[] = [

@@ -8,20 +8,6 @@ import { contentSchema, truncatedCopy } from './content-blocks.ts';
  * the known values), and ids are opaque. A field that cannot be read is unknown, unless it is essential.
  */
 
-/** The fields without which a response, or an item of a list, cannot be read. Any other may be missing or odd. */
-export const ESSENTIAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  project: ['id'],
-  task: ['id'],
-  message: ['id', 'role', 'content'],
-  'block of text': ['text'],
-  file: ['id'],
-  result: ['result_id'],
-  list: ['data'],
-  'part links': ['part_urls'],
-};
-/** Without a field of these, the file of a person is left out; the answer still comes. */
-export const ATTACHMENT_RESPONSES: readonly string[] = ['file', 'part links'];
-
 /** Ids are logged with each step: a longer one counts as invalid (characters). */
 export const MAX_ID_LENGTH = 200;
 const idSchema = z.string().min(1).max(MAX_ID_LENGTH);

@@ -94,20 +94,6 @@ export async function readPassword(data: string): Promise<string> {
   return (await readFile(path.join(data, PASSWORD_FILE), 'utf8')).trim();
 }
 
-/** What each file of the server's configuration has: everything else is PostgreSQL's default, or given at the start. */
-const CONFIGURATION = {
-  'postgresql.conf': '',
-  'postgresql.auto.conf': '',
-  'pg_hba.conf': 'local all all scram-sha-256\n',
-  'pg_ident.conf': '',
-};
-
-/** Makes the configuration of the server our own again: a strange one could run programs. */
-export async function resetConfiguration(data: string): Promise<void> {
-  for (const [name, content] of Object.entries(CONFIGURATION))
-    await writeFile(path.join(data, name), content, { mode: 0o600 });
-}
-
 /** The user that the server runs as if we are root: the owner of the files, or one without rights. */
 export function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
   return found === undefined || found.uid === 0 ? SERVER_USER : { uid: found.uid, gid: found.gid };

@@ -2,10 +2,10 @@ import camelcaseKeys from 'camelcase-keys';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
+import { ESSENTIAL_FIELDS } from '../../sandbox/fuzz/drift-essentials.ts';
 import { contentBlockSchema } from '../../src/agent/content-blocks.ts';
 import {
   doneSchema,
-  ESSENTIAL_FIELDS,
   fileSchema,
   messageListSchema,
   messageSchema,

@@ -1,7 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { SENDING_CALLS } from '../../sandbox/fuzz/drift-essentials.ts';
+import {
+  ATTACHMENT_RESPONSES,
+  ESSENTIAL_FIELDS,
+  SENDING_CALLS,
+} from '../../sandbox/fuzz/drift-essentials.ts';
 import { createAppLink, manifestVariant, readManifestFile } from '../../setup/manifest-file.ts';
-import { ATTACHMENT_RESPONSES, ESSENTIAL_FIELDS } from '../../src/agent/service-schema.ts';
 import { settingRows } from '../../src/config.ts';
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { agentWords } from '../../src/render/strings/index.ts';

@@ -37,26 +37,23 @@ export const slackFileSchema = z.looseObject({
 });
 export type SlackFile = z.infer<typeof slackFileSchema>;
 
-const FILE_REFUSAL_SENTENCES = {
-  missing_scope: 'Slack showed its sign-in page: add the files:read scope and install the app again.',
-  external: 'The file is hosted elsewhere; share the file itself instead of a link to it.',
-  deleted: 'The file was deleted; share it again.',
-  hidden_by_plan: "The workspace's plan hides this file; share it again.",
-  too_large: 'The file is larger than the bot accepts; share a smaller one.',
-  empty: 'The file is empty; share one with contents.',
-  canvas: 'Slack did not deliver the canvas; export it and share the export.',
-  list: 'Slack did not deliver the list; export it and share the export.',
-  post: 'Slack did not deliver the post; share its text as a file.',
-  not_a_file: 'Slack did not deliver this item; export it and share the export.',
-  access_denied: 'The bot has no access to this file; share it in this thread.',
-  processing: 'Slack is still processing the file; try again in a moment.',
-  broken_off: 'The download broke off; resume it from the first missing byte.',
-  changed: 'The file changed during the download; call files.info again and start over.',
-  other_host:
-    "The file's address does not belong to Slack, so the token was not sent there; check SLACK_API_URL.",
-};
-
-export type FileRefusalReason = keyof typeof FILE_REFUSAL_SENTENCES;
+/** Why a file is left out; `src/render/strings/file-transfer.ts` says what people can do about it. */
+export type FileRefusalReason =
+  | 'missing_scope'
+  | 'external'
+  | 'deleted'
+  | 'hidden_by_plan'
+  | 'too_large'
+  | 'empty'
+  | 'canvas'
+  | 'list'
+  | 'post'
+  | 'not_a_file'
+  | 'access_denied'
+  | 'processing'
+  | 'broken_off'
+  | 'changed'
+  | 'other_host';
 
 export class FileRefusedError extends SlackError {
   readonly code = 'file_refused';
@@ -66,7 +63,7 @@ export class FileRefusedError extends SlackError {
   constructor(fileId: string, reason: FileRefusalReason, cause?: unknown) {
     super(
       { method: `download of ${fileId}`, slackCode: reason, outcome: 'none', cause },
-      FILE_REFUSAL_SENTENCES[reason],
+      'The message goes without this file; the thread says why.',
     );
     this.reason = reason;
     this.fileId = fileId;

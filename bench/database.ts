@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { BotProcess, startBotProcess } from '../sandbox/bot-process.ts';
+import { limitsSetting } from '../sandbox/bot-settings.ts';
 import { startLoadBalancer } from '../sandbox/chaos/load-balancer.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { Channel, Person, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
 import { readConfig } from '../src/config.ts';
+import { RELAY_LIMITS } from '../src/limits.ts';
 import { encryptTokens } from '../src/relay/installations/token-rotation.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { Store } from '../src/store/store.ts';
@@ -29,6 +31,9 @@ const LONG_TURNS = 2;
 /** Turns of the bot and of the bare one, in turn. */
 const RATIO_ROUNDS = 4;
 const RATIO_TURNS = 15;
+/** What no measurement is to meet; and so that no look at a task falls into one. */
+const UNHURRIED = { editsPerMinute: 10_000, readsPerSecond: 1_000 };
+const UNWATCHED = { ...UNHURRIED, watchIntervalMs: 3_600_000 };
 const BARE_PROGRAM = fileURLToPath(new URL('bare-bot.ts', import.meta.url));
 /** One watch of an hour in one minute. */
 const WATCH_SPEED = 60;
@@ -122,8 +127,7 @@ class DatabaseBench {
             turn.write(`The answer to question ${question} is **42**.`);
           },
         },
-        // No look at a task falls into a measurement.
-        settings: { SLACK_EDITS_PER_MINUTE: '10000', AGENT_READS_PER_SECOND: '1000', WATCH_SECONDS: '3600' },
+        settings: limitsSetting(UNWATCHED),
       },
       undo,
     );
@@ -240,12 +244,9 @@ class DatabaseBench {
   /** Statements of watching one task for an hour after its answer, measured in a minute, less those of the same idle bot. */
   async #watchCost(idling: readonly Cost[]): Promise<number> {
     await this.#stopBots();
-    const { WATCH_SECONDS: _, ...settings } = this.#settings;
-    const { WATCH_SECONDS, WATCH_MINUTES } = readConfig(settings);
-    await this.#startIdleBot({
-      WATCH_MINUTES: String(WATCH_MINUTES / WATCH_SPEED),
-      WATCH_SECONDS: String(WATCH_SECONDS / WATCH_SPEED),
-    });
+    const { watchMs, watchIntervalMs } = RELAY_LIMITS;
+    const scaled = { watchMs: watchMs / WATCH_SPEED, watchIntervalMs: watchIntervalMs / WATCH_SPEED };
+    await this.#startIdleBot(limitsSetting({ ...UNHURRIED, ...scaled }));
     await this.#ask(this.#places[0], 0);
     const watched = await this.#measure(() => sleep(3_600_000 / WATCH_SPEED + 2_000));
     const idle = idling.at(-1);

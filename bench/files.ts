@@ -11,6 +11,7 @@ import { z } from 'zod';
 import type { AgentService } from '../sandbox/agent/agent-service.ts';
 import type { S3Location } from '../sandbox/agent/storage.ts';
 import { BotProcess } from '../sandbox/bot-process.ts';
+import { limitsSetting } from '../sandbox/bot-settings.ts';
 import { givenDatabaseUrl } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { SlackFile, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
@@ -54,7 +55,7 @@ async function measure(mib: number) {
         behaviour: { givesPartSize: false },
         script: async (turn) => turn.write('It is here.'),
       },
-      settings: { FILE_LIMIT_MIB: '1000000', FILES_LIMIT_MIB: '1000000' },
+      settings: { FILE_LIMIT_MIB: '1000000', ...limitsSetting({ maxMessageBytes: 1e12 }) },
     },
     undo,
   );

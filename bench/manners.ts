@@ -2,11 +2,7 @@ import { text as readText } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { textOf } from '../sandbox/agent/records.ts';
-import {
-  type InProcessSandbox,
-  type InProcessSandboxOptions,
-  startInProcessSandbox,
-} from '../sandbox/in-process-sandbox.ts';
+import { type InProcessSandbox, startInProcessSandbox } from '../sandbox/in-process-sandbox.ts';
 import { HeldAgent } from './held-agent.ts';
 import { type Judgement, judge, type SaidInThread, type ThreadRecord } from './manners-judge.ts';
 import { REMINDER, ScriptedHour, UNHURRIED_SECONDS } from './scripted-hour.ts';
@@ -32,10 +28,8 @@ export const HARM = [
 ] as const;
 
 /** For an hour that is played in seconds: without Slack's limits, and with more patience for a busy machine. */
-const HURRIED: Partial<InProcessSandboxOptions> = {
-  limits: { slackPace: 20, settledTaskMs: 5_000 },
-  slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 60_000, retryScale: 0.02 },
-};
+const HURRIED_LIMITS = { slackPace: 20, settledTaskMs: 5_000, editsPerMinute: 3_000 };
+const HURRIED_SLACK = { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 60_000, retryScale: 0.02 } as const;
 
 /** What the sandbox tells the hour, and the hour tells its agent. */
 type HourPlayers = Pick<Stage, 'heldAgent'> & { ended: Set<string> };
@@ -45,6 +39,7 @@ function startSandbox(
   { heldAgent, ended }: HourPlayers,
   databaseUrl: string | undefined,
 ): Promise<InProcessSandbox> {
+  const isHurried = seconds < UNHURRIED_SECONDS;
   return startInProcessSandbox({
     databaseUrl,
     onTurnStep: ({ message_ts }, step) => void (step === 'finished' && ended.add(message_ts)),
@@ -52,10 +47,9 @@ function startSandbox(
     agent: { pace: seconds / 3_600, script: heldAgent.script() },
     settings: {
       AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
-      REMIND_SECONDS: String(Math.max(1, (30 * seconds) / 3_600)),
-      ...(seconds < UNHURRIED_SECONDS && { SLACK_EDITS_PER_MINUTE: '3000' }),
     },
-    ...(seconds < UNHURRIED_SECONDS && HURRIED),
+    ...(isHurried && { slack: HURRIED_SLACK }),
+    limits: { remindMs: Math.max(1_000, (30_000 * seconds) / 3_600), ...(isHurried && HURRIED_LIMITS) },
   });
 }
 

@@ -73,7 +73,7 @@ async function heldByStop(stage: Stage, channel: Channel): Promise<void> {
   await thread.tells('grace');
   thread.say('alan', 'stop', 'talk');
   await thread.answered(asked);
-  await thread.shows('waiting here since alan');
+  await thread.shows(strings.messagesPaused(1));
   await thread.press(['grace'], 'send_now');
   await thread.press(['ada', 'alan'], 'send_paused', (name) => `${name} sent 1 message`);
   await thread.answered(next);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { BotProcess } from '../sandbox/bot-process.ts';
+import { limitsSetting } from '../sandbox/bot-settings.ts';
 import { chaosAgent } from '../sandbox/chaos/chaos-agent.ts';
 import { Conversation, DeliveryTracker } from '../sandbox/chaos/conversation.ts';
 import { findDamage } from '../sandbox/chaos/damage.ts';
@@ -133,7 +134,7 @@ async function measure(minutes: number, seed: number) {
           minPartSize: 1,
         },
       },
-      settings: { SLACK_EDITS_PER_MINUTE: '400' },
+      settings: limitsSetting({ editsPerMinute: 400 }),
     },
     undo,
   );

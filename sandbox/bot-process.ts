@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The program that operators start, or what BOT_PROGRAM names in its place. */
+/** The program that operators start, with limits of its own (`limitsSetting`), or what BOT_PROGRAM names in its place. */
 export function mainProgram(): string {
-  return process.env.BOT_PROGRAM ?? fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  return process.env.BOT_PROGRAM ?? fileURLToPath(new URL('./scaled-bot.ts', import.meta.url));
 }
 
 const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });

@@ -1,3 +1,4 @@
+import type { RelayLimits } from '../src/limits.ts';
 import type { AgentService } from './agent/agent-service.ts';
 import type { DatabaseConnection } from './chaos/bot-database.ts';
 import { connectionUrl } from './postgres-server.ts';
@@ -10,6 +11,14 @@ export const UNLIMITED_QUOTAS = {
   TURNS_AT_ONCE_PERSON: '0',
   TURNS_AT_ONCE_WORKSPACE: '0',
 } as const;
+
+/** What is other in a sandbox than in the field: its service is never slow. */
+export const SANDBOX_LIMITS: Partial<RelayLimits> = { resendMs: 3_000 };
+
+/** The environment variable from which a process of the bot takes its limits, beside those of every sandbox. */
+export function limitsSetting(limits: Partial<RelayLimits>): { BOT_LIMITS: string } {
+  return { BOT_LIMITS: JSON.stringify({ ...SANDBOX_LIMITS, ...limits }) };
+}
 
 /** The environment variables with which a bot finds both services; its token and database come on top. */
 export function serviceSettings(
@@ -26,7 +35,7 @@ export function serviceSettings(
     AGENT_API_KEY: agent.apiKey,
     AGENT_DIALECT: JSON.stringify({ leastPartBytes: agent.behaviour.minPartSize }),
     PRIVATE_HOSTS: '127.0.0.1',
-    RESEND_SECONDS: '3',
+    ...limitsSetting({}),
     PORT: '0',
     METRICS_PORT: '0',
     HOST: '127.0.0.1',
@@ -61,15 +70,14 @@ export function chaosSettings(
   agent: AgentService,
   transport: 'http' | 'socket',
   database: DatabaseConnection | { dataFolder: string },
-  delaySeconds = 0,
+  { delaySeconds = 0, ...limits }: Partial<RelayLimits> & { delaySeconds?: number } = {},
 ): Record<string, string> {
   return {
     ...serviceSettings(slack, agent, transport),
     ...UNLIMITED_QUOTAS,
     // A call that the service handles late must have had its effect before it is repeated.
-    RESEND_SECONDS: String(Math.max(10, delaySeconds * 1.5)),
+    ...limitsSetting({ resendMs: Math.max(10_000, delaySeconds * 1_500), editsPerMinute: 400, ...limits }),
     SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_EDITS_PER_MINUTE: '400',
     ...('dataFolder' in database
       ? { DATA_FOLDER: database.dataFolder }
       : { DATABASE_URL: connectionUrl(database) }),

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type AppOverrides, startApp, type TaskthreadApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import { SANDBOX_LIMITS } from './bot-settings.ts';
 import { givenDatabaseUrl } from './postgres-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
@@ -48,7 +49,8 @@ async function startBot(
   options: InProcessSandboxOptions,
   slack: SlackWorkspace,
 ): Promise<TaskthreadApp> {
-  const { log, limits, onTurnStep, probeMs } = options;
+  const { log, onTurnStep, probeMs } = options;
+  const limits = { ...SANDBOX_LIMITS, ...options.limits };
   const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, limits, onTurnStep, probeMs });
   if (options.transport === 'http') {
     await slack.useHttp({ eventsUrl: `http://127.0.0.1:${bot.port}/slack/events` });

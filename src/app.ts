@@ -8,6 +8,7 @@ import { type AppOverrides, openStorage } from './app/storage.ts';
 import { createControls, createTurns } from './app/turns.ts';
 import { CREDENTIAL_SETTINGS, openWorkspaces } from './app/workspaces.ts';
 import type { Config } from './config.ts';
+import { RELAY_LIMITS } from './limits.ts';
 import { Telemetry } from './operate/telemetry.ts';
 import { JOB_KIND } from './store/jobs/jobs.ts';
 import { readStats } from './store/stats.ts';
@@ -38,7 +39,8 @@ export async function startApp(
 ): Promise<TaskthreadApp> {
   await using cleanup = new AsyncDisposableStack();
   const telemetry = new Telemetry(log, overrides.droppedLines);
-  const context = { config, log, telemetry, overrides };
+  const limits = { ...RELAY_LIMITS, ...overrides.limits };
+  const context = { config, limits, log, telemetry, overrides };
   const storage = await openStorage(context, cleanup);
   const identity = await identifyBot(config, log);
   const workspaces = await openWorkspaces(context, storage, identity, cleanup);

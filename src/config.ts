@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { distance } from 'fastest-levenshtein';
 import { parseServiceUrl } from './agent/network-address.ts';
-import { type Config, settingNotes, settingsSchema } from './config/settings.ts';
+import {
+  type Config,
+  fixedSettings,
+  renamedSettings,
+  settingGroups,
+  settingNotes,
+  settingsSchema,
+} from './config/settings.ts';
 
 export type { Config } from './config/settings.ts';
 
@@ -47,7 +54,12 @@ function readSettings(environment: Environment, conflicts: typeof findConflicts)
   const config = settingsSchema.parse(valid);
   const known = [...settingNotes.keys(), ...secrets.map((name) => `${name}_FILE`)];
   const misspelt = misspeltNames(Object.keys(given), known);
-  const all = [...misspelt, ...problems.values(), ...conflicts(config, set, problems)];
+  const all = [
+    ...formerNames(Object.keys(given)),
+    ...misspelt,
+    ...problems.values(),
+    ...conflicts(config, set, problems),
+  ];
   if (all.length > 0) throw new ConfigError(all);
   return config;
 }
@@ -98,13 +110,25 @@ export function secretValues(config: Config): string[] {
   });
 }
 
-/** One row per setting, for docs/settings.md and --help. */
-export function settingRows(): { name: string; fallback: string; what: string; secret: boolean }[] {
+/** A setting for docs/settings.md and --help. */
+interface SettingRow {
+  group: string;
+  name: string;
+  fallback: string;
+  what: string;
+  secret: boolean;
+}
+
+/** One row per setting, those of a group together. */
+export function settingRows(): SettingRow[] {
+  let group = '';
   return Object.entries(settingsSchema.shape).map(([name, schema]) => {
+    group = settingGroups.get(name) ?? group;
     const empty = schema.safeParse(undefined);
     const value = empty.success && empty.data !== undefined ? formatDefault(empty.data) : '';
     const note = settingNotes.get(name);
     return {
+      group,
       name,
       fallback: empty.success && note?.required !== true ? value : 'required',
       what: describeSetting(name),
@@ -157,6 +181,15 @@ function readSecretFiles(set: Environment, secrets: readonly string[]) {
   return { read, problems };
 }
 
+/** A sentence for each setting of an earlier release. */
+function* formerNames(given: readonly string[]): Iterable<string> {
+  for (const name of given) {
+    const now = renamedSettings.get(name);
+    if (now !== undefined) yield `${name} is now called ${now}: rename it.`;
+    if (fixedSettings.has(name)) yield `${name} is no setting any more: remove it. Its value is fixed.`;
+  }
+}
+
 /** How many letters may differ in a name of this length; shorter ones look too much like those of other programs. */
 function mayDiffer({ length }: string): number {
   if (length < 6) return 0;
@@ -168,8 +201,9 @@ function* misspeltNames(given: readonly string[], settings: readonly string[]): 
   const isSet = (setting: string) =>
     [setting, `${setting}_FILE`, setting.replace(/_FILE$/, '')].some((name) => given.includes(name));
   const unset = settings.filter((setting) => !isSet(setting));
+  const known = new Set([...settings, ...renamedSettings.keys(), ...fixedSettings]);
   for (const name of given) {
-    if (settings.includes(name) || /^(?:https?|no)_proxy$/i.test(name)) continue;
+    if (known.has(name) || /^(?:https?|no)_proxy$/i.test(name)) continue;
     const meant = unset.find((setting) => distance(name.toUpperCase(), setting) <= mayDiffer(setting));
     if (meant !== undefined)
       yield `${name} is not a setting of Taskthread, and ${meant} is not set. Rename it to ${meant}, or set that too.`;

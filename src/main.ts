@@ -30,8 +30,11 @@ const CLOSE_TIMEOUT_MS = 11_000;
 
 const [argument] = process.argv.slice(2);
 if (argument === '--help') {
-  console.log('Taskthread brings a hosted AI agent into Slack. It is configured by environment variables:\n');
-  for (const { name, fallback, what, secret } of settingRows()) {
+  console.log('Taskthread brings a hosted AI agent into Slack. It is configured by environment variables:');
+  let shown = '';
+  for (const { group, name, fallback, what, secret } of settingRows()) {
+    if (group !== shown) console.log(`\n${group}\n`);
+    shown = group;
     console.log(`  ${name}${fallback === '' ? '' : ` (${fallback})`}`);
     console.log(`      ${what}${secret ? ` (Or set ${name}_FILE to a file that contains it.)` : ''}`);
   }
@@ -50,8 +53,7 @@ async function run(): Promise<void> {
     const destination = standardOutput(() => {
       droppedLines += 1;
     });
-    const { LOG_LEVEL: level, LOG_NUMBERS: numbers } = config;
-    const log = createLogger({ level, numbers, redaction, destination });
+    const log = createLogger({ level: config.LOG_LEVEL, redaction, destination });
     useProxy(config);
     await requireFreePort(config);
     const app = await startApp(config, log, {

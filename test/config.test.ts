@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { fixedSettings, renamedSettings } from '../src/config/settings.ts';
 import { ConfigError, readCommandConfig, readConfig, secretValues, settingRows } from '../src/config.ts';
 
 const whole = {
@@ -28,11 +29,25 @@ describe('settings', () => {
     expect(config.AGENT_DIALECT.cursorParam).toBe('after_id');
   });
 
-  test('newer blocks can be left out, and others do not exist', () => {
-    expect(readConfig(whole).REPLY_BLOCKS).toEqual(['plan', 'data_table']);
-    expect(readConfig({ ...whole, REPLY_BLOCKS: 'data_table' }).REPLY_BLOCKS).toEqual(['data_table']);
-    expect(readConfig({ ...whole, REPLY_BLOCKS: 'none' }).REPLY_BLOCKS).toEqual([]);
-    expect(errorOf({ ...whole, REPLY_BLOCKS: 'hologram' })).toContain('REPLY_BLOCKS is invalid');
+  test('are at most fifty', () => {
+    expect(settingRows().length).toBeLessThanOrEqual(50);
+  });
+
+  test('of an earlier release are refused with what to do instead', () => {
+    expect(errorOf({ ...whole, ADMITS: 'guests' })).toContain(
+      'ADMITS is now called ALLOWED_USERS: rename it.',
+    );
+    expect(
+      errorOf({ ...whole, WATCH_MINUTES: '5', FILES_LIMIT_MIB: '9' })
+        .split('\n')
+        .slice(1),
+    ).toEqual([
+      '  WATCH_MINUTES is no setting any more: remove it. Its value is fixed.',
+      '  FILES_LIMIT_MIB is no setting any more: remove it. Its value is fixed.',
+    ]);
+    const names = settingRows().map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining([...renamedSettings.values()]));
+    expect(names.filter((name) => fixedSettings.has(name) || renamedSettings.has(name))).toEqual([]);
   });
 
   test('the database may not have so few connections that a renewal of tokens waits for itself', () => {
@@ -105,7 +120,7 @@ describe('settings', () => {
     for (const [name, meant] of [
       ['KEEP_WORD_DAYS', 'KEEP_WORDS_DAYS'],
       ['LOGLEVEL', 'LOG_LEVEL'],
-      ['admits', 'ADMITS'],
+      ['allowed_users', 'ALLOWED_USERS'],
       ['SECRET_KEY_FLIE', 'SECRET_KEY_FILE'],
     ] as const)
       expect(errorOf({ ...whole, [name]: '1' })).toContain(`Rename it to ${meant}`);

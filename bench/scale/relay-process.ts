@@ -5,6 +5,7 @@ import { AgentClient } from '../../src/agent/agent-client.ts';
 import { relaySettings } from '../../src/app/turns.ts';
 import { CredentialGate } from '../../src/calls/credential-gate.ts';
 import { readConfig, secretValues } from '../../src/config.ts';
+import { RELAY_LIMITS } from '../../src/limits.ts';
 import { createLogger, Redactor } from '../../src/operate/logger.ts';
 import { Telemetry } from '../../src/operate/telemetry.ts';
 import { Inbox } from '../../src/relay/inbox/inbox.ts';
@@ -37,7 +38,6 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     SLACK_API_URL: where.slackApiUrl,
     AGENT_BASE_URL: where.agentUrl,
     AGENT_API_KEY: 'one for each workspace',
-    AGENT_READS_PER_SECOND: String(readsPerSecond),
     PRIVATE_HOSTS: '127.0.0.1',
     // All of a workspace's replies are one person's.
     TURNS_PER_HOUR_PERSON: '0',
@@ -73,7 +73,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
           rateLimitStore,
           isDistributed: false,
           showAgentSessions: false,
-          editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
+          editsPerMinute: RELAY_LIMITS.editsPerMinute,
           maxFileBytes: 0,
           onCall: watch.onSlackCall,
           onEdit: watch.onSlackEdit,
@@ -82,7 +82,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
         new CredentialGate({ setting: `SLACK_BOT_TOKEN of ${workspace}`, log }),
       ),
     );
-    const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
+    const rate = new ReadRate(readsPerSecond);
     const agent = new AgentClient({
       baseUrl: where.agentUrl,
       apiKey: serviceKeyOf(workspace),
@@ -104,7 +104,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const deps: RelayDeps = {
     store,
     log,
-    settings: relaySettings(config, undefined),
+    settings: relaySettings(config, undefined, RELAY_LIMITS),
     workspace: (id) => workspaces.get(id),
     enqueue: () => Promise.reject(new Error('nothing here asks for a turn in a transaction')),
     rendering: new RenderQueue(),

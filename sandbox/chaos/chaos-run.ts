@@ -47,7 +47,7 @@ const INTERVENTION_CHANCE = 0.6;
 const STREAM_SETTINGS = { DM_STREAMS: 'true', AGENT_SESSIONS: 'true' };
 const STREAMED_SHARE = 0.5;
 /** Where the agent asks: who asked is reminded soon. */
-const QUESTION_SETTINGS = { SILENCE_SECONDS: '1', REMIND_SECONDS: '1.5' };
+const QUESTION_LIMITS = { silenceMs: 1_000, remindMs: 1_500 };
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -99,10 +99,12 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
-    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, options.delay),
+    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, {
+      delaySeconds: options.delay,
+      ...(questions && QUESTION_LIMITS),
+    }),
     ...tls?.settings,
     ...(streams ? STREAM_SETTINGS : {}),
-    ...(questions ? QUESTION_SETTINGS : {}),
     ...(options.otherHosts ? OWN_HOST_SETTINGS : {}),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });

@@ -1,4 +1,5 @@
 import type { AgentScript } from '../agent/agent-script.ts';
+import { limitsSetting } from '../bot-settings.ts';
 import { type MultiWorkspaceBotOptions, startMultiWorkspaceBot } from '../multi-workspace-bot.ts';
 import { type Message, seededRandom, type Team } from '../slack/slack-workspace.ts';
 import { chaosAgent } from './chaos-agent.ts';
@@ -54,7 +55,7 @@ export async function startPoisonScene(
         limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
         ...(kind.rotation !== undefined && { rotation: kind.rotation }),
       },
-      settings: { SLACK_EDITS_PER_MINUTE: '400', ...settings },
+      settings: { ...limitsSetting({ editsPerMinute: 400 }), ...settings },
       ...options,
     },
     undo,

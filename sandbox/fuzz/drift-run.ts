@@ -195,13 +195,11 @@ async function startSandbox(
       refusalMs: ONE_MINUTE_MS,
       badThingMs: 10 * ONE_MINUTE_MS,
       lookAgainMs: ONE_MINUTE_MS,
-    },
-    settings: {
-      RESEND_SECONDS: String((2 * ONE_MINUTE_MS) / 1_000),
-      BACKGROUND_WAIT_SECONDS: String(ONE_MINUTE_MS / 1_000),
-      SLACK_EDITS_PER_MINUTE: '3000',
-      WATCH_SECONDS: '0.3',
-      WATCH_MINUTES: '0.05',
+      resendMs: 2 * ONE_MINUTE_MS,
+      maxBackgroundWaitMs: ONE_MINUTE_MS,
+      editsPerMinute: 3_000,
+      watchIntervalMs: 300,
+      watchMs: 3_000,
     },
   });
   undo.defer(() => sandbox.stop());

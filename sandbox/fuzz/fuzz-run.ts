@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
 import { compileCacheSettings, startBotProcess } from '../bot-process.ts';
-import { serviceSettings } from '../bot-settings.ts';
+import { limitsSetting, serviceSettings } from '../bot-settings.ts';
 import { HeapCollector, openHeapMonitor } from '../heap-collector.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
@@ -116,11 +116,11 @@ async function prepare(seed: number, given: FuzzOptions['database'], undo: Async
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
     ...HeapCollector.environment,
-    SLACK_EDITS_PER_MINUTE: '3000',
     DATABASE_URL: connectionUrl(database),
   };
   const start = async (name: 'http' | 'socket') => {
-    const settings = { ...shared, ...serviceSettings(slack, agent, name) };
+    const limits = limitsSetting({ editsPerMinute: 3_000 });
+    const settings = { ...shared, ...serviceSettings(slack, agent, name), ...limits };
     const bot = await startBotProcess(settings, join(folder, `${name}.log`), undo);
     const memory = await openHeapMonitor(bot.port ?? 0, bot.logFile);
     undo.defer(async () => memory.close());

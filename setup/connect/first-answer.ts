@@ -76,7 +76,7 @@ export function adviceForSilence(appId: string | undefined, isHttp: boolean): st
     isHttp
       ? 'Slack shows the Request URL there as verified. If not, choose "Retry".'
       : `Socket Mode is on (${appPage(appId, 'socket-mode')}), and no other process runs with the same tokens.`,
-    'You are a full member of the workspace; ADMITS lets in guests.',
+    'You are a full member of the workspace; ALLOWED_USERS lets in guests.',
     'npm run doctor, in another terminal, tries everything again.',
   ];
 }

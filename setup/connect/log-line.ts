@@ -2,8 +2,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 
 const lineSchema = z.looseObject({
-  /** A name, or with LOG_NUMBERS a number. */
-  level: z.union([z.number(), z.string().transform((name) => pino.levels.values[name] ?? 0)]),
+  level: z.string().transform((name) => pino.levels.values[name] ?? 0),
   msg: z.string(),
   step: z.string().optional(),
   outcome: z.string().nullish(),

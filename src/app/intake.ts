@@ -33,14 +33,14 @@ export function createIntake(
   { stopTriggers, afterEvent }: Controls,
   { steps }: Features,
 ) {
-  const { config, log, telemetry } = context;
+  const { config, limits, log, telemetry } = context;
   const { installations, oauth, ownPosts } = workspaces;
   const slackApp = createSlackApp(context, storage, workspaces);
   const gapDetector = new EventGapDetector({
     store: deps.store,
     workspaces: () => installations.ids(),
     canReceiveEvents: () => slackApp.isReceiving,
-    minGapMs: config.GAP_MINUTES * 60_000,
+    minGapMs: limits.minGapMs,
     rebuildConnections: async () => slackApp.socketMode?.rebuild(),
     log,
   });
@@ -66,7 +66,7 @@ export function createIntake(
     workspaceFor: (event) => sharedChannels.workspaceFor(event),
     bot: async (at) => (await installations.find(at))?.bot,
     onUninstallEvent: oauth?.acceptUninstallEvent,
-    otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
+    otherBots: async (at) => (await accessPolicyFor(deps, at)).allowedBots,
     isHuman: async ({ workspace, person }) => {
       const { people } = deps.workspace(workspace) ?? {};
       const late = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
@@ -93,11 +93,11 @@ export function createIntake(
 }
 
 function createSlackApp(
-  { config, log }: AppContext,
+  { config, limits, log }: AppContext,
   { store, leaseStore }: Storage,
   { installations, oauth, own }: Workspaces,
 ): SlackApp {
-  const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret = '', SLACK_SOCKETS } = config;
+  const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret = '' } = config;
   const transport: EventTransport =
     appToken === undefined
       ? { kind: 'http', signingSecret }
@@ -108,7 +108,7 @@ function createSlackApp(
             leaseStore.socketLeases,
             own?.id ?? ANY_WORKSPACE,
             appToken,
-            SLACK_SOCKETS,
+            limits.mostSockets,
           ),
         };
   return new SlackApp({

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { CredentialGateOptions } from '../calls/credential-gate.ts';
 import { within } from '../calls/retries-and-waits.ts';
 import type { Config } from '../config.ts';
+import type { RelayLimits } from '../limits.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
 import { startEmbeddedServer } from '../postgres/embedded-server.ts';
-import type { RelayLimits } from '../relay/runtime/deps.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { ProcessLock } from '../store/queue/process-lock.ts';
 import { ProcessRegistry } from '../store/queue/process-registry.ts';
@@ -33,6 +33,7 @@ export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {
 /** What each part of the app is built with. */
 export interface AppContext {
   readonly config: Config;
+  readonly limits: RelayLimits;
   readonly log: Logger;
   readonly telemetry: Telemetry;
   readonly overrides: AppOverrides;

@@ -1,6 +1,7 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
 import { showTaskTitle } from '../features/suggested-prompts.ts';
+import type { RelayLimits } from '../limits.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';
@@ -14,7 +15,7 @@ import { ResultLinks } from '../relay/replies/lasting-links.ts';
 import { postLaterResults } from '../relay/replies/result-posts.ts';
 import { postReviews } from '../relay/replies/review-posts.ts';
 import type { ChannelActor, MessagePress, TurnPress } from '../relay/runtime/control-request.ts';
-import type { RelayDeps, RelayLimits } from '../relay/runtime/deps.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
 import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
 import { JobRunner } from '../relay/runtime/job-runner.ts';
 import { RenderQueue } from '../relay/runtime/render-queue.ts';
@@ -35,7 +36,7 @@ export type Turns = ReturnType<typeof createTurns>;
 
 /** Builds what runs turns. */
 export function createTurns(
-  { config, log, telemetry, overrides }: AppContext,
+  { config, limits, log, telemetry }: AppContext,
   { store, leaseStore, holder }: Storage,
   { installations, accounts }: Workspaces,
 ) {
@@ -45,7 +46,7 @@ export function createTurns(
       ? new ResultLinks({ secretKeys, publicUrl })
       : undefined;
   const workspace = (id: string) => installations.workspace(id);
-  const settings = relaySettings(config, links, overrides.limits);
+  const settings = relaySettings(config, links, limits);
   const deps: RelayDeps = {
     store,
     log,
@@ -118,65 +119,38 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
   };
 }
 
-const RELAY_LIMITS: RelayLimits = {
-  settledTaskMs: 60_000,
-  refusalMs: 60_000,
-  badThingMs: 9.5 * 60_000,
-  lookAgainMs: 60_000,
-  linkMs: 20_000,
-  linkAgeMs: 30_000,
-  slackPace: 1,
-};
 const MEBIBYTE = 1024 * 1024;
 
 /** The relay's settings. */
 export function relaySettings(
   config: Config,
   links: ResultLinks | undefined,
-  limits: Partial<RelayLimits> = {},
+  limits: RelayLimits,
 ): RelayDeps['settings'] {
   return {
+    ...limits,
     skill: config.AGENT_SKILL,
     supportedTaskOptions: supportedTaskOptions(config.AGENT_DIALECT),
-    maxTranscriptMessages: config.TRANSCRIPT_MESSAGES,
-    maxTranscriptCharacters: config.TRANSCRIPT_CHARACTERS,
     fileLimits: {
       maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
-      maxMessageBytes: config.FILES_LIMIT_MIB * MEBIBYTE,
-      maxMessageFiles: config.FILES_MOST,
+      maxMessageBytes: limits.maxMessageBytes,
+      maxMessageFiles: limits.maxMessageFiles,
       allowedTypes: config.FILE_TYPES_ALLOWED,
       refusedTypes: config.FILE_TYPES_REFUSED,
     },
-    results: {
-      maxInlineBytes: config.INLINE_LIMIT_MIB * MEBIBYTE,
-      maxTableBytes: config.TABLE_LIMIT_KIB * 1024,
-      followUpMs: config.WATCH_MINUTES * 60_000,
-      followUpIntervalMs: config.WATCH_SECONDS * 1_000,
-      stableLink: links === undefined ? undefined : (result) => links.create(result),
-    },
-    ...RELAY_LIMITS,
-    ...limits,
-    maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
-    resendMs: config.RESEND_SECONDS * 1_000,
-    silenceMs: config.SILENCE_SECONDS * 1_000,
-    waitingMs: config.WAITING_SECONDS * 1_000,
-    remindMs: config.REMIND_SECONDS * 1_000,
-    passOnMs: config.PASS_ON_SECONDS * 1_000,
-    maxReplyMessages: config.REPLY_MESSAGES,
-    newBlocks: config.REPLY_BLOCKS,
+    stableLink: links === undefined ? undefined : (result) => links.create(result),
     streamsDirectMessages: config.DM_STREAMS,
-    stopReaction: config.STOP_REACTION,
     feedbackChannel: config.FEEDBACK_CHANNEL,
-    controlsBy: config.CONTROLS_BY,
+    taskControl: config.TASK_CONTROL,
     answers: {
       channels: config.ANSWERS_IN,
       directMessages: config.DIRECT_MESSAGES,
       groupMessages: config.GROUP_MESSAGES,
     },
-    admits: config.ADMITS,
+    allowedUsers: config.ALLOWED_USERS,
     noInstructions: whyNoInstructions(config),
-    listenMode: config.LISTENS_TO,
-    admitsBots: config.ADMITS_BOTS,
+    listenMode: config.LISTEN_MODE,
+    allowedBots: config.ALLOWED_BOTS,
     quotas: {
       hourPerson: config.TURNS_PER_HOUR_PERSON,
       hourWorkspace: config.TURNS_PER_HOUR_WORKSPACE ?? defaultWorkspaceQuota(config),

@@ -22,7 +22,7 @@ export async function openWorkspaces(
   identity: TokenIdentity | undefined,
   cleanup: AsyncDisposableStack,
 ) {
-  const { config, log, telemetry, overrides } = context;
+  const { config, limits, log, telemetry, overrides } = context;
   const redactSecret = overrides.onSecret ?? (() => () => undefined);
   const ownPosts = new Set<(workspace: string) => void>();
   const { registry: installations, oauthInstallations: oauth } = await openRegistry({
@@ -32,8 +32,8 @@ export async function openWorkspaces(
     workspaceOptions: {
       slackApiUrl: config.SLACK_API_URL,
       isDistributed: config.SLACK_DISTRIBUTED,
-      editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
-      pace: overrides.limits?.slackPace,
+      editsPerMinute: limits.editsPerMinute,
+      pace: limits.slackPace,
       showAgentSessions: config.AGENT_SESSIONS,
       maxFileBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
       rateLimitStore: telemetry.withPermitMetrics(new SharedRateLimits(database.kysely)),
@@ -55,7 +55,7 @@ export async function openWorkspaces(
     clientOptions: {
       serviceOptions: config.AGENT_DIALECT,
       allowedHosts: config.PRIVATE_HOSTS,
-      readsPerSecond: config.AGENT_READS_PER_SECOND,
+      readsPerSecond: limits.readsPerSecond,
       onAttempt: telemetry.onServiceAttempt,
       log,
     },

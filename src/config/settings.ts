@@ -34,25 +34,11 @@ const hostList = stringList
 /** File extensions and MIME types separated by commas. */
 const fileTypeList = stringList.pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
 
-/** Newer blocks of Slack, separated by commas; `none` for none. */
-const newBlockList = z
-  .string()
-  .default('plan,data_table')
-  .transform((text) => words(text).filter((word) => word !== 'none'))
-  .pipe(z.array(z.enum(['plan', 'data_table'])));
-
 /** Keys separated by commas, of at least 32 characters each. */
 const secretKeyList = z
   .string()
   .transform(words)
   .pipe(z.array(z.string().min(32)).min(1));
-
-/** An emoji's name, with or without colons; `none` becomes ''. */
-const emojiName = z
-  .string()
-  .regex(/^:?[\w+'-]{1,100}:?$/)
-  .default('octagonal_sign')
-  .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
 
 const botIdList = stringList.pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
 
@@ -134,11 +120,11 @@ export const settingsSchema = z.object({
   SLACK_DISTRIBUTED: setting(z.stringbool().default(false), {
     what: 'Whether the app is distributed outside the Slack Marketplace. Slack then allows it to read history only once a minute, 15 messages at a time, so that of a longer thread the first 15 are quoted.',
   }),
-  SLACK_SOCKETS: setting(z.coerce.number().int().min(2).max(10).default(8), {
-    what: 'Most Socket Mode connections of all processes together. Slack allows 10 per app; leave some for processes that crashed and have not expired.',
+  AGENT_SESSIONS: setting(z.stringbool().default(false), {
+    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
   }),
-  GAP_MINUTES: setting(z.coerce.number().positive().default(5), {
-    what: 'After this long without events, the app reads back the threads that were active in the last 24 hours, and the channels of the last 30 days.',
+  DM_STREAMS: setting(z.stringbool().default(false), {
+    what: "Whether replies in direct messages are streamed: Slack's own way of showing text while it is written, sooner than edits. Not seen in a live workspace yet; without the Agents feature (agent_view in its manifest), Slack may accept the text and show nothing until the reply ends.",
   }),
   AGENT_BASE_URL: setting(webAddress('https://agent.example.org/v1').optional(), {
     what: 'Address of the Agent Task Service, including its version (…/v1). May be left out together with AGENT_API_KEY if each workspace sets its own account (needs SECRET_KEY).',
@@ -157,35 +143,12 @@ export const settingsSchema = z.object({
   ACCOUNT_HOSTS: setting(hostList, {
     what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
-  HTTPS_PROXY: setting(proxyUrl.optional(), {
-    what: 'HTTP proxy (http://host:port, or host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network. The doctor reaches PUBLIC_URL through it, too: from outside, like Slack. `https_proxy` is read as well.',
-    secret: true,
-  }),
-  NO_PROXY: setting(z.string().default(''), {
-    what: 'Hosts that are reached without HTTPS_PROXY: names, .domains, addresses and ranges of addresses (10.0.0.0/8), separated by commas. `no_proxy` is read as well.',
-  }),
   AGENT_DIALECT: setting(agentDialectSetting, {
     what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names. Write no quotes around it in a file for docker run --env-file, which keeps them.",
   }),
   AGENT_SKILL: setting(z.string().min(1).optional(), {
     what: 'Skill (ID or name) to run with every message. None if not set.',
   }),
-  AGENT_READS_PER_SECOND: setting(z.coerce.number().positive().default(20), {
-    what: 'Most reads per second from the service, per API key and process. All live replies share them.',
-  }),
-  DATABASE_URL: setting(databaseUrl.optional(), {
-    what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
-    secret: true,
-  }),
-  DATABASE_DIRECT_URL: setting(databaseUrl.optional(), {
-    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app migrates through this one.',
-    secret: true,
-  }),
-  // With fewer than five, turns have one: a token's renewal would hold it, and wait for another.
-  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(6).default(9), {
-    what: 'Most connections of each process to the database. One is for the queue, one for leases, one shows other processes that this one lives; turns never use those for acknowledgements. At least 6.',
-  }),
-  DATA_FOLDER: setting(z.string().min(1).default('./data'), { what: 'Folder of the embedded PostgreSQL.' }),
   PORT: setting(nonNegativeInteger.max(65_535).default(3000), {
     what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',
   }),
@@ -201,96 +164,46 @@ export const settingsSchema = z.object({
       what: "Address to listen on. :: means all of this machine's, also without IPv6; 0.0.0.0 those of IPv4.",
     },
   ),
-  LOG_LEVEL: setting(logLevel, { what: 'Lowest level to log: fatal to trace, or silent.' }),
-  LOG_NUMBERS: setting(z.stringbool().default(false), {
-    what: "Whether log lines have pino's numbers for level and time (30, milliseconds since 1970) instead of a name and an ISO time.",
+  HTTPS_PROXY: setting(proxyUrl.optional(), {
+    what: 'HTTP proxy (http://host:port, or host:port) through which Taskthread reaches Slack and the service, by CONNECT. It looks names up by itself, so it must lead to no private network. The doctor reaches PUBLIC_URL through it, too: from outside, like Slack. `https_proxy` is read as well.',
+    secret: true,
   }),
-  SLACK_EDITS_PER_MINUTE: setting(z.coerce.number().positive().default(50), {
-    what: "Slack's rate limit for chat.update, per minute and workspace.",
-  }),
-  REPLY_MESSAGES: setting(z.coerce.number().int().positive().default(12), {
-    what: 'Most Slack messages per answer. The rest of a longer answer is attached as a file.',
-  }),
-  REPLY_BLOCKS: setting(newBlockList, {
-    what: 'Newer blocks of Slack that answers use: plan shows the steps of a run above its text, data_table lets people sort long tables. none for neither. Where Slack refuses one, the app sends the same without it.',
-  }),
-  TRANSCRIPT_MESSAGES: setting(nonNegativeInteger.default(20), {
-    what: 'When someone asks in the middle of a human thread, links to a message that begins a thread, or a new task takes the place of a closed one: the most recent messages to send along with the question.',
-  }),
-  TRANSCRIPT_CHARACTERS: setting(nonNegativeInteger.default(20_000), {
-    what: 'Most characters of those earlier messages, and of all linked messages together.',
-  }),
-  FILE_LIMIT_MIB: setting(z.coerce.number().positive().default(2_048), {
-    what: 'Largest file to pass to the agent, in MiB. Slack takes files of up to 1 GB from people.',
-  }),
-  FILES_LIMIT_MIB: setting(z.coerce.number().positive().default(4_096), {
-    what: 'Most MiB for all files of a message together.',
-  }),
-  FILES_MOST: setting(nonNegativeInteger.default(20), {
-    what: 'Most files to pass to the agent per message.',
-  }),
-  FILE_TYPES_ALLOWED: setting(fileTypeList, {
-    what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
-  }),
-  FILE_TYPES_REFUSED: setting(fileTypeList, {
-    what: 'File types never to pass to the agent, in the same form.',
-  }),
-  INLINE_LIMIT_MIB: setting(z.coerce.number().nonnegative().default(50), {
-    what: 'Largest picture or table to upload into the thread, in MiB; larger ones become links. 0 makes all of them links.',
-  }),
-  TABLE_LIMIT_KIB: setting(z.coerce.number().nonnegative().default(256), {
-    what: 'Largest CSV or TSV file to upload into the thread, where Slack shows its first rows, in KiB. 0 makes all of them links.',
-  }),
-  WATCH_MINUTES: setting(z.coerce.number().nonnegative().default(60), {
-    what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
-  }),
-  WATCH_SECONDS: setting(z.coerce.number().positive().default(10), {
-    what: 'When to look for them first, in seconds after the answer. Each later pause is 1.6 times as long, up to 120 times this.',
-  }),
-  STABLE_LINKS: setting(z.stringbool().default(false), {
-    what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
+  NO_PROXY: setting(z.string().default(''), {
+    what: 'Hosts that are reached without HTTPS_PROXY: names, .domains, addresses and ranges of addresses (10.0.0.0/8), separated by commas. `no_proxy` is read as well.',
   }),
   SECRET_KEY: setting(secretKeyList.optional(), {
     what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces and the standing instructions of channels, and signs links. Required for SLACK_CLIENT_ID, STABLE_LINKS and standing instructions. It may be several, with commas between: the first encrypts, all decrypt. docs/operations.md tells how to change it.',
     where: 'the command openssl rand -hex 32',
     secret: true,
   }),
-  BACKGROUND_WAIT_SECONDS: setting(nonNegativeInteger.default(60), {
-    what: "How long a finished reply waits for the task's background work, in seconds.",
+  LOG_LEVEL: setting(logLevel, { what: 'Lowest level to log: fatal to trace, or silent.' }),
+  DRAIN_SECONDS: setting(nonNegativeInteger.default(8), {
+    what: 'How long running turns may take to hand over when the process is asked to stop, in seconds.',
   }),
-  RESEND_SECONDS: setting(z.coerce.number().positive().default(120), {
-    what: 'After a call to the service whose answer was lost: how long to look for its effect before the call is repeated, in seconds. A slow service may handle it late.',
+  DATABASE_URL: setting(databaseUrl.optional(), {
+    what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
+    secret: true,
   }),
-  SILENCE_SECONDS: setting(z.coerce.number().positive().default(120), {
-    what: 'While a tool works: after this many seconds without new content, the thread says that the agent is silent.',
+  DATABASE_DIRECT_URL: setting(databaseUrl.optional(), {
+    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app migrates through this one.',
+    secret: true,
   }),
-  WAITING_SECONDS: setting(z.coerce.number().positive().default(30), {
-    what: 'The same without a tool at work, when the agent may be waiting for a person. After a question, the thread says so within seconds.',
+  // With fewer than five, turns have one: a token's renewal would hold it, and wait for another.
+  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(6).default(9), {
+    what: 'Most connections of each process to the database. One is for the queue, one for leases, one shows other processes that this one lives; turns never use those for acknowledgements. At least 6.',
   }),
-  REMIND_SECONDS: setting(z.coerce.number().positive().default(30), {
-    what: 'After a question of the agent, or a plan, that nobody has answered for this many seconds, a short post mentions who asked. A channel can turn these reminders off.',
+  DATA_FOLDER: setting(z.string().min(1).default('./data'), { what: 'Folder of the embedded PostgreSQL.' }),
+  ALLOWED_USERS: setting(z.enum(['members', 'guests', 'everyone']).default('members'), {
+    what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',
   }),
-  PASS_ON_SECONDS: setting(z.coerce.number().positive().default(10), {
-    what: 'After this many seconds without new content and without a tool at work, a waiting message is passed on to the agent. If its last words are a question, that happens at once.',
+  ALLOWED_BOTS: setting(botIdList, {
+    what: 'Other bots and workflows that may use the agent by mentioning it: their IDs (B…), separated by commas. None if not set. What is set for a workspace or a channel takes precedence.',
   }),
-  LISTENS_TO: setting(z.enum(['mentions', 'conversation', 'replies']).default('conversation'), {
+  LISTEN_MODE: setting(z.enum(['mentions', 'conversation', 'replies']).default('conversation'), {
     what: "Which replies in people's threads go to the agent: mentions (those that mention the bot), conversation (also those of a person who has turned to it there, until someone else writes) or replies (every reply). What admins set in App Home, or for a channel, takes precedence.",
   }),
-  CONTROLS_BY: setting(z.enum(['starter', 'channel', 'admins']).default('channel'), {
+  TASK_CONTROL: setting(z.enum(['starter', 'channel', 'admins']).default('channel'), {
     what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",
-  }),
-  AGENT_SESSIONS: setting(z.stringbool().default(false), {
-    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
-  }),
-  DM_STREAMS: setting(z.stringbool().default(false), {
-    what: "Whether replies in direct messages are streamed: Slack's own way of showing text while it is written, sooner than edits. Not seen in a live workspace yet; without the Agents feature (agent_view in its manifest), Slack may accept the text and show nothing until the reply ends.",
-  }),
-  FEEDBACK_CHANNEL: setting(channelId.optional(), {
-    what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
-    where: "the channel's details in Slack, at the bottom",
-  }),
-  STOP_REACTION: setting(emojiName, {
-    what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',
   }),
   ANSWERS_IN: setting(channelList, {
     what: 'The only channels in which the app answers, in all workspaces: their IDs (C…), separated by commas, or none for no channel. Wherever it is invited if not set. Admins can narrow this in App Home, never widen it. It does not concern direct and group messages.',
@@ -302,11 +215,9 @@ export const settingsSchema = z.object({
   GROUP_MESSAGES: setting(z.stringbool().default(true), {
     what: 'Whether the app answers in group messages, the conversations of a few people without a name. Admins can turn them off in App Home, but not on again.',
   }),
-  ADMITS: setting(z.enum(['members', 'guests', 'everyone']).default('members'), {
-    what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',
-  }),
-  ADMITS_BOTS: setting(botIdList, {
-    what: 'Other bots and workflows that may use the agent by mentioning it: their IDs (B…), separated by commas. None if not set. What is set for a workspace or a channel takes precedence.',
+  FEEDBACK_CHANNEL: setting(channelId.optional(), {
+    what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
+    where: "the channel's details in Slack, at the bottom",
   }),
   TURNS_PER_HOUR_PERSON: setting(nonNegativeInteger.default(60), {
     what: 'Most messages per person and hour. 0 means no limit.',
@@ -320,6 +231,18 @@ export const settingsSchema = z.object({
   TURNS_AT_ONCE_WORKSPACE: setting(nonNegativeInteger.default(200), {
     what: 'Most messages of a workspace in progress at a time. 0 means no limit.',
   }),
+  FILE_LIMIT_MIB: setting(z.coerce.number().positive().default(2_048), {
+    what: 'Largest file to pass to the agent, in MiB. Slack takes files of up to 1 GB from people.',
+  }),
+  FILE_TYPES_ALLOWED: setting(fileTypeList, {
+    what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
+  }),
+  FILE_TYPES_REFUSED: setting(fileTypeList, {
+    what: 'File types never to pass to the agent, in the same form.',
+  }),
+  STABLE_LINKS: setting(z.stringbool().default(false), {
+    what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
+  }),
   KEEP_WORDS_DAYS: setting(nonNegativeInteger.default(7), {
     what: 'Days until the text of sent messages is deleted from the database. Until then a failed message can be sent again.',
   }),
@@ -332,10 +255,35 @@ export const settingsSchema = z.object({
   KEEP_UNINSTALLED_DAYS: setting(nonNegativeInteger.default(30), {
     what: "Days until a workspace's data is deleted after the app is uninstalled there, if it was installed by OAuth. Its tokens are deleted at once.",
   }),
-  DRAIN_SECONDS: setting(nonNegativeInteger.default(8), {
-    what: 'How long running turns may take to hand over when the process is asked to stop, in seconds.',
-  }),
 });
+
+/** The groups of settings, by the first of each. */
+export const settingGroups: ReadonlyMap<string, string> = new Map([
+  ['SLACK_BOT_TOKEN', 'Slack'],
+  ['AGENT_BASE_URL', 'The agent service'],
+  ['PORT', 'The process'],
+  ['DATABASE_URL', 'The database'],
+  ['ALLOWED_USERS', 'Who may use it, and where'],
+  ['TURNS_PER_HOUR_PERSON', 'How much'],
+  ['FILE_LIMIT_MIB', 'Files'],
+  ['KEEP_WORDS_DAYS', 'What is kept'],
+]);
+
+/** Settings of earlier releases by the names that they have now. */
+export const renamedSettings: ReadonlyMap<string, string> = new Map([
+  ['ADMITS', 'ALLOWED_USERS'],
+  ['ADMITS_BOTS', 'ALLOWED_BOTS'],
+  ['CONTROLS_BY', 'TASK_CONTROL'],
+  ['LISTENS_TO', 'LISTEN_MODE'],
+]);
+
+/** Settings of earlier releases that are limits now (`src/limits.ts`), or have no choice left. */
+export const fixedSettings: ReadonlySet<string> = new Set(
+  words(`AGENT_READS_PER_SECOND BACKGROUND_WAIT_SECONDS FILES_LIMIT_MIB FILES_MOST GAP_MINUTES INLINE_LIMIT_MIB
+    LOG_NUMBERS PASS_ON_SECONDS REMIND_SECONDS REPLY_BLOCKS REPLY_MESSAGES RESEND_SECONDS SILENCE_SECONDS
+    SLACK_EDITS_PER_MINUTE SLACK_SOCKETS STOP_REACTION TABLE_LIMIT_KIB TRANSCRIPT_CHARACTERS TRANSCRIPT_MESSAGES
+    WAITING_SECONDS WATCH_MINUTES WATCH_SECONDS`),
+);
 
 /** All settings of the app, validated. */
 export type Config = z.output<typeof settingsSchema>;

@@ -83,8 +83,8 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
   /** Why no step may ask in a channel now. */
   async function denialIn(place: Pick<WorkflowStepRun, 'workspace' | 'channel'>) {
     if ((await certainClosingAt(deps, place)) !== undefined) return 'closed';
-    const { bots } = await accessPolicyFor(deps, place);
-    if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
+    const { allowedBots } = await accessPolicyFor(deps, place);
+    if (!allowedBots.includes(WORKFLOW_STEP)) return 'not_allowed';
     const { store, settings } = deps;
     const exceeded = await exceededQuota(store.turnUsage, place.workspace, WORKFLOW_STEP, settings.quotas);
     return exceeded === undefined ? null : 'limit';

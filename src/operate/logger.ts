@@ -100,20 +100,16 @@ export function standardOutput(onDrop: () => void): DestinationStream {
  */
 export function createLogger(options: {
   level: string;
-  /** Pino's numbers for level and time instead of names and ISO times. */
-  numbers?: boolean;
   redaction?: Redactor;
   destination?: DestinationStream;
 }): Logger {
-  const { level, numbers = false, redaction = new Redactor(), destination } = options;
+  const { level, redaction = new Redactor(), destination } = options;
   const seenErrors = new LRUCache<string, true>({ max: MAX_KINDS, ttl: STACK_PAUSE_MS });
   const settings = {
     level,
     base: { app: 'taskthread' },
-    ...(!numbers && {
-      formatters: { level: (label: string) => ({ level: label }) },
-      timestamp: stdTimeFunctions.isoTime,
-    }),
+    formatters: { level: (label: string) => ({ level: label }) },
+    timestamp: stdTimeFunctions.isoTime,
     // A line without its error's stack has that already in the form of the line.
     serializers: { err: (err: unknown) => (err instanceof Error ? stdSerializers.err(err) : err) },
     redact: { paths: REDACTED_PATHS, censor: '[left out]' },

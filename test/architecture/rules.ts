@@ -25,7 +25,7 @@ const RELAY = [
   'tasks',
   'runtime',
 ].map((name) => `src/relay/${name}`);
-const SERVICES = ['src/slack', 'src/agent', 'src/render', 'src/store', 'src/calls'];
+const SERVICES = ['src/slack', 'src/agent', 'src/render', 'src/store', 'src/calls', 'src/limits'];
 
 /** Every room, and what it may import. A room is a folder, or a file that stands alone. */
 export const ROOMS: Readonly<Record<string, Room>> = {
@@ -55,12 +55,22 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/calls': { uses: [] },
   'src/store': { uses: ['src/calls', 'src/postgres'] },
   'src/postgres': { uses: [] },
+  'src/limits': { uses: [] },
   'src/config': { uses: ['src/agent'] },
   setup: { uses: ['src/calls', 'src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
   'sandbox/fuzz': { uses: ['sandbox', 'src/operate', 'src/agent', 'src/render'] },
   sandbox: {
-    // `src/render` for reading back what the bot writes.
-    uses: ['src/config', 'src/app', 'src/operate', 'src/store', 'src/postgres', 'src/render'],
+    // `src/render` for reading back what the bot writes; `scaled-bot.ts` runs `src/main` with other limits.
+    uses: [
+      'src/main',
+      'src/limits',
+      'src/config',
+      'src/app',
+      'src/operate',
+      'src/store',
+      'src/postgres',
+      'src/render',
+    ],
     typesOf: ['src/listeners', 'src/features', ...RELAY, 'src/slack', 'src/agent'],
   },
 };

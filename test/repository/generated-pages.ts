@@ -43,9 +43,18 @@ export async function readPage(path: string): Promise<string> {
 }
 
 function settingsPage(): string {
-  const rows = settingRows().map(
-    ({ name, fallback, what, secret }) =>
-      `| \`${name}\`${secret ? ' (secret)' : ''} | ${fallback === '' ? '-' : fallback} | ${what} |`,
+  const groups = Object.entries(Object.groupBy(settingRows(), ({ group }) => group)).map(
+    ([group, rows = []]) => [
+      `## ${group}`,
+      '',
+      '| setting | default | what it is |',
+      '|---|---|---|',
+      ...rows.map(
+        ({ name, fallback, what, secret }) =>
+          `| \`${name}\`${secret ? ' (secret)' : ''} | ${fallback === '' ? '-' : fallback} | ${what} |`,
+      ),
+      '',
+    ],
   );
   return [
     '# Settings',
@@ -55,10 +64,7 @@ function settingsPage(): string {
     'Settings are environment variables; `npm start` reads them from `.env` too. Each secret may stand in a file that',
     '`<NAME>_FILE` names. `npm start -- --help` prints this list.',
     '',
-    '| setting | default | what it is |',
-    '|---|---|---|',
-    ...rows,
-    '',
+    ...groups.flat(),
   ].join('\n');
 }
 
@@ -80,10 +86,10 @@ function assumptionsPage(): string {
     'Taskthread also assumes the following:',
     '',
     '- A reply names the message that it answers. After one that failed, the service may begin another, which counts.',
-    '- A reply may be complete while its task still works. Taskthread waits `BACKGROUND_WAIT_SECONDS` for the task, and then',
-    '  watches it for `WATCH_MINUTES`.',
-    '- A run without new content may be waiting for a person. The thread says so after `WAITING_SECONDS`, or',
-    '  `SILENCE_SECONDS` while a tool works.',
+    '- A reply may be complete while its task still works. Taskthread waits a minute for the task, and then',
+    '  watches it for an hour.',
+    '- A run without new content may be waiting for a person. The thread says so after 30 seconds, or',
+    '  two minutes while a tool works.',
     '- `skill` may have no effect in an existing task.',
     "- A review's findings can be read once its status is no longer `running`.",
     '- The service refuses a wrong key for every call. Where nothing else succeeds, this shows that the service itself answers,',

@@ -228,12 +228,12 @@ export async function openAppScene(
     databaseUrl: connectionUrl(connection),
     onTurnStep: ({ message_ts }, step) => void (step === 'finished' && turnEnds.emit(message_ts)),
     ...options,
-    limits: { refusalMs: 500, slackPace: UNLIMITED_PACE, ...options.limits },
+    limits: { refusalMs: 500, slackPace: UNLIMITED_PACE, editsPerMinute: 3_000, ...options.limits },
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy; what is late all the same comes again within seconds.
     slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 20_000, retryScale: 0.02, ...options.slack },
     // Each connection prepares its statements anew: few people need few.
-    settings: { SLACK_EDITS_PER_MINUTE: '3000', DATABASE_CONNECTIONS: '6', ...options.settings },
+    settings: { DATABASE_CONNECTIONS: '6', ...options.settings },
   });
   whenDone(async () => {
     await sandbox.stop();

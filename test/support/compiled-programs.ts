@@ -35,6 +35,7 @@ const PROGRAMS = [
   'setup/restore.ts',
   'sandbox/demo.ts',
   'sandbox/image-check.ts',
+  'sandbox/scaled-bot.ts',
   'test/support/next-release.ts',
   'test/support/job-runner-process.ts',
   'test/support/embedded-owner-process.ts',
@@ -60,7 +61,7 @@ export function compileCache(): { NODE_COMPILE_CACHE: string } {
 export default async function setup(project: TestProject): Promise<void> {
   await bundle();
   project.onTestsRerun(bundle);
-  process.env.BOT_PROGRAM = compiledProgram('src/main.ts');
+  process.env.BOT_PROGRAM = compiledProgram('sandbox/scaled-bot.ts');
   const cache = await mkdtemp(path.join(tmpdir(), 'taskthread-compiled-'));
   Object.assign(process.env, await compileCacheSettings(cache));
   const imports = ['sandbox/interactive-sandbox.ts', 'sandbox/in-process-sandbox.ts'];

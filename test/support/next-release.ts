@@ -18,4 +18,4 @@ migrations['0002-next-release'] = {
 };
 
 // The program of this release, with one migration more.
-await import('../../src/main.ts');
+await import('../../sandbox/scaled-bot.ts');

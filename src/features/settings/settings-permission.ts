@@ -22,7 +22,7 @@ export async function settingsRefusal(
     return signal?.aborted === true ? sentences.unknown : strings.workspaceSettings.notAdmin;
   }
   const { task_control } = await deps.store.settings.get(workspace, channel);
-  const by = (task_control ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
+  const by = (task_control ?? deps.settings.taskControl) === 'admins' ? 'admins' : 'channel';
   const who = by === 'admins' ? 'admin' : 'member';
   const lacking = await lackingRight(deps, actor, { who, place: 'listed' }, signal);
   if (lacking === undefined) return undefined;

@@ -25,7 +25,7 @@ export interface SettingsInPlace {
 /** What the operator has set, for where neither the channel nor the workspace has. */
 export type OperatorSettings = Pick<
   RelaySettings,
-  'listenMode' | 'admits' | 'admitsBots' | 'controlsBy' | 'noInstructions' | 'answers'
+  'listenMode' | 'allowedUsers' | 'allowedBots' | 'taskControl' | 'noInstructions' | 'answers'
 >;
 
 /**
@@ -70,12 +70,12 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
   allowed_users: {
     ...choiceSetting(strings.settings.allowed_users),
     scopes: ['channel', 'workspace'],
-    usual: ({ admits: value }) => ({ value, from: 'operator' }),
+    usual: ({ allowedUsers: value }) => ({ value, from: 'operator' }),
   },
   allowed_bots: {
     ...textSetting(strings.settings.allowed_bots, { maxLength: 1_000 }),
     scopes: ['channel', 'workspace'],
-    usual: ({ admitsBots }) => ({ value: [...admitsBots], from: 'operator' }),
+    usual: ({ allowedBots }) => ({ value: [...allowedBots], from: 'operator' }),
     format: formatBotList,
     parse: parseBotList,
     nameOf: formatBotList,
@@ -84,7 +84,7 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
   task_control: {
     ...choiceSetting(strings.settings.task_control),
     scopes: ['channel'],
-    usual: ({ controlsBy: value }) => ({ value, from: 'operator' }),
+    usual: ({ taskControl: value }) => ({ value, from: 'operator' }),
   },
   instructions: {
     ...signedTextSetting(strings.settings.instructions, { maxLength: 2_000 }),

@@ -65,7 +65,7 @@ async function readContent(deps: RelayDeps, request: TaskModalRequest, row: Task
   };
   const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
   const now = Date.now();
-  const watchedMs = deps.settings.results.followUpMs;
+  const watchedMs = deps.settings.watchMs;
   const offersLook =
     closing === undefined && row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
   const closed = closing && strings.closedPlaces[closing];

@@ -116,8 +116,8 @@ export type AccessDenial = Exclude<PersonKind, 'member'> | ClosedBy;
 
 /** Who may use the agent in a channel: people up to this kind, these bots and workflows (B…), and WORKFLOW_STEP. */
 export interface AccessPolicy {
-  admits: AllowedUsers;
-  bots: readonly string[];
+  allowedUsers: AllowedUsers;
+  allowedBots: readonly string[];
 }
 
 /** Who may use the agent in a channel, by its setting, else the workspace's, else the operator's. */
@@ -129,10 +129,10 @@ export async function accessPolicyFor(
 }
 
 function policyUnder(set: Settings, settings: RelayDeps['settings']): AccessPolicy {
-  const bots = set.allowed_bots ?? settings.admitsBots;
+  const bots = set.allowed_bots ?? settings.allowedBots;
   return {
-    admits: set.allowed_users ?? settings.admits,
-    bots: set.allow_workflow_steps ? [...bots, WORKFLOW_STEP] : bots,
+    allowedUsers: set.allowed_users ?? settings.allowedUsers,
+    allowedBots: set.allow_workflow_steps ? [...bots, WORKFLOW_STEP] : bots,
   };
 }
 
@@ -143,8 +143,8 @@ const ALLOWED_KINDS: Record<AllowedUsers, readonly PersonKind[]> = {
 };
 
 /** Whether people of this kind may use the agent. Bots are allowed only one by one. */
-export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
-  return ALLOWED_KINDS[admits].includes(kind);
+export function isKindAllowed(allowedUsers: AllowedUsers, kind: PersonKind): boolean {
+  return ALLOWED_KINDS[allowedUsers].includes(kind);
 }
 
 /**
@@ -161,11 +161,11 @@ export async function accessDenialUnder(
   const closing = await closingUnder(set, deps, asker, signal);
   if (closing !== undefined) return closing;
   const { person } = asker;
-  const { admits, bots } = policyUnder(set, deps.settings);
-  if (isBotId(person)) return bots.includes(person) ? undefined : 'bot';
+  const { allowedUsers, allowedBots } = policyUnder(set, deps.settings);
+  if (isBotId(person)) return allowedBots.includes(person) ? undefined : 'bot';
   const { kind } = await unlessAborted(people.currentPerson(person), signal);
   if (kind === 'member') return undefined;
-  return isKindAllowed(admits, kind) ? undefined : kind;
+  return isKindAllowed(allowedUsers, kind) ? undefined : kind;
 }
 
 /** Records in the audit trail that a person was refused something. Throws a StoreError. */

@@ -106,7 +106,7 @@ export async function permittedTurn(
 async function allowedUsers({ store, settings }: RelayDeps, use: ControlUse) {
   if (isDirectChannel(use.channel)) return 'direct';
   if (use.isReadOnly === true) return 'channel';
-  return (await store.settings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
+  return (await store.settings.get(use.workspace, use.channel)).task_control ?? settings.taskControl;
 }
 
 async function refusalReason(

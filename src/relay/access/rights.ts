@@ -45,8 +45,8 @@ export async function lackingRight(
     ]);
     if (kind !== 'member') {
       if (who === 'member' || who === 'admin') return kind;
-      const admits = who === 'reader' ? 'everyone' : (await accessPolicyFor(deps, actor)).admits;
-      if (!isKindAllowed(admits, kind)) return kind;
+      const allowed = who === 'reader' ? 'everyone' : (await accessPolicyFor(deps, actor)).allowedUsers;
+      if (!isKindAllowed(allowed, kind)) return kind;
     }
     if (who === 'admin' && !isAdmin) return 'admins';
     if (lackingPlace !== 'hidden' || place !== 'reading') return lackingPlace;

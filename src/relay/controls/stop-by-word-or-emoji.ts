@@ -16,6 +16,9 @@ import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { pauseBehindEnd, refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
+/** The emoji that stops the agent, on a message or on the answer. */
+const STOP_REACTION = 'octagonal_sign';
+
 /** Most threads of a channel in which a post that is not recorded yet is looked for. */
 const MAX_TURNS_POSTING = 3;
 
@@ -116,7 +119,7 @@ export class StopTriggers {
   }
 
   async #onReaction({ workspace, channel, person, ts, target, name }: ReactionTrigger): Promise<StopOutcome> {
-    if (name !== this.#deps.settings.stopReaction) return 'ignored';
+    if (name !== STOP_REACTION) return 'ignored';
     const { store } = this.#deps;
     const key = { workspace, channel, ts: target };
     const message = await store.messages.get(key);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { NEW_BLOCKS, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import {
   type FileProgress,
@@ -89,7 +89,7 @@ interface ReplyKnowledge
 export class ReplyState {
   readonly #turnId: string;
   readonly #startedAt: number;
-  readonly #settings: { fileLimits: FileLimits; newBlocks: readonly NewBlock[] };
+  readonly #settings: { fileLimits: FileLimits };
   readonly #onChange: () => void;
   readonly #splitter = new AnswerSplitter();
   readonly silence = new SilenceDetector();
@@ -100,7 +100,7 @@ export class ReplyState {
 
   constructor(
     turn: Turn,
-    settings: { fileLimits: FileLimits; maxReplyMessages: number; newBlocks: readonly NewBlock[] },
+    settings: { fileLimits: FileLimits; maxReplyMessages: number },
     onChange: () => void,
   ) {
     this.#turnId = turn.id;
@@ -277,7 +277,7 @@ export class ReplyState {
       notes: [askers, instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],
       asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),
       sentence: urgent === '' ? known.sentence : urgent,
-      newBlocks: this.#settings.newBlocks,
+      newBlocks: NEW_BLOCKS,
     };
   }
 

@@ -160,7 +160,7 @@ export function toListedResult(
   { id: resultId, name, sizeBytes, mimeType, downloadUrl }: ResultFile,
   { workspace, id: turnId }: { workspace: string; id: string | undefined },
 ): ListedResult {
-  const { stableLink } = settings.results;
+  const { stableLink } = settings;
   const listed = { name, sizeBytes, mimeType };
   if (!downloadUrl || stableLink === undefined || turnId === undefined)
     return { ...listed, url: downloadUrl, worksUntil: signedUntil(downloadUrl ?? '') };
@@ -175,7 +175,7 @@ const MAX_TEXTS_READ = 8;
 
 /** The results that the thread shows, pictures first, and by id why it does not show others. */
 async function chooseShown(context: SettledTurnContext, results: readonly ResultFile[], answer: string) {
-  const { maxInlineBytes, maxTableBytes } = context.deps.settings.results;
+  const { maxInlineBytes, maxTableBytes } = context.deps.settings;
   const shown: SizedResult[] = [];
   const notes = new Map<string, string>();
   const typed = (type: RegExp) => results.filter((one) => type.test(fileType(one.name, one.mimeType)));
@@ -264,7 +264,7 @@ async function* resultBytes(
     return await agent.links.get(link, signal);
   });
   if (!wasCompressed) return yield* withExactSize(body, sizeBytes);
-  let left = deps.settings.results.maxInlineBytes;
+  let left = deps.settings.maxInlineBytes;
   for await (const chunk of body) {
     left -= chunk.length;
     if (left < 0) throw new Error(`The result ${id} is too large to show once it is decompressed.`);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import type { CallGate } from '../../calls/credential-gate.ts';
-import type { NewBlock } from '../../render/blocks/slack-blocks.ts';
+import type { RelayLimits } from '../../limits.ts';
 import type { FileLimits } from '../../render/strings/index.ts';
 import { AgentSessions } from '../../slack/agent-sessions.ts';
 import { ChannelMembership } from '../../slack/channel-membership.ts';
@@ -28,20 +28,6 @@ import type { ReplyMemory, TurnMemory } from './reply-memory.ts';
 /** The Slack calls of one workspace. */
 export type WorkspaceClient = Readonly<ReturnType<typeof createWorkspaceClient>>;
 
-/** How the agent's result files are shown. */
-export interface ResultSettings {
-  /** Largest picture or table that is shared in the thread itself, in bytes; 0: none. */
-  maxInlineBytes: number;
-  /** Largest table that is shared in the thread itself, in bytes; 0: none. */
-  maxTableBytes: number;
-  /** How long after its turn a task is checked for later results and reviews; 0: not at all. */
-  followUpMs: number;
-  /** The pause before the first check; later pauses are longer. */
-  followUpIntervalMs: number;
-  /** Makes a link of ours, which outlasts the service's; undefined if such links are off. */
-  stableLink: ((result: ResultLinkTarget) => string) | undefined;
-}
-
 /** The result that a link of ours leads to, by the turn that posted it. */
 export interface ResultLinkTarget {
   workspace: string;
@@ -57,69 +43,32 @@ export interface AnswerLimits {
   groupMessages: boolean;
 }
 
-/** How long the relay bears what may pass, in ms. */
-export interface RelayLimits {
-  /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
-  settledTaskMs: number;
-  /** How long the service must answer only that a thing is gone, refused or unreadable before that is believed. */
-  refusalMs: number;
-  /** How long a thing may fail while other calls succeed: with the pause before the last try, the ten minutes that people are promised. */
-  badThingMs: number;
-  /** How long after a waiting message was not found in Slack it is looked for again, before it counts as deleted. */
-  lookAgainMs: number;
-  /** How long reading one linked message may take, and as long again its thread, before it is left out. */
-  linkMs: number;
-  /** How old what was read of a linked message may be when it is sent (ms). */
-  linkAgeMs: number;
-  /** How many times as fast as Slack's limits the app calls it, where nobody else enforces them. */
-  slackPace: number;
-}
-
-/** The relay's settings; times in ms. */
+/** The relay's settings. */
 export interface RelaySettings extends RelayLimits {
   /** Skill that every message runs. */
   skill: string | undefined;
   /** What people can choose for a new task, beside its title and model. */
   supportedTaskOptions: SupportedTaskOptions;
-  maxTranscriptMessages: number;
-  maxTranscriptCharacters: number;
   /** Which of people's files are sent. */
   fileLimits: FileLimits;
-  results: ResultSettings;
-  /** How long a settled reply waits for its task to finish background work. */
-  maxBackgroundWaitMs: number;
-  /** How long the service is searched for what a call with an unknown outcome has made, before the call is repeated. */
-  resendMs: number;
-  /** After this time without new content while a tool works, the thread says that the agent is silent. */
-  silenceMs: number;
-  /** The same without an open tool call, when the run may be waiting for a person. */
-  waitingMs: number;
-  /** After this time without an answer to a question or a plan, who asked is reminded. */
-  remindMs: number;
-  /** After this time without new content, a waiting message is passed on to a run without an open tool call. */
-  passOnMs: number;
-  /** Most messages of one answer. */
-  maxReplyMessages: number;
+  /** Makes a link of ours, which outlasts the service's; undefined if such links are off. */
+  stableLink: ((result: ResultLinkTarget) => string) | undefined;
   /** Direct messages show the text of replies as streams. */
   streamsDirectMessages: boolean;
-  /** The newer blocks of Slack that replies use. */
-  newBlocks: readonly NewBlock[];
   /** The only places in which the bot answers. */
   answers: AnswerLimits;
   /** Whose messages are accepted, unless a channel has its own setting. */
-  admits: AllowedUsers;
+  allowedUsers: AllowedUsers;
   /** Why no channel has standing instructions: no key encrypts them, or each message runs a skill; undefined if they may. */
   noInstructions: 'key' | 'skill' | undefined;
   /** Which replies in threads that people began are for the agent, unless a workspace or channel says so. */
   listenMode: ListenMode;
   /** The ids (B…) of other bots whose messages are accepted. */
-  admitsBots: readonly string[];
+  allowedBots: readonly string[];
   /** How many turns people and workspaces may start. */
   quotas: TurnLimits;
   /** Who may use controls, unless a channel has its own setting. */
-  controlsBy: TaskControl;
-  /** The reaction that stops the agent, without colons; '' for none. */
-  stopReaction: string;
+  taskControl: TaskControl;
   /** Where new comments on answers are posted; undefined for nowhere. */
   feedbackChannel: string | undefined;
 }

@@ -6,6 +6,7 @@ import {
   AgentUnreadCreationError,
 } from '../../agent/errors.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
+import type { RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
 import {
   ChannelGoneError,
@@ -17,7 +18,7 @@ import {
   SlackUnavailableError,
 } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { RelayLimits, ThreadWork } from './deps.ts';
+import type { ThreadWork } from './deps.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from './lease.ts';
 
 /** The cause of a wait, so that the thread can name it. */

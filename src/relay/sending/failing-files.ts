@@ -1,8 +1,9 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
+import type { RelayLimits } from '../../limits.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
-import type { RelayLimits, WorkspaceClient } from '../runtime/deps.ts';
+import type { WorkspaceClient } from '../runtime/deps.ts';
 import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 

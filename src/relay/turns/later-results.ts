@@ -66,7 +66,7 @@ export interface FollowUpWork {
 
 /** Jobs that check tasks after their turns, without holding their threads: what they made, and work in the background. */
 export function followUpJobs(work: FollowUpWork): JobKind {
-  const { followUpMs, followUpIntervalMs } = work.deps.settings.results;
+  const { watchMs, watchIntervalMs } = work.deps.settings;
   const onGivenUp = (job: Job, lease: Lease) => stopWatching(work, job, lease);
   return {
     kind: JOB_KIND.followUp,
@@ -75,14 +75,14 @@ export function followUpJobs(work: FollowUpWork): JobKind {
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       const followUp = followUpSchema.parse(job.payload);
-      const next = followUpMs === 0 ? 'done' : nextCheck(followUp, followUpIntervalMs, Date.now());
-      const found = followUpMs === 0 ? 'over' : await checkOnce(work, job, followUp, lease);
+      const next = watchMs === 0 ? 'done' : nextCheck(followUp, watchIntervalMs, Date.now());
+      const found = watchMs === 0 ? 'over' : await checkOnce(work, job, followUp, lease);
       if (found === 'over' || next === 'done') {
         await onGivenUp(job, lease);
         return 'done';
       }
       if (found === 'quiet') return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
-      const inMs = Math.min(next.inMs, BACKGROUND_PAUSES * followUpIntervalMs);
+      const inMs = Math.min(next.inMs, BACKGROUND_PAUSES * watchIntervalMs);
       return { inMs, payload: { ...job.payload, notice: found } };
     },
     onGivenUp,

@@ -35,7 +35,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
     context.recordSoon({ results_posted_at: new Date() });
   }
   await context.reply.finalize();
-  const { followUpMs: forMs, followUpIntervalMs: firstMs } = context.deps.settings.results;
+  const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
   if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, context.turn, forMs > 0));
   await closeTurn(context, 'completed', forMs > 0 ? { firstMs, forMs } : undefined);
 }

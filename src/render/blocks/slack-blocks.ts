@@ -40,8 +40,9 @@ export interface RenderedMessage {
   simpler?: { without: NewBlock; message: RenderedMessage };
 }
 
-/** The blocks that Slack has had since 2026, each of which a setting turns off. */
-export type NewBlock = 'plan' | 'data_table';
+/** The blocks that Slack has had since 2026. Where it refuses one, `simpler` is sent. */
+export const NEW_BLOCKS = ['plan', 'data_table'] as const;
+export type NewBlock = (typeof NEW_BLOCKS)[number];
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['text', 'title', 'caption']);
 

@@ -5,7 +5,7 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
-const starters = await openAppScene({ settings: { CONTROLS_BY: 'starter', LISTENS_TO: 'mentions' } });
+const starters = await openAppScene({ settings: { TASK_CONTROL: 'starter', LISTEN_MODE: 'mentions' } });
 
 async function growing(on: AppScene, channel: Channel, root: Message): Promise<Message> {
   return on.until('the reply grows', () =>

@@ -174,7 +174,7 @@ test('a bot that the settings name is answered where it mentions the app, and ev
   onTestFinished,
 }) => {
   // Ids of the sandbox's are known only once it runs.
-  const own = await openAppScene({ settings: { ADMITS_BOTS: 'B0KNOWN' } }, onTestFinished);
+  const own = await openAppScene({ settings: { ALLOWED_BOTS: 'B0KNOWN' } }, onTestFinished);
   const channel = own.channel();
   const [known, unknown] = ['known', 'unknown'].map((name) => own.slack.createPerson({ name, kind: 'bot' }));
   if (known === undefined || unknown === undefined) throw new Error('There are two.');

@@ -4,7 +4,9 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
-const tenants = await openMultiWorkspaceScene({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
+const tenants = await openMultiWorkspaceScene({
+  settings: { ALLOWED_USERS: 'guests', ALLOWED_BOTS: 'B0USUAL' },
+});
 const { scene, slack } = tenants;
 const { store } = scene.sandbox.bot;
 const boss = slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });

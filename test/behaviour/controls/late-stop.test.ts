@@ -166,7 +166,7 @@ describe('a stop request', async () => {
 });
 
 describe('a stop request during a run that is silent', async () => {
-  const scene = await openAppScene({ settings: { CONTROLS_BY: 'starter', SILENCE_SECONDS: '1' } });
+  const scene = await openAppScene({ settings: { TASK_CONTROL: 'starter' }, limits: { silenceMs: 1_000 } });
   afterEach(() => scene.reset());
 
   test('pauses a message that was about to be forwarded to the run', async () => {

@@ -22,7 +22,7 @@ function told(person: typeof scene.ada, channel: Channel): string {
 
 async function pausedPost(channel: Channel, root: Message): Promise<Message> {
   return scene.until('the thread names the paused messages', () =>
-    scene.replies(channel, root).find((message) => message.text.includes('stopped the agent. Send')),
+    scene.replies(channel, root).find((message) => /^\d+ messages? (?:is|are) waiting\.$/.test(message.text)),
   );
 }
 

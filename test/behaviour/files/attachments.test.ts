@@ -12,11 +12,9 @@ const scene = await openAppScene({
   agent: { behaviour: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
   settings: {
     FILE_LIMIT_MIB: '8',
-    FILES_LIMIT_MIB: '10',
-    FILES_MOST: '3',
     FILE_TYPES_REFUSED: '.zip,audio/*',
-    INLINE_LIMIT_MIB: '0',
   },
+  limits: { maxMessageBytes: 10 * mib, maxMessageFiles: 3, maxInlineBytes: 0 },
 });
 const { agent } = scene;
 
@@ -356,7 +354,7 @@ describe.concurrent('an attachment', () => {
 test('a long upload shows the progress of each file, and Stop ends it', async ({ onTestFinished }) => {
   const behaviour = { partSize: mib, multipartThreshold: mib, minPartSize: 1 };
   const slow = await openAppScene(
-    { agent: { behaviour: behaviour }, settings: { INLINE_LIMIT_MIB: '0' } },
+    { agent: { behaviour: behaviour }, limits: { maxInlineBytes: 0 } },
     onTestFinished,
   );
   // Some parts arrive; the rest is held until the agent is stopped.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0', ADMITS: 'guests' } });
+const scene = await openAppScene({ settings: { ALLOWED_USERS: 'guests' }, limits: { maxInlineBytes: 0 } });
 const { ada, agent, grace, slack } = scene;
 const { store } = scene.sandbox.bot;
 

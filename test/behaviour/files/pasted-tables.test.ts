@@ -8,7 +8,7 @@ const scene = await openAppScene({
   transport: 'http',
   // A busy machine takes seconds to read the largest, and would be sent it again while it does.
   slack: { ackTimeoutMs: 20_000 },
-  settings: { INLINE_LIMIT_MIB: '0', TRANSCRIPT_MESSAGES: '0' },
+  limits: { maxInlineBytes: 0, maxTranscriptMessages: 0 },
 });
 const { agent, slack } = scene;
 

@@ -115,7 +115,7 @@ describe('a message that arrives late, while a newer one is being sent,', async 
 
   test('waits together with the newer one where a silent run accepts neither', async ({ onTestFinished }) => {
     const silent = await openAppScene(
-      { agent: { behaviour: { messageToRunning: 409 } }, settings: { SILENCE_SECONDS: '1' } },
+      { agent: { behaviour: { messageToRunning: 409 } }, limits: { silenceMs: 1_000 } },
       onTestFinished,
     );
     const channel = silent.channel();

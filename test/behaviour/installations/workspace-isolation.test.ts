@@ -9,7 +9,8 @@ import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts'
 const secretKey = 'k'.repeat(32);
 const tenants = await openMultiWorkspaceScene({
   // A look at the finished task would count as a call that somebody else caused.
-  settings: { STABLE_LINKS: 'yes', SECRET_KEY: secretKey, WATCH_MINUTES: '0' },
+  settings: { STABLE_LINKS: 'yes', SECRET_KEY: secretKey },
+  limits: { watchMs: 0 },
 });
 const { scene, slack } = tenants;
 const { store } = scene.sandbox.bot;

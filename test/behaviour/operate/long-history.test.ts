@@ -20,8 +20,9 @@ let channel: Channel;
 
 beforeAll(async () => {
   await client.connect();
-  const settings = { WATCH_SECONDS: '0.2', TURNS_PER_HOUR_WORKSPACE: '1000', PORT: '0' };
-  scene = await openAppScene({ databaseUrl: connectionUrl(connection), settings });
+  const settings = { TURNS_PER_HOUR_WORKSPACE: '1000', PORT: '0' };
+  const limits = { watchIntervalMs: 200 };
+  scene = await openAppScene({ databaseUrl: connectionUrl(connection), settings, limits });
   channel = scene.channel();
   // Half of it is in our workspace, and half of that in our channel.
   const ours = { workspace: scene.slack.team.id, channel: channel.id };

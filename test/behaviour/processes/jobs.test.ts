@@ -24,12 +24,8 @@ const script: AgentScript = async (turn) => {
 };
 const options = {
   agent: { script },
-  settings: {
-    BACKGROUND_WAIT_SECONDS: '0',
-    WATCH_SECONDS: '1',
-    REMIND_SECONDS: '0.2',
-    AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
-  },
+  settings: { AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }) },
+  limits: { maxBackgroundWaitMs: 0, watchIntervalMs: 1_000, remindMs: 200 },
 };
 
 /** A person in a channel of their own, and what they write. */

@@ -23,8 +23,8 @@ test.concurrent('a restart in the middle of an answer removes no text that peopl
 test.concurrent('a stopping process waits for no call that can be repeated, and hands its turns over meanwhile', async ({
   onTestFinished,
 }) => {
-  const settings = { WATCH_SECONDS: '0.2', BACKGROUND_WAIT_SECONDS: '0', DRAIN_SECONDS: '60' };
-  const scene = await openAppScene({ settings }, onTestFinished);
+  const limits = { watchIntervalMs: 200, maxBackgroundWaitMs: 0 };
+  const scene = await openAppScene({ settings: { DRAIN_SECONDS: '60' }, limits }, onTestFinished);
   const { faults } = scene.agent;
   const channel = scene.channel();
   const watched = scene.ask(channel, 'watched from now on');

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { mainProgram } from '../../../sandbox/bot-process.ts';
+import { limitsSetting } from '../../../sandbox/bot-settings.ts';
 import { startApp, type TaskthreadApp } from '../../../src/app.ts';
 import { slackAppIdOf } from '../../../src/listeners/socket-mode-pool.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
@@ -22,8 +23,9 @@ async function socketsOf(app: Pick<TaskthreadApp, 'port'>) {
 type WhenDone = (close: () => Promise<void> | void) => void;
 
 /** One more process on the scene's database; it lives until the test ends. */
-async function another(scene: AppScene, whenDone: WhenDone): Promise<TaskthreadApp> {
-  const app = await startApp(scene.sandbox.config, pino({ level: process.env.TEST_LOG ?? 'silent' }));
+async function another(scene: AppScene, mostSockets: number, whenDone: WhenDone): Promise<TaskthreadApp> {
+  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  const app = await startApp(scene.sandbox.config, log, { limits: { mostSockets } });
   whenDone(() => app.stop());
   return app;
 }
@@ -39,7 +41,7 @@ function program(scene: AppScene, whenDone: WhenDone) {
       SLACK_BOT_TOKEN: scene.slack.botToken,
       SLACK_APP_TOKEN: scene.slack.appToken,
       SLACK_API_URL: scene.slack.apiUrl,
-      SLACK_SOCKETS: '2',
+      ...limitsSetting({ mostSockets: 2 }),
       AGENT_BASE_URL: scene.agent.url,
       AGENT_API_KEY: scene.agent.apiKey,
       PRIVATE_HOSTS: '127.0.0.1',
@@ -82,7 +84,7 @@ async function stranger(scene: AppScene, whenDone: WhenDone): Promise<WebSocket>
 
 describe.concurrent('the connections to Slack', () => {
   test('are two for one process, and pass to the next one when it is killed', async ({ onTestFinished }) => {
-    const scene = await openAppScene({ settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
+    const scene = await openAppScene({ limits: { mostSockets: 2 } }, onTestFinished);
     await scene.sandbox.bot.stop();
     const child = program(scene, onTestFinished);
     await scene.until('the program has two connections', () => scene.slack.connections === 2);
@@ -99,13 +101,13 @@ describe.concurrent('the connections to Slack', () => {
   test('are shared by six processes: never more than four, never fewer than two, and free when one stops', async ({
     onTestFinished,
   }) => {
-    const scene = await openAppScene({ settings: { SLACK_SOCKETS: '4' } }, onTestFinished);
+    const scene = await openAppScene({ limits: { mostSockets: 4 } }, onTestFinished);
     const seen = new Set<number>();
     const watch = setInterval(() => seen.add(scene.slack.connections), 5);
     onTestFinished(() => clearInterval(watch));
     // One after the other: a start keeps this process busy, and all of them share it, with leases of 8 s.
     const others: TaskthreadApp[] = [];
-    while (others.length < 5) others.push(await another(scene, onTestFinished));
+    while (others.length < 5) others.push(await another(scene, 4, onTestFinished));
     const apps = [scene.sandbox.bot, ...others];
     const lives = async () => Promise.all(apps.map(async (app) => (await socketsOf(app)).live));
     await scene.until('four of them have one each', async () => {
@@ -123,16 +125,13 @@ describe.concurrent('the connections to Slack', () => {
   });
 
   test('are not needed to take over a turn and finish it', async ({ onTestFinished }) => {
-    const scene = await openAppScene(
-      { agent: { pace: 1 }, settings: { SLACK_SOCKETS: '2' } },
-      onTestFinished,
-    );
+    const scene = await openAppScene({ agent: { pace: 1 }, limits: { mostSockets: 2 } }, onTestFinished);
     const first = scene.sandbox.bot;
     const channel = scene.channel();
     const root = scene.ask(channel, 'who finishes this?\n/slow 10');
     await scene.until('the first process shows the reply', () => scene.replies(channel, root).length > 0);
     await takenByOthers(scene, 2);
-    const second = await another(scene, onTestFinished);
+    const second = await another(scene, 2, onTestFinished);
     expect(await socketsOf(second)).toEqual({ live: 0, allowed: 0 });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
     expect((await second.store.turns.ofMessage(key))?.finished_at).toBeNull();

@@ -6,7 +6,7 @@ import { ReplyState } from '../../../src/relay/replies/reply-state.ts';
 import { RenderQueue } from '../../../src/relay/runtime/render-queue.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ settings: { REPLY_MESSAGES: '2' } });
+const scene = await openAppScene({ limits: { maxReplyMessages: 2 } });
 
 /** What the agent wrote last. */
 function answerOf(): string {

@@ -56,8 +56,8 @@ const maker: AgentScript = async (turn) => {
   turn.write('I made some files.');
 };
 
-const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.6', BACKGROUND_WAIT_SECONDS: '0' };
-const scene = await openAppScene({ tls: true, agent: { script: maker }, settings });
+const limits = { maxInlineBytes: 1024 * 1024, watchIntervalMs: 600, maxBackgroundWaitMs: 0 };
+const scene = await openAppScene({ tls: true, agent: { script: maker }, limits });
 
 async function asked(
   stage: AppScene,
@@ -178,7 +178,7 @@ test.concurrent('a file that Slack accepts and never shows is listed as such, an
   onTestFinished,
 }) => {
   const slack = { unshownFiles: /^chart-2/ };
-  const own = await openAppScene({ agent: { script: maker }, slack, settings }, onTestFinished);
+  const own = await openAppScene({ agent: { script: maker }, slack, limits }, onTestFinished);
   const { channel, root } = await asked(own, 'pictures 2');
   await own.until('it is told', () => own.shown(channel, root).includes(strings.resultNotShown));
   expect(shares(own, channel, root)).toEqual([[pictureName(1)]]);
@@ -193,8 +193,10 @@ describe.concurrent('results that cannot be listed or shown', () => {
     onTestFinished,
   }) => {
     const faults = new Faults();
-    const limits = { badThingMs: 500 };
-    const own = await openAppScene({ agent: { script: maker, faults }, settings, limits }, onTestFinished);
+    const own = await openAppScene(
+      { agent: { script: maker, faults }, limits: { ...limits, badThingMs: 500 } },
+      onTestFinished,
+    );
     const call = 'GET /experimental/tasks/{task_id}/results';
     const end = faults.add({ call, fault: { kind: 'status', status: 200, body: { none: true } } });
     const { channel, root } = await asked(own, 'notes 1');
@@ -217,7 +219,7 @@ describe.concurrent('results that cannot be listed or shown', () => {
     const agent = { script: maker, behaviour: { listCursors: false } };
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (text) => void lines.push(text) });
-    const own = await openAppScene({ agent, settings, log }, onTestFinished);
+    const own = await openAppScene({ agent, limits, log }, onTestFinished);
     const { channel, root } = await asked(own, 'notes 150');
     const told = () => own.shown(channel, root).split(strings.resultsIncomplete).length - 1;
     await own.until('the list says so', () => told() > 0);
@@ -246,8 +248,8 @@ describe.concurrent('results that cannot be listed or shown', () => {
 test('an answer crafted to take the parser long is compared with a table without holding up the process', async ({
   onTestFinished,
 }) => {
-  const short = { ...settings, REPLY_MESSAGES: '1' };
-  const own = await openAppScene({ agent: { script: maker }, settings: short }, onTestFinished);
+  const short = { ...limits, maxReplyMessages: 1 };
+  const own = await openAppScene({ agent: { script: maker }, limits: short }, onTestFinished);
   let longestMs = 0;
   let { user: before } = process.threadCpuUsage();
   const timer = setInterval(() => {
@@ -306,7 +308,7 @@ test.concurrent('100 results take one list, and its button shows all of their li
   onTestFinished,
 }) => {
   const agent = { script: maker, behaviour: { downloadLinkLength: 2_500 } };
-  const many = await openAppScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
+  const many = await openAppScene({ agent, limits: { ...limits, watchMs: 0 } }, onTestFinished);
   const { channel, root } = await asked(many, 'notes 100');
   const [, list, ...more] = many.replies(channel, root);
   expect(more).toEqual([]);
@@ -340,7 +342,7 @@ describe.concurrent('a stable link', () => {
       SECRET_KEY: 'k'.repeat(32),
     };
     const agent = { script: maker, behaviour: { downloadLinkMs: 1_500 } };
-    const stable = await openAppScene({ agent, settings: { ...settings, ...ours } }, onTestFinished);
+    const stable = await openAppScene({ agent, limits, settings: ours }, onTestFinished);
     const { channel, root } = await asked(stable, 'notes 2');
     const [link = '', other = ''] = urls(stable, channel, root);
     expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/results/[\\w-]+\\.[\\w-]+$`));

@@ -22,8 +22,8 @@ const reviewed: AgentScript = async (turn) => {
   turn.write('An answer.');
 };
 
-const settings = { WATCH_SECONDS: '1', BACKGROUND_WAIT_SECONDS: '0' };
-const scene = await openAppScene({ agent: { script: reviewed }, settings });
+const limits = { watchIntervalMs: 1_000, maxBackgroundWaitMs: 0 };
+const scene = await openAppScene({ agent: { script: reviewed }, limits });
 
 async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
   const channel = stage.channel();
@@ -97,7 +97,7 @@ describe.concurrent('a review', () => {
 
   test('whose Markdown Slack refuses is shown in full', async ({ onTestFinished }) => {
     const slack = { refusedBlocks: ['markdown'] };
-    const own = await openAppScene({ agent: { script: reviewed }, slack, settings }, onTestFinished);
+    const own = await openAppScene({ agent: { script: reviewed }, slack, limits }, onTestFinished);
     const { channel, root } = await asked(own, 'one middling');
     await own.until('the findings are there', () => reviews(own, channel, root).length > 0);
     const shown = own.shown(channel, root);
@@ -125,7 +125,7 @@ describe.concurrent('the reviews of a task', () => {
     onTestFinished,
   }) => {
     const short = await openAppScene(
-      { agent: { script: reviewed }, settings: { ...settings, REPLY_MESSAGES: '2' } },
+      { agent: { script: reviewed }, limits: { ...limits, maxReplyMessages: 2 } },
       onTestFinished,
     );
     const { channel, root } = await asked(short, 'one long');
@@ -152,9 +152,9 @@ describe.concurrent('the reviews of a task', () => {
     await wholeReview();
   });
 
-  test('are not followed where WATCH_MINUTES is 0', async ({ onTestFinished }) => {
+  test('are not followed where tasks are not watched', async ({ onTestFinished }) => {
     const blind = await openAppScene(
-      { agent: { script: reviewed }, settings: { ...settings, WATCH_MINUTES: '0' } },
+      { agent: { script: reviewed }, limits: { ...limits, watchMs: 0 } },
       onTestFinished,
     );
     const { channel, root } = await asked(blind, 'one failing');

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ settings: { TRANSCRIPT_MESSAGES: '4' } });
+const scene = await openAppScene({ limits: { maxTranscriptMessages: 4 } });
 const { ada, grace, slack } = scene;
 const { store } = scene.sandbox.bot;
 const mary = slack.createPerson({ name: 'mary' });

@@ -3,9 +3,11 @@ import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const settings = { SILENCE_SECONDS: '1' };
 const behaviour = { refusedTypes: ['.exe'] };
-const scene = await openAppScene({ agent: { behaviour }, settings, limits: { settledTaskMs: 4_000 } });
+const scene = await openAppScene({
+  agent: { behaviour },
+  limits: { silenceMs: 1_000, settledTaskMs: 4_000 },
+});
 
 /** A thread whose agent asked something and waits. */
 async function asked(question: string) {
@@ -38,8 +40,8 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     onTestFinished,
   }) => {
     const behaviour = { messageToRunning: 'accepted', send: 'at-once-without-reply' } as const;
-    const limits = { settledTaskMs: 60_000 };
-    const own = await openAppScene({ agent: { behaviour }, settings, limits }, onTestFinished);
+    const limits = { silenceMs: 1_000, settledTaskMs: 60_000 };
+    const own = await openAppScene({ agent: { behaviour }, limits }, onTestFinished);
     const hidden = () => {
       const [first, later] = own.agent.tasks[0]?.messages.filter(({ role }) => role === 'assistant') ?? [];
       const end = first?.completedAt ?? null;
@@ -200,7 +202,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect((await messages.get(key))?.state).toBe('withdrawn');
-    expect(scene.shown(channel, root)).not.toMatch(/waiting here/);
+    expect(scene.shown(channel, root)).not.toContain(strings.messagesPaused(1));
     const right = scene.reply(channel, root, 'the right group');
     await scene.finished(channel, right);
     expect(scene.sentToAgent('/ask Which line?').texts).toEqual(['/ask Which line?', 'the right group']);

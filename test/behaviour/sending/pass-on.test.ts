@@ -5,11 +5,11 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 // Only what a test is about passes a message on: the silences are longer than the tests.
-const UNHURRIED = { SILENCE_SECONDS: '3600', WAITING_SECONDS: '3600', PASS_ON_SECONDS: '3600' };
+const UNHURRIED = { silenceMs: 3_600_000, waitingMs: 3_600_000, passOnMs: 3_600_000 };
 const scene = await openAppScene({
   agent: { behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
-  settings: { ...UNHURRIED, CONTROLS_BY: 'starter' },
-  limits: { settledTaskMs: 4_000 },
+  settings: { TASK_CONTROL: 'starter' },
+  limits: { ...UNHURRIED, settledTaskMs: 4_000 },
 });
 const { ada, grace, slack } = scene;
 
@@ -141,7 +141,7 @@ test.concurrent('a press on Send now says that the service takes no message now,
   onTestFinished,
 }) => {
   const strict = await openAppScene(
-    { agent: { behaviour: { messageToRunning: 409 } }, settings: UNHURRIED },
+    { agent: { behaviour: { messageToRunning: 409 } }, limits: UNHURRIED },
     onTestFinished,
   );
   const channel = strict.channel();

@@ -6,7 +6,7 @@ import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 const SEND = 'POST /experimental/tasks/{task_id}/messages';
 const LIST = 'GET /experimental/tasks/{task_id}/messages';
 
-const scene = await openAppScene({ settings: { RESEND_SECONDS: '2', DRAIN_SECONDS: '0' } });
+const scene = await openAppScene({ settings: { DRAIN_SECONDS: '0' }, limits: { resendMs: 2_000 } });
 afterEach(() => scene.reset());
 
 /** The turn of a message. */

@@ -20,7 +20,7 @@ test.concurrent('a message reaches a service once that takes 12 s to accept and 
 
 describe.concurrent('12 s after a gateway gave a call up,', async () => {
   const agent = { behaviour: { messageToRunning: 'accepted' as const } };
-  const scene = await openAppScene({ agent, settings: { RESEND_SECONDS: '16' } });
+  const scene = await openAppScene({ agent, limits: { resendMs: 16_000 } });
   const fault = { kind: 'late', ms: 12_000 } as const;
 
   test('a message that the service accepts is not sent again', async () => {
@@ -43,7 +43,7 @@ describe.concurrent('12 s after a gateway gave a call up,', async () => {
 });
 
 describe('a message whose response was lost', async () => {
-  const scene = await openAppScene({ settings: { RESEND_SECONDS: '1' } });
+  const scene = await openAppScene({ limits: { resendMs: 1_000 } });
   afterEach(() => scene.reset());
 
   test.for([

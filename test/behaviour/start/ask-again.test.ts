@@ -3,7 +3,7 @@ import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts
 import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
-const starting = await openStartFormScene({ settings: { CONTROLS_BY: 'starter' } });
+const starting = await openStartFormScene({ settings: { TASK_CONTROL: 'starter' } });
 const { scene } = starting;
 const { slack, agent } = scene;
 

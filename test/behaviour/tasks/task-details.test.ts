@@ -7,7 +7,7 @@ import { openAppScene } from '../../support/app-scene.ts';
 
 const logged: string[] = [];
 const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
-const scene = await openAppScene({ log, settings: { INLINE_LIMIT_MIB: '0', WATCH_MINUTES: '0' } });
+const scene = await openAppScene({ log, limits: { maxInlineBytes: 0, watchMs: 0 } });
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 

@@ -8,7 +8,7 @@ import { openAppScene } from '../../support/app-scene.ts';
 import { crateProblems } from '../../support/ro-crate/crate-problems.ts';
 import { unpackedRecord } from '../../support/unpacked-record.ts';
 
-const scene = await openAppScene({ settings: { WATCH_MINUTES: '0' } });
+const scene = await openAppScene({ limits: { watchMs: 0 } });
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 

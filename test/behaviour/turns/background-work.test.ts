@@ -21,9 +21,9 @@ const script: AgentScript = async (turn) => {
     });
   turn.write('My answer is final.');
 };
-const settings = { BACKGROUND_WAIT_SECONDS: '0', WATCH_SECONDS: '0.2' };
+const limits = { maxBackgroundWaitMs: 0, watchIntervalMs: 200 };
 const agent = { script, behaviour: { messageToRunning: 'accepted' } } as const;
-const scene = await openAppScene({ agent, settings });
+const scene = await openAppScene({ agent, limits });
 
 /** Asks, and waits for the notice below the answer. */
 async function noticed(on: AppScene, channel: Channel, text: string): Promise<[Message, Message]> {
@@ -119,7 +119,7 @@ describe.concurrent('work in the background that takes longer than the wait', ()
   test('is watched across a restart, in a channel that moves and after forgetting who asked', async ({
     onTestFinished,
   }) => {
-    const own = await openAppScene({ agent, settings }, onTestFinished);
+    const own = await openAppScene({ agent, limits }, onTestFinished);
     const channel = own.channel();
     const [, notice] = await noticed(own, channel, 'work on the move');
     const tellOfNewId = own.slack.changeId(channel);
@@ -131,9 +131,9 @@ describe.concurrent('work in the background that takes longer than the wait', ()
     expect(own.slack.thread(channel.id, notice.threadTs ?? '')).toContain(notice);
   });
 
-  test('is no longer watched after WATCH_MINUTES, and the line says so', async ({ onTestFinished }) => {
-    const short = { ...settings, WATCH_MINUTES: '0.02' };
-    const own = await openAppScene({ agent, settings: short }, onTestFinished);
+  test('is no longer watched after an hour, and the line says so', async ({ onTestFinished }) => {
+    const short = { ...limits, watchMs: 1_200 };
+    const own = await openAppScene({ agent, limits: short }, onTestFinished);
     const channel = own.channel();
     const [, notice] = await noticed(own, channel, 'work without end');
     await shows(own, notice, 'unwatched');
@@ -141,8 +141,8 @@ describe.concurrent('work in the background that takes longer than the wait', ()
   });
 
   test('has no button where nobody watches it', async ({ onTestFinished }) => {
-    const none = { ...settings, WATCH_MINUTES: '0' };
-    const own = await openAppScene({ agent, settings: none }, onTestFinished);
+    const none = { ...limits, watchMs: 0 };
+    const own = await openAppScene({ agent, limits: none }, onTestFinished);
     const channel = own.channel();
     const root = own.ask(channel, 'work unwatched');
     await own.finished(channel, root);

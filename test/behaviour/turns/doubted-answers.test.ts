@@ -298,10 +298,7 @@ describe('a service that fails for minutes', async () => {
 test('what fails for ten minutes while the service answers other calls is given up, and the thread says what', async ({
   onTestFinished,
 }) => {
-  const scene = await openAppScene(
-    { limits: SCALED_LIMITS, settings: { RESEND_SECONDS: '1' } },
-    onTestFinished,
-  );
+  const scene = await openAppScene({ limits: { ...SCALED_LIMITS, resendMs: 1_000 } }, onTestFinished);
   const fault = answer(500);
   scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}/results', fault });
   scene.agent.faults.add({ call: 'POST /experimental/files', fault });

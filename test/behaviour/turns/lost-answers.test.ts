@@ -52,11 +52,8 @@ test('a turn is carried out once, whichever answer of the database is lost', asy
   const proxy = await DatabaseProxy.start(() => connection);
   onTestFinished(() => proxy.stop());
   // Nobody waits for what a call may have done that was not made.
-  const settings = { RESEND_SECONDS: '600' };
-  const scene = await openAppScene(
-    { databaseUrl: connectionUrl(proxy.connection), settings },
-    onTestFinished,
-  );
+  const limits = { resendMs: 600_000 };
+  const scene = await openAppScene({ databaseUrl: connectionUrl(proxy.connection), limits }, onTestFinished);
   const channels = Array.from({ length: CHANNELS }, () => scene.channel());
   const hellos = channels.map((channel) => ({ channel, root: scene.ask(channel, 'hello') }));
   for (const { channel, root } of hellos) await scene.finished(channel, root);

@@ -12,12 +12,8 @@ import { saveChannelSettings } from '../../support/channel-settings-scene.ts';
 const MUTE = 'and say no more';
 /** What it answers with a question. */
 const UNCLEAR = 'compare the plates';
-const settings = {
-  AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
-  REMIND_SECONDS: '0.5',
-  SILENCE_SECONDS: '3600',
-  WAITING_SECONDS: '3600',
-};
+const settings = { AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }) };
+const limits = { settledTaskMs: 2_000, remindMs: 500, silenceMs: 3_600_000, waitingMs: 3_600_000 };
 const analyse = analyst();
 const script: AgentScript = async (turn) => {
   if (turn.text === UNCLEAR) return turn.write('Both look alike. Which of them is the control?');
@@ -30,11 +26,11 @@ const script: AgentScript = async (turn) => {
 const options = {
   agent: { script, behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
   settings,
-  limits: { settledTaskMs: 2_000 },
+  limits,
 } as const;
 const scene = await openAppScene(options);
 // Here nobody is reminded before the test is over.
-const patient = await openAppScene({ ...options, settings: { ...settings, REMIND_SECONDS: '3600' } });
+const patient = await openAppScene({ ...options, limits: { ...limits, remindMs: 3_600_000 } });
 
 const asked = strings.reminder(scene.ada.id, false);
 

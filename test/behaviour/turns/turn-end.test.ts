@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', WAITING_SECONDS: '2' } });
+const scene = await openAppScene({ limits: { maxBackgroundWaitMs: 4_000, waitingMs: 2_000 } });
 const taskOnly = await openAppScene({ agent: { behaviour: { backgroundError: 'only-the-task' } } });
 const { slack, agent } = scene;
 

@@ -21,7 +21,7 @@ function access(usual: AllowedUsers, set: Partial<Settings> = {}): RelayDeps {
         inForce: async () => ({ ...DEFAULT_SETTINGS, ...set }),
       },
     },
-    settings: { admits: usual, answers: EVERYWHERE, admitsBots: ['B0USUAL'] },
+    settings: { allowedUsers: usual, answers: EVERYWHERE, allowedBots: ['B0USUAL'] },
   };
   return deps as unknown as RelayDeps;
 }
@@ -47,10 +47,13 @@ describe('who may use the agent', () => {
   });
 
   test("is the channel's or workspace's choice before the operator's", async () => {
-    expect(await accessPolicyFor(access('members'), asker)).toEqual({ admits: 'members', bots: ['B0USUAL'] });
+    expect(await accessPolicyFor(access('members'), asker)).toEqual({
+      allowedUsers: 'members',
+      allowedBots: ['B0USUAL'],
+    });
     const set = access('members', { allowed_users: 'everyone', allowed_bots: ['B0OTHER'] });
-    expect(await accessPolicyFor(set, asker)).toEqual({ admits: 'everyone', bots: ['B0OTHER'] });
-    expect((await accessPolicyFor(access('members', { allowed_bots: [] }), asker)).bots).toEqual([]);
+    expect(await accessPolicyFor(set, asker)).toEqual({ allowedUsers: 'everyone', allowedBots: ['B0OTHER'] });
+    expect((await accessPolicyFor(access('members', { allowed_bots: [] }), asker)).allowedBots).toEqual([]);
   });
 
   test('holds for steps of workflows where the channel lets them in', async () => {

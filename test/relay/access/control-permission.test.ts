@@ -63,7 +63,7 @@ function house(
       audit: { addRefusal: async (entry: object) => void trail.push({ kind: 'refusal', ...entry }) },
     },
     log: silentLog,
-    settings: { controlsBy: by, admits: 'members', answers: EVERYWHERE, admitsBots: [] },
+    settings: { taskControl: by, allowedUsers: 'members', answers: EVERYWHERE, allowedBots: [] },
     workspace: () => ({ people, posting, membership: { statusOf: async () => more.place ?? 'member' } }),
   };
   return { deps: deps as unknown as RelayDeps, asked, told, trail };
@@ -97,7 +97,7 @@ test.each<[TaskControl, PersonKind, Parameters<typeof house>[2], string | undefi
 test("the operator's setting applies to a channel without a setting of its own", async () => {
   const everyone = (set: Partial<Settings>) => {
     const { deps } = house('channel', 'stranger', { set });
-    return { ...deps, settings: { ...deps.settings, admits: 'everyone' as const } };
+    return { ...deps, settings: { ...deps.settings, allowedUsers: 'everyone' as const } };
   };
   expect(await controlRefusal(everyone({}), use)).toBeUndefined();
   expect(await controlRefusal(everyone({ allowed_users: 'guests' }), use)).toBe(

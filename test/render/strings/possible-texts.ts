@@ -79,8 +79,7 @@ function programOf(file: string): Node {
 function collect(node: unknown, scope: Scope, texts: Set<string>): void {
   if (Array.isArray(node)) for (const each of node) collect(each, scope, texts);
   if (!isNode(node) || node.type === 'ImportDeclaration' || /^TS(?:Type|Interface)/.test(node.type)) return;
-  if (isText(node) || node.type === 'CallExpression')
-    for (const text of expand(node, scope)) texts.add(text);
+  if (isText(node) || node.type === 'CallExpression') for (const text of expand(node, scope)) texts.add(text);
   const inner = isFunction(node) ? scopeOf(node, scope) : scope;
   for (const [key, value] of Object.entries(node)) if (key !== 'key') collect(value, inner, texts);
 }
@@ -101,7 +100,8 @@ function expand(node: unknown, scope: Scope): string[] {
   const joined = type === 'CallExpression' ? joinedTexts(node, scope) : undefined;
   if (joined !== undefined) return joined;
   const found = valuesOf(type === 'CallExpression' ? node.callee : node, scope);
-  if (type === 'CallExpression') return found.flatMap((each) => resultsOf(each, listOf(node.arguments), scope));
+  if (type === 'CallExpression')
+    return found.flatMap((each) => resultsOf(each, listOf(node.arguments), scope));
   if (type !== 'Identifier' && type !== 'MemberExpression') return [FILLED_IN];
   return found.flatMap((each) => (each === undefined ? [FILLED_IN] : expand(each.node, each.scope)));
 }

@@ -1,3 +1,4 @@
+import '../../../../sandbox/scaled-limits.ts';
 import { type AppOverrides, startApp } from '../../../../src/app.ts';
 import { readConfig } from '../../../../src/config.ts';
 import { createLogger } from '../../../../src/operate/logger.ts';

@@ -3,16 +3,12 @@ import { z } from 'zod';
 import { parseJson, valueAt } from '../calls/json.ts';
 import { parseRetryAfter } from '../calls/retries-and-waits.ts';
 import {
-  AgentBusyError,
   type AgentCallOutcome,
   AgentError,
   type AgentErrorCode,
   type AgentErrorDetails,
-  AgentExpiredLinkError,
-  AgentForbiddenError,
   AgentNotFoundError,
   AgentRejectedError,
-  AgentResponseSizeError,
 } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, readText } from './http-request.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -62,7 +58,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   }
   if (target === 'service') {
     if (status === 403 && context.isTrial !== true)
-      return new AgentForbiddenError({ ...details(`refused this call ${about}.`), reason });
+      return new AgentRejectedError({ ...details(`refused this call ${about}.`), reason }, 'forbidden');
     if (serviceOptions.badKeyStatuses.includes(status))
       return fail(
         'bad_key',
@@ -71,14 +67,13 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
     if (status === 404 || status === 410)
       return new AgentNotFoundError(details(`could not find the requested item ${about}.`));
     if (serviceOptions.busyStatuses.includes(status))
-      return new AgentBusyError(details(`is busy with this item ${about}. Try again when it has finished.`));
+      return fail('busy', `is busy with this item ${about}. Try again when it has finished.`);
   }
   if (status === 429) return fail('rate_limited', `received too many calls ${about}. Try again later.`);
   if (isPassing) return fail('unavailable', `has a problem ${about}. Try again later.`);
   const rejection = { ...details(`${rejectionSentence(status)} ${about}.`), reason };
-  if (target === 'link' && serviceOptions.expiredLinkStatuses.includes(status))
-    return new AgentExpiredLinkError(rejection);
-  return new AgentRejectedError(rejection);
+  const isExpired = target === 'link' && serviceOptions.expiredLinkStatuses.includes(status);
+  return new AgentRejectedError(rejection, isExpired ? 'expired_link' : undefined);
 }
 
 /** The error for a call without a readable response. An AgentError and an error of the body stay as they are. */
@@ -87,9 +82,10 @@ export function errorForBrokenRequest(
   error: unknown,
   endedBy: 'lease' | 'caller' | 'timeout' | undefined,
 ): unknown {
-  const wasStarted = !(error instanceof BrokenRequestError) || error.wasStarted;
-  const cause = error instanceof BrokenRequestError ? error.cause : error;
-  if (cause instanceof AgentError || cause instanceof RequestBodyError) return cause;
+  const isBroken = error instanceof BrokenRequestError && error.kind !== 'unread_body';
+  const wasStarted = !isBroken || error.kind === 'started';
+  const cause = isBroken ? error.cause : error;
+  if (cause instanceof AgentError || cause instanceof BrokenRequestError) return cause;
   const outcome: AgentCallOutcome = wasStarted ? 'unknown' : 'not_sent';
   const effect = wasStarted ? 'It may have arrived.' : 'Nothing was sent.';
   const details = (sentence: string): AgentErrorDetails => ({
@@ -120,11 +116,12 @@ export function responseSizeError(
   context: CallContext,
   response: HttpResponse,
   maxDescription: string,
-): AgentResponseSizeError {
+): AgentError {
   const sentence =
     `The agent service's response is too large to read (${context.name}, at most ${maxDescription}). ` +
     'Continue in a new thread, and ask for long answers as files.';
-  return new AgentResponseSizeError({ ...responseDetails(context, response, 'unknown'), sentence });
+  const details = { ...responseDetails(context, response, 'unknown'), sentence, isTooLarge: true };
+  return new AgentError('not_understood', details);
 }
 
 /** The error for a 2xx response that does not match the schema. */
@@ -137,13 +134,6 @@ export function unreadableResponseError(
     `The agent service's response ${problem} (${context.name}, status ${response.status}). ` +
     'Check that AGENT_BASE_URL is the address of the service.';
   return new AgentError('not_understood', { ...responseDetails(context, response, 'unknown'), sentence });
-}
-
-/** A request's body could not be read from its source; `cause` is the source's own error. */
-export class RequestBodyError extends Error {
-  constructor(cause: unknown) {
-    super('The request body could not be read', { cause });
-  }
 }
 
 function responseDetails(context: CallContext, response: HttpResponse, outcome: AgentCallOutcome) {

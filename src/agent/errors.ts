@@ -10,6 +10,7 @@ export type AgentErrorCode =
   /** 401, or 403 whatever is called: an admin must replace the key. */
   | 'bad_key'
   | 'not_found'
+  /** 409: the task or file is in a state that does not allow this call now. */
   | 'busy'
   | 'rejected'
   /** 429: too many calls under this key. */
@@ -38,6 +39,8 @@ export interface AgentErrorDetails {
   readonly requestId?: string | undefined;
   /** Milliseconds that the service asks us to wait, if it says so. */
   readonly retryAfterMs?: number | undefined;
+  /** The response exceeds the limits of response-limits.ts: a list can be read in smaller pages. */
+  readonly isTooLarge?: boolean;
   readonly cause?: unknown;
 }
 
@@ -48,6 +51,7 @@ export class AgentError extends Error {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly isTooLarge: boolean;
   /** The number of attempts before the client gave up. */
   attempts = 1;
 
@@ -59,6 +63,7 @@ export class AgentError extends Error {
     this.status = details.status;
     this.requestId = details.requestId?.slice(0, MAX_REQUEST_ID_LENGTH);
     this.retryAfterMs = details.retryAfterMs;
+    this.isTooLarge = details.isTooLarge === true;
   }
 }
 
@@ -79,20 +84,16 @@ export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T 
   }
 }
 
-/** 409: the task or file is in a state that does not allow this call now. */
-export class AgentBusyError extends AgentError {
-  constructor(details: AgentErrorDetails) {
-    super('busy', details);
-  }
-}
-
 /** Any other 4xx: the service rejects this request. */
 export class AgentRejectedError extends AgentError {
   readonly #reason: string;
+  /** `forbidden`: 403, although the key is valid; `expired_link`: another link can be asked for. */
+  readonly kind: 'forbidden' | 'expired_link' | undefined;
 
-  constructor(details: AgentErrorDetails & { readonly reason: string }) {
+  constructor(details: AgentErrorDetails & { readonly reason: string }, kind?: AgentRejectedError['kind']) {
     super('rejected', details);
     this.#reason = details.reason;
+    this.kind = kind;
   }
 
   /** The service's own reason, or what its status means. Untrusted text that may repeat the request: never log it. */
@@ -101,11 +102,20 @@ export class AgentRejectedError extends AgentError {
   }
 }
 
-/** A signed link of the service has expired: another one can be asked for. */
-export class AgentExpiredLinkError extends AgentRejectedError {}
+/** Whether the key is valid and may not use what the call asked for. */
+export function isForbidden(error: unknown): error is AgentRejectedError {
+  return error instanceof AgentRejectedError && error.kind === 'forbidden';
+}
 
-/** 403, although the key is valid: it may not use what the call asked for. */
-export class AgentForbiddenError extends AgentRejectedError {}
+/** Whether the state of the task or file does not allow the call now. */
+export function isBusy(error: unknown): error is AgentError {
+  return error instanceof AgentError && error.code === 'busy';
+}
+
+/** Whether a response is above the limits of response-limits.ts. */
+export function isTooLarge(error: unknown): error is AgentError {
+  return error instanceof AgentError && error.isTooLarge;
+}
 
 /** A call has created something, but its response cannot be read: what was created is not known. */
 export class AgentUnreadCreationError extends AgentError {
@@ -115,12 +125,5 @@ export class AgentUnreadCreationError extends AgentError {
   constructor(call: string, { message: sentence, status, requestId, cause }: AgentError) {
     super('not_understood', { sentence, status, requestId, cause, outcome: 'unknown' });
     this.call = call;
-  }
-}
-
-/** A response above the limits of response-limits.ts. A list can be read in smaller pages. */
-export class AgentResponseSizeError extends AgentError {
-  constructor(details: AgentErrorDetails) {
-    super('not_understood', details);
   }
 }

@@ -32,13 +32,16 @@ export interface HttpResponse {
   readonly wasCompressed: boolean;
 }
 
-/** A request without a response; `wasStarted` tells whether a byte may have been sent. */
+/**
+ * A request without a response: of which a byte may have been sent (`started`) or none, or whose body could not be read from
+ * its source; `cause` is then the source's own error.
+ */
 export class BrokenRequestError extends Error {
-  readonly wasStarted: boolean;
+  readonly kind: 'started' | 'not_started' | 'unread_body';
 
-  constructor(cause: unknown, wasStarted: boolean) {
-    super('The request failed without a response', { cause });
-    this.wasStarted = wasStarted;
+  constructor(kind: BrokenRequestError['kind'], cause: unknown) {
+    super(`The request failed without a response (${kind})`, { cause });
+    this.kind = kind;
   }
 }
 
@@ -71,7 +74,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
       ...decodeBody(body, headers),
     };
   } catch (cause) {
-    throw new BrokenRequestError(cause, started);
+    throw new BrokenRequestError(started ? 'started' : 'not_started', cause);
   }
 }
 

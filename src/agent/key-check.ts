@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallGate } from '../calls/credential-gate.ts';
 import { SharedQuestion } from '../calls/shared-calls.ts';
-import { AgentError, type AgentForbiddenError } from './errors.ts';
+import { AgentError, type AgentRejectedError } from './errors.ts';
 
 /** No task has this id, so asking for it changes nothing. */
 export const NO_TASK_ID = '00000000-0000-0000-0000-000000000000';
@@ -40,7 +40,7 @@ export class KeyCheck {
    * The error to throw for a 403: the same if the key is valid or another call succeeds, `bad_key` if it is refused, and `unavailable` if
    * the service does not tell. May wait until the key may be tried again; `aborted` if `signal` ends that.
    */
-  async explain(refusal: AgentForbiddenError, signal: AbortSignal): Promise<AgentError> {
+  async explain(refusal: AgentRejectedError, signal: AbortSignal): Promise<AgentError> {
     const { status, requestId, message } = refusal;
     const details = { outcome: refusal.outcome, status, requestId, cause: refusal };
     const at = performance.now();

@@ -1,5 +1,5 @@
 import type { CursorPage } from './client-options.ts';
-import { AgentError, AgentResponseSizeError } from './errors.ts';
+import { AgentError, isTooLarge } from './errors.ts';
 import type { Message, Page, ResultFile } from './service-schema.ts';
 
 /** Stop a walk through a list that never ends. */
@@ -44,7 +44,7 @@ export function withSmallerPages(list: ListMessages): ListMessages {
         return await list({ ...cursor, limit });
       } catch (error) {
         const events = Math.min(requested, maxEvents);
-        if (!(error instanceof AgentResponseSizeError) || events <= 1) throw error;
+        if (!isTooLarge(error) || events <= 1) throw error;
         maxEvents = Math.ceil(events / (events > 8 ? 4 : 2));
       }
     }

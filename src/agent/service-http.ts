@@ -11,7 +11,7 @@ import {
   responseSizeError,
   unreadableResponseError,
 } from './error-mapping.ts';
-import { AgentError, AgentForbiddenError, AgentUnreadCreationError } from './errors.ts';
+import { AgentError, AgentUnreadCreationError, isForbidden } from './errors.ts';
 import {
   BrokenRequestError,
   FIRST_IDLE_MS,
@@ -170,8 +170,7 @@ export class ServiceHttp {
         this.#attempt({ ...call, outerSignal: ends, heard });
       const made = method === 'GET' ? withSecondCall(send, outerSignal) : send(outerSignal);
       return await made.catch(async (error: unknown) => {
-        const isDoubtful =
-          error instanceof AgentForbiddenError && serviceOptions.badKeyStatuses.includes(403);
+        const isDoubtful = isForbidden(error) && serviceOptions.badKeyStatuses.includes(403);
         throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;
       });
     };
@@ -256,7 +255,7 @@ export class ServiceHttp {
       if (waitMs > 0) await sleep(waitMs, undefined, { signal });
     } catch (cause) {
       if (!signal.aborted) throw cause;
-      throw errorForBrokenRequest(context, new BrokenRequestError(cause, false), 'caller');
+      throw errorForBrokenRequest(context, new BrokenRequestError('not_started', cause), 'caller');
     }
   }
 

@@ -3,7 +3,7 @@ import { firstTextAt, parseJson } from '../calls/json.ts';
 import { withSecondCall } from '../calls/retries-and-waits.ts';
 import type { Transport } from './client-options.ts';
 import { type CallContext, errorForBrokenRequest, errorForResponse } from './error-mapping.ts';
-import { AgentError, AgentExpiredLinkError, AgentRejectedError } from './errors.ts';
+import { AgentError, AgentRejectedError } from './errors.ts';
 import {
   FIRST_IDLE_MS,
   type HttpRequest,
@@ -77,7 +77,7 @@ export class SignedLinks {
     this.#retry = { ...options.retry, retryStatuses };
   }
 
-  /** Sends a body. Returns the response's ETag exactly as received. Throws RequestBodyError if the body cannot be read. */
+  /** Sends a body. Returns the response's ETag exactly as received. Throws BrokenRequestError if the body cannot be read. */
   async put({ name, url, sizeBytes, ...upload }: LinkUpload): Promise<{ etag: string | undefined }> {
     const headers = { ...upload.headers, 'content-length': String(sizeBytes) };
     const response = await this.#request(this.#contextOf(name), url, { ...upload, headers });
@@ -90,8 +90,8 @@ export class SignedLinks {
     try {
       return await use(false);
     } catch (error) {
-      const leadsNowhere = error instanceof AgentRejectedError && RENEWED_STATUSES.includes(error.status);
-      if (!leadsNowhere && !(error instanceof AgentExpiredLinkError)) throw error;
+      if (!(error instanceof AgentRejectedError)) throw error;
+      if (error.kind !== 'expired_link' && !RENEWED_STATUSES.includes(error.status)) throw error;
       return await use(true);
     }
   }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
-import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
+import { BrokenRequestError } from './http-request.ts';
 import { type MultipartState, MultipartUpload } from './multipart-upload.ts';
 import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
@@ -17,7 +17,8 @@ export async function uploadFile(client: AgentClient, request: AgentUploadReques
     return (await resume(client, request)) ?? (await startOnceMore(client, request));
   } catch (error) {
     if (request.signal?.aborted === true && !(error instanceof AgentError)) throw uploadAborted(error);
-    throw error instanceof RequestBodyError ? error.cause : error;
+    const isOfSource = error instanceof BrokenRequestError && error.kind === 'unread_body';
+    throw isOfSource ? error.cause : error;
   }
 }
 

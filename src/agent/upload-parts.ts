@@ -1,6 +1,6 @@
 import { unlessAborted } from '../calls/retries-and-waits.ts';
-import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
+import { BrokenRequestError } from './http-request.ts';
 import type { AgentUploadRequest } from './request-bodies.ts';
 
 export interface PartBuffer {
@@ -93,7 +93,7 @@ export class UploadMemory {
   }
 }
 
-/** Opens a file at an offset; an error of its source is thrown as the cause of a RequestBodyError. */
+/** Opens a file at an offset; an error of its source is thrown as the cause of a BrokenRequestError. */
 export async function openSource(
   { open }: Pick<AgentUploadRequest, 'open'>,
   offset: number,
@@ -101,7 +101,7 @@ export async function openSource(
   try {
     return await open(offset);
   } catch (error) {
-    throw new RequestBodyError(error);
+    throw new BrokenRequestError('unread_body', error);
   }
 }
 
@@ -174,7 +174,7 @@ export class PartReader {
     while (!this.#ended && this.#unread.length === 0) {
       this.#signal.throwIfAborted();
       const next = await unlessAborted(this.#source.next(), this.#signal).catch((error: unknown) => {
-        throw new RequestBodyError(error);
+        throw new BrokenRequestError('unread_body', error);
       });
       if (next.done === true) this.#ended = true;
       else this.#unread = next.value;

@@ -113,7 +113,7 @@ export class SlackApp {
     return this.socketMode === undefined || this.socketMode.state.live > 0;
   }
 
-  /** Opens the Socket Mode connections. Throws AppTokenRejected; any other failure is retried forever. */
+  /** Opens the Socket Mode connections. Throws a SlackAuthError; any other failure is retried forever. */
   async start(): Promise<void> {
     await this.socketMode?.start();
     this.#started = true;

@@ -6,6 +6,7 @@ import { freshConnections } from '../calls/outbound-proxy.ts';
 import { MAX_RETRY_AFTER_MS, sleepUnlessAborted, within } from '../calls/retries-and-waits.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { backoffMs } from '../relay/runtime/retry-and-giving-up.ts';
+import { SlackAuthError } from '../slack/errors.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 
@@ -23,18 +24,6 @@ export interface SocketModeConnectionDeps {
   slackApiUrl: string;
   onConnected: () => void;
   log: Logger;
-}
-
-export class AppTokenRejected extends Error {
-  readonly code = 'app_token_refused';
-
-  constructor(slackCode: string, cause: unknown) {
-    super(
-      `Slack rejects SLACK_APP_TOKEN (${slackCode}). Create a new one with connections:write under "Basic Information", "App-Level Tokens".`,
-      { cause },
-    );
-    this.name = 'AppTokenRejected';
-  }
 }
 
 /** The errors of https://docs.slack.dev/reference/methods/apps.connections.open that no retry clears. */
@@ -59,7 +48,7 @@ const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: 
  * this class does the rest.
  */
 export class SocketModeConnection {
-  /** Settles after the first attempt: true if the connection is open. Rejects with AppTokenRejected. */
+  /** Settles after the first attempt: true if the connection is open. Rejects with a SlackAuthError. */
   readonly firstAttempt: Promise<boolean>;
   /** Whether the connection is open and Slack has said hello. */
   isConnected = false;
@@ -108,7 +97,7 @@ export class SocketModeConnection {
     const reason = error instanceof Error ? error.message : 'Slack closed the connection before saying hello';
     this.lastError = reason;
     this.#deps.log.warn({ reason, failures }, 'could not open a Socket Mode connection; will retry');
-    if (error instanceof AppTokenRejected) this.#firstResult.reject(error);
+    if (error instanceof SlackAuthError) this.#firstResult.reject(error);
     else this.#firstResult.resolve(false);
     const throttled = throttledSchema.safeParse(error);
     return throttled.success ? Math.min(throttled.data.retryAfter * 1_000, MAX_RETRY_AFTER_MS) : 0;
@@ -133,7 +122,7 @@ export class SocketModeConnection {
       const opened = Promise.race([started.then(() => true), ended.promise]);
       const timeoutMs = API_TIMEOUT_MS + HELLO_TIMEOUT_MS;
       const hello = await within(timeoutMs, opened, 'no hello in time').catch((error: unknown) =>
-        Promise.reject(toAppTokenRejected(error)),
+        Promise.reject(toSlackAuthError(error)),
       );
       if (hello !== true) throw new Error(`Slack closed the connection before saying hello (${hello}).`);
       this.isConnected = true;
@@ -186,10 +175,14 @@ function disconnectReason(data: unknown): string | undefined {
   return parsed.success ? (parsed.data.reason ?? 'no reason') : undefined;
 }
 
-function toAppTokenRejected(error: unknown): unknown {
-  const parsed = slackErrorSchema.safeParse(error);
-  if (!parsed.success || !PERMANENT_ERRORS.has(parsed.data.data.error)) return error;
-  return new AppTokenRejected(parsed.data.data.error, error);
+function toSlackAuthError(error: unknown): unknown {
+  const slackCode = slackErrorSchema.safeParse(error).data?.data.error ?? '';
+  if (!PERMANENT_ERRORS.has(slackCode)) return error;
+  const call = { method: 'apps.connections.open', slackCode, outcome: 'none', cause: error } as const;
+  return new SlackAuthError(
+    call,
+    `Slack rejects SLACK_APP_TOKEN (${slackCode}). Create a new one with connections:write under "Basic Information", "App-Level Tokens".`,
+  );
 }
 
 /** Catches what Bolt's client throws at odd frames, such as an event without an inner one (`app_rate_limited`). */

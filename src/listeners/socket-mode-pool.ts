@@ -62,7 +62,7 @@ export class SocketModePool implements Receiver {
     this.#app = app;
   }
 
-  /** Opens the connections and keeps them open. Throws AppTokenRejected, or a StoreError without the lease. */
+  /** Opens the connections and keeps them open. Throws a SlackAuthError, or a StoreError without the lease. */
   async start(): Promise<void> {
     // A database that has just started, or is busy, may be slow to accept the first connection.
     await repeatCall(

@@ -11,10 +11,10 @@ import {
 } from './checks/address-checks.ts';
 import {
   type Check,
+  CheckFailed,
   type CheckResult,
   type CheckTools,
   errorMessage,
-  SlackUnreachable,
 } from './checks/check-result.ts';
 import { checkDatabase, checkDisk } from './checks/database-checks.ts';
 import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
@@ -68,7 +68,8 @@ export async function runChecks(
         report(typeof found === 'string' ? { what, ok: true, message: found } : found);
     } catch (error) {
       const message = errorMessage(error);
-      const reason = error instanceof SlackUnreachable ? SlackUnreachable : message;
+      const isSlackAway = error instanceof CheckFailed && error.code === 'slack_unreachable';
+      const reason = isSlackAway ? error.code : message;
       if (!reasons.has(reason)) report({ what, ok: false, message });
       reasons.add(reason);
     }

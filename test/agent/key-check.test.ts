@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { AgentError, AgentForbiddenError } from '../../src/agent/errors.ts';
+import { AgentError, AgentRejectedError } from '../../src/agent/errors.ts';
 import { KeyCheck } from '../../src/agent/key-check.ts';
 
 const lasting = new AbortController().signal;
 const forbidden = () =>
-  new AgentForbiddenError({ sentence: 'No.', outcome: 'refused', status: 403, reason: '' });
+  new AgentRejectedError({ sentence: 'No.', outcome: 'refused', status: 403, reason: '' }, 'forbidden');
 const refused = new AgentError('bad_key', { sentence: 'No key.', outcome: 'refused', status: 401 });
 const down = new AgentError('unavailable', { sentence: 'Down.', outcome: 'unknown' });
 
@@ -77,7 +77,7 @@ describe('a 403', () => {
     expect(await check.explain(forbidden(), lasting)).toMatchObject({ code: 'unavailable', status: 403 });
     expect(gate.refused).not.toHaveBeenCalled();
     succeed();
-    expect(await check.explain(forbidden(), lasting)).toBeInstanceOf(AgentForbiddenError);
+    expect(await check.explain(forbidden(), lasting)).toMatchObject({ kind: 'forbidden' });
     wait(20_000);
     expect(await check.explain(forbidden(), lasting)).toMatchObject({ code: 'unavailable' });
   });

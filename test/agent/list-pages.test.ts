@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AgentResponseSizeError } from '../../src/agent/errors.ts';
+import { AgentError } from '../../src/agent/errors.ts';
 import {
   type ListMessages,
   lastMessage,
@@ -95,7 +95,12 @@ describe('a walk through the messages', () => {
       const list = withSmallerPages(async (cursor) => {
         limits.push(cursor.limit);
         const size = cursor.limit ?? 200;
-        if (size > 2) throw new AgentResponseSizeError({ sentence: 'Too large.', outcome: 'unknown' });
+        if (size > 2)
+          throw new AgentError('not_understood', {
+            sentence: 'Too large.',
+            outcome: 'unknown',
+            isTooLarge: true,
+          });
         return await service({ count: 5, size, inclusive })(cursor);
       });
       expect(ids(await collected(messagesBackward(list, 'm0', {})))).toEqual(numbered(1, 5));
@@ -108,7 +113,11 @@ describe('a walk through the messages', () => {
     const limits: (number | undefined)[] = [];
     const list = withSmallerPages(async ({ limit }) => {
       limits.push(limit);
-      throw new AgentResponseSizeError({ sentence: 'Too large.', outcome: 'unknown' });
+      throw new AgentError('not_understood', {
+        sentence: 'Too large.',
+        outcome: 'unknown',
+        isTooLarge: true,
+      });
     });
     await expect(lastMessage(list)).rejects.toThrow('Too large.');
     expect(limits).toEqual([11, 3, 2, 1]);

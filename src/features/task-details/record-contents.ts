@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { AgentNotFoundError, AgentResponseSizeError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { AgentNotFoundError, isTooLarge, undefinedIfNotFound } from '../../agent/errors.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage } from '../../relay/reading/message-parser.ts';
 import { plainText } from '../../relay/reading/message-to-markdown.ts';
@@ -144,7 +144,7 @@ async function readAnswer({ agent, taskId, lease }: RecordWork, id: string | nul
     return [...content, ...failure];
   } catch (error) {
     if (error instanceof AgentNotFoundError) return recordNotes.notFound;
-    if (error instanceof AgentResponseSizeError) return recordNotes.tooLarge;
+    if (isTooLarge(error)) return recordNotes.tooLarge;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { type TaskRefusal, taskUseRefusal } from '../../relay/access/control-per
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-exceptions.ts';
+import { Interruption } from '../../relay/runtime/turn-exceptions.ts';
 import { postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { sourcesOf } from '../../render/messages/sources.ts';
 import {
@@ -180,7 +180,7 @@ export function taskRecords(deps: RelayDeps) {
     const { fileId } = await uploads.stage({ name, ...archive, guard: lease });
     const now = await visibleTask(job, row.task_id);
     if ('sentence' in now) return now;
-    if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();
+    if (!(await jobs.intend(job, { file_id: fileId }))) throw new Interruption('taken_over');
     try {
       await uploads.share({ channel: dm, files: [{ id: fileId, title: name }], guard: lease });
     } catch (error) {

@@ -26,15 +26,15 @@ export type Check = (config: Config, tools: CheckTools) => AsyncIterable<string 
 
 /** A check found its part wrong; `message` says what is wrong and what to do. */
 export class CheckFailed extends Error {
-  readonly code = 'check_failed';
+  /** `slack_unreachable` is reported once, though several checks need Slack. */
+  code: 'check_failed' | 'slack_unreachable' = 'check_failed';
   override readonly name: string = 'CheckFailed';
 }
 
-/** Slack does not answer: reported once, though several checks need Slack. */
-export class SlackUnreachable extends CheckFailed {
-  constructor(reason: string) {
-    super(`Could not reach SLACK_API_URL (${reason}). Check the network, the firewall and DNS.`);
-  }
+/** The failure of a check to which Slack does not answer. */
+export function slackUnreachable(reason: string): CheckFailed {
+  const message = `Could not reach SLACK_API_URL (${reason}). Check the network, the firewall and DNS.`;
+  return Object.assign(new CheckFailed(message), { code: 'slack_unreachable' } as const);
 }
 
 /** The message of an error. */

@@ -15,7 +15,7 @@ import { SlackError } from '../../slack/errors.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
 import { clientForToken, type SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/tokens.ts';
-import { type Check, CheckFailed, type CheckTools, errorMessage, SlackUnreachable } from './check-result.ts';
+import { type Check, CheckFailed, type CheckTools, errorMessage, slackUnreachable } from './check-result.ts';
 
 const HELLO_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -87,7 +87,7 @@ async function accepted<T>(setting: string, call: Promise<T>): Promise<T> {
 function describeSlackError(setting: string, error: unknown): CheckFailed {
   if (!(error instanceof SlackError)) return new CheckFailed(errorMessage(error));
   const { code, slackCode } = error;
-  if (code === 'unavailable') return new SlackUnreachable(slackCode);
+  if (code === 'unavailable') return slackUnreachable(slackCode);
   return new CheckFailed(
     code === 'throttled'
       ? "Slack's rate limit is reached. Run the doctor again in a minute."
@@ -156,7 +156,7 @@ export const checkClock: Check = async function* (config, { now }) {
     redirect: 'manual',
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   }).catch((error: unknown) => {
-    throw new SlackUnreachable(errorMessage(error));
+    throw slackUnreachable(errorMessage(error));
   });
   await response.body?.cancel();
   const slackTime = Date.parse(response.headers.get('date') ?? '');

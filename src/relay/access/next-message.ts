@@ -30,7 +30,7 @@ interface NextMessageOptions {
  * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses
  * the ones before it whose writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits
  * while messages are held after a gap in receiving (with `before` or `failFast`, there is none then), and while Slack does
- * not answer, or throws then with `failFast`. Throws HandOver, or the lease's reason.
+ * not answer, or throws then with `failFast`. Throws an Interruption, or the lease's reason.
  */
 export async function nextAllowedMessage(
   work: ThreadWork,

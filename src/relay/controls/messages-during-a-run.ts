@@ -1,5 +1,5 @@
 import { v7 as nextTurnId } from 'uuid';
-import { AgentBusyError } from '../../agent/errors.ts';
+import { isBusy } from '../../agent/errors.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import { fileNoteLines } from '../../render/messages/file-lines.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -18,9 +18,9 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
-import { HandOver, MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { emptyMessageOf, Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isSendInDoubt } from '../sending/delivery.ts';
-import { EmptyMessage, isEmptyMessage } from '../sending/empty-message.ts';
+import { isEmptyMessage } from '../sending/empty-message.ts';
 import { Sender, type SenderOptions } from '../sending/sender.ts';
 import { noteIfPaused } from './paused-messages.ts';
 
@@ -70,7 +70,7 @@ export class MidRunForwarding {
         if (wasOffered) this.#exhaust(pause);
       })
       .catch((error: unknown) => {
-        if (error instanceof HandOver || this.#work.lease.signal.aborted) return;
+        if (isInterruption(error, 'hand_over') || this.#work.lease.signal.aborted) return;
         this.#exhaust(pause);
         this.#work.deps.log.warn(
           { err: error, turn: this.#turn.id },
@@ -92,7 +92,7 @@ export class MidRunForwarding {
   }
 
   #cancel(): void {
-    this.#over.abort(new RunNotAccepting('The run is over, or is being stopped.'));
+    this.#over.abort(new Interruption('not_accepting'));
   }
 
   /** Forwards one message; true if it was sent or waits again: the agent gets no other in the same pause. */
@@ -116,15 +116,17 @@ export class MidRunForwarding {
         const now = await store.turns.get(turn.workspace, turn.id);
         return now === undefined || !isSendInDoubt(now);
       };
-      if (error instanceof RunNotAccepting && (await isUnsent())) {
+      if (isInterruption(error, 'not_accepting') && (await isUnsent())) {
         await this.#requeueMessage(turn);
         return true;
       }
-      if (error instanceof EmptyMessage) {
-        await this.#refuse(turn, error);
+      if (!(error instanceof TurnEnded)) throw error;
+      const empty = emptyMessageOf(error);
+      if (empty !== undefined) {
+        await this.#refuse(turn, empty, error);
         return false;
       }
-      if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
+      if (error.sentence !== null) throw error;
       await closeMessage(this.#work.deps, turn);
       await store.turns.finish(turn, error.outcome);
       return false;
@@ -133,13 +135,13 @@ export class MidRunForwarding {
   }
 
   /** Tells the writer of a message why nothing of it can be sent; edited meanwhile, it waits again. */
-  async #refuse(turn: Turn, { messageAsRead, outcome, sentence }: EmptyMessage): Promise<void> {
+  async #refuse(turn: Turn, messageAsRead: Message, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
     const read = await closeIfUnchanged(deps, turn, messageAsRead);
     if (read === 'changed') return void (await requeueMessage(deps, turn));
     const notes = (await deps.store.turns.get(turn.workspace, turn.id))?.file_notes ?? [];
     const lines = fileNoteLines(notes, deps.settings.fileLimits, { sent: false });
-    if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence, ...lines].join('\n'));
+    if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
     await deps.store.turns.finish(turn, read === 'closed' ? outcome : read);
   }
 
@@ -193,12 +195,9 @@ export class MidRunForwarding {
   }
 }
 
-/** The service takes no message while the agent works. */
-class RunNotAccepting extends Error {}
-
 function rethrowAsNotAccepting(error: unknown): never {
-  const isNotAccepting = error instanceof AgentBusyError || error instanceof MessageWaitsAgain;
-  throw isNotAccepting ? new RunNotAccepting('The run takes no message now.', { cause: error }) : error;
+  const isNotAccepting = isBusy(error) || isInterruption(error, 'waits_again');
+  throw isNotAccepting ? new Interruption('not_accepting', { cause: error }) : error;
 }
 
 /** Offers a thread's next message to its run, if this process has it; false if it was not offered. */

@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError, isBusy } from '../../agent/errors.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Turn } from '../../store/schema.ts';
@@ -156,7 +156,7 @@ export async function sendStop(
     await cancelAtService(agent, taskId, sent, { force, signal });
   } catch (error) {
     // A task that is gone or idle counts as stopped.
-    if (!(error instanceof AgentNotFoundError || error instanceof AgentBusyError)) {
+    if (!(error instanceof AgentNotFoundError || isBusy(error))) {
       const isRefusal = error instanceof AgentError && transientFailure(error) === undefined;
       if (!isRefusal || signal?.aborted === true) throw error;
       log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');

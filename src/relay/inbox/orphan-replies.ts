@@ -13,7 +13,7 @@ import { isStopWord } from './stop-word.ts';
 
 /**
  * Reads replies back that arrived before the mention that made their thread ours: only their ids were kept. Who wrote the
- * mention is told where Slack refuses them for good, or keeps failing. Throws HandOver, the lease's reason or a StoreError.
+ * mention is told where Slack refuses them for good, or keeps failing. Throws an Interruption, the lease's reason or a StoreError.
  */
 export async function recoverOrphanReplies(work: ThreadWork, thread: Thread): Promise<void> {
   const { deps, workspace, lease } = work;

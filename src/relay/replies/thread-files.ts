@@ -15,7 +15,7 @@ import type { SlackFiles } from '../../store/files/posted-results.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { backoffMs, isThreadUnreachable, transientFailure } from '../runtime/retry-and-giving-up.ts';
-import { HandOver } from '../runtime/turn-exceptions.ts';
+import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { faultSender } from './fallback-forms.ts';
 
@@ -207,7 +207,7 @@ export class ThreadFiles {
     if (this.#work.lease.signal.aborted || error instanceof SlackLeaseError) return false;
     if (isThreadUnreachable(error)) return false;
     if (error instanceof SlackAuthError && error.isInstallationDead) return false;
-    return !(error instanceof HandOver) && !(error instanceof StoreError);
+    return !isInterruption(error, 'hand_over') && !(error instanceof StoreError);
   }
 }
 

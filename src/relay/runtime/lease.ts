@@ -1,6 +1,6 @@
 import { type ClockReading, type Clocks, elapsedMs } from '../../calls/clocks.ts';
 import { anySignal, type LeaseGuard, unlessAborted, within } from '../../calls/retries-and-waits.ts';
-import { HandOver } from './turn-exceptions.ts';
+import { Interruption } from './turn-exceptions.ts';
 
 /** How long (ms) a renewal counts from its request: the queue gives the job to another process after 10 s. */
 export const LEASE_MS = 8_000;
@@ -53,10 +53,10 @@ export class RenewableLease implements Lease {
   }
 }
 
-/** Throws if the turn must not continue here: HandOver while draining, the lease's reason once it is lost. */
+/** Throws if the turn must not continue here: an Interruption while draining, the lease's reason once it is lost. */
 export function throwIfInterrupted(lease: Lease): void {
   lease.signal.throwIfAborted();
-  if (lease.draining.aborted) throw new HandOver();
+  if (lease.draining.aborted) throw new Interruption('hand_over');
 }
 
 /** Sleeps, unless `wake` ends the wait. Wakes and throws like `throwIfInterrupted` if the lease is lost or drains. */

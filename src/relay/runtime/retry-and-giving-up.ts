@@ -1,10 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import {
-  AgentError,
-  AgentRejectedError,
-  AgentResponseSizeError,
-  AgentUnreadCreationError,
-} from '../../agent/errors.ts';
+import { AgentError, AgentRejectedError, AgentUnreadCreationError } from '../../agent/errors.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
 import type { RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
@@ -154,7 +149,7 @@ export interface Patience<T> {
   orElse: (error: SlackError) => T | Promise<T>;
 }
 
-/** Runs a step in Slack until it succeeds or is given up. Throws HandOver, the lease's reason, and what is no SlackError. */
+/** Runs a step in Slack until it succeeds or is given up. Throws an Interruption, the lease's reason, and what is no SlackError. */
 export async function withPatience<T>(
   work: Pick<ThreadWork, 'workspace' | 'deps' | 'lease'>,
   step: () => Promise<T>,
@@ -236,8 +231,7 @@ export class RefusalDoubt {
 
 /** Before the message is sent, its rejection is about what it says. */
 function isDoubtful(error: unknown, isSent: boolean): boolean {
-  if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
-  if (error instanceof AgentResponseSizeError) return false;
+  if (!(error instanceof AgentError) || error.outcome === 'not_sent' || error.isTooLarge) return false;
   if (error instanceof AgentRejectedError) return isSent;
   return error.code === 'not_found' || isUnreadable(error);
 }

@@ -1,37 +1,59 @@
-import type { TurnOutcome } from '../../store/schema.ts';
+import type { Message, TurnOutcome } from '../../store/schema.ts';
 
-/** The process is about to stop: another one continues the turn from its last recorded step. */
-export class HandOver extends Error {
-  constructor() {
-    super('The process is stopping; the turn continues from its last recorded step.');
-    this.name = 'HandOver';
+/** Why work ends here although what it is for has not ended. */
+const INTERRUPTIONS = {
+  hand_over: 'The process is stopping; the turn continues from its last recorded step.',
+  waits_again: 'The message was not sent; it waits again, because its thread is paused or it has changed.',
+  taken_over: 'Another process has taken over what this one was about to do.',
+  send_again: 'The thread has another project or task now; sending starts over.',
+  not_accepting: 'The run takes no message now, is over, or is being stopped.',
+  wait_over: 'What was waited for has come before it could be asked for.',
+};
+
+/** Work ends here, and goes on elsewhere or later. */
+export class Interruption extends Error {
+  readonly code: keyof typeof INTERRUPTIONS;
+
+  constructor(code: Interruption['code'], options?: ErrorOptions) {
+    super(INTERRUPTIONS[code], options);
+    this.name = 'Interruption';
+    this.code = code;
   }
 }
 
-/** The turn's message was not sent and waits again: its thread was paused by a stop, or the message has changed. */
-export class MessageWaitsAgain extends Error {
-  constructor() {
-    super('The message was not sent; it waits again, because its thread is paused or it has changed.');
-    this.name = 'MessageWaitsAgain';
-  }
+/** Whether work was interrupted for this reason. */
+export function isInterruption(error: unknown, code: Interruption['code']): boolean {
+  return error instanceof Interruption && error.code === code;
 }
 
-/** Another process has taken over what this one was about to do. */
-export class TakenOverElsewhere extends Error {}
+/** What more a step knows that ends a turn. */
+interface TurnEnd {
+  cause?: unknown;
+  /** What the thread offers beside the sentence: to choose another model. */
+  offer?: 'choose';
+  /** The message asks nothing; it was read like this, and may have been edited since. */
+  emptyMessage?: Message;
+  /** The task has ended: it may never take another message. */
+  isTaskClosed?: boolean;
+}
 
 /** A step ends the turn. The thread shows `sentence`, or nothing if it is null. */
 export class TurnEnded extends Error {
   readonly outcome: TurnOutcome;
   readonly sentence: string | null;
-  /** What the thread offers beside the sentence: to choose another model. */
-  readonly offer: 'choose' | undefined;
+  readonly more: Omit<TurnEnd, 'cause'>;
 
-  constructor(outcome: TurnOutcome, sentence: string | null, cause?: unknown, offer?: 'choose') {
+  constructor(outcome: TurnOutcome, sentence: string | null, { cause, ...more }: TurnEnd = {}) {
     // Not the sentence: it may quote people, and the message is logged.
     super(outcome, { cause });
     this.name = 'TurnEnded';
     this.outcome = outcome;
     this.sentence = sentence;
-    this.offer = offer;
+    this.more = more;
   }
+}
+
+/** The message that asks nothing, as it was read, if that ended the turn. */
+export function emptyMessageOf(error: unknown): Message | undefined {
+  return error instanceof TurnEnded ? error.more.emptyMessage : undefined;
 }

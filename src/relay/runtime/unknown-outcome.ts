@@ -7,7 +7,7 @@ import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
 import { sleepWithLease } from './lease.ts';
 import { outcomeIfUnreachable } from './retry-and-giving-up.ts';
-import { TakenOverElsewhere } from './turn-exceptions.ts';
+import { Interruption } from './turn-exceptions.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;
@@ -85,7 +85,7 @@ export async function postOnce(
 /** The intent of the one post of a job, whose claim another process may have meanwhile: the rate limit may hold it up for long. */
 export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): PostIntent {
   const record = async () => {
-    if (!(await store.jobs.intend(job))) throw new TakenOverElsewhere();
+    if (!(await store.jobs.intend(job))) throw new Interruption('taken_over');
   };
   return { at: job.intended_at, record };
 }

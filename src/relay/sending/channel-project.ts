@@ -1,10 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import {
-  AgentError,
-  AgentForbiddenError,
-  AgentNotFoundError,
-  AgentRejectedError,
-} from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError, AgentRejectedError, isForbidden } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, Thread } from '../../store/schema.ts';
@@ -59,8 +54,7 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
       // Without the lease the claim may belong to the process that has the turn now.
       if (lease.remainingMs() > 0) await store.projects.release(key, turnId, wasNotCreated);
-      if (error instanceof AgentForbiddenError)
-        throw new TurnEnded('refused', strings.newProjectForbidden, error);
+      if (isForbidden(error)) throw new TurnEnded('refused', strings.newProjectForbidden, { cause: error });
       throw error;
     }
   }

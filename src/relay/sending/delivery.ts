@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentBusyError, AgentError, AgentNotFoundError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError, isBusy, undefinedIfNotFound } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -28,30 +28,24 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** The task has ended: it may never take another message. */
-export class TaskClosed extends TurnEnded {
-  constructor(cause: AgentBusyError) {
-    super('refused', strings.taskClosed, cause);
-  }
-}
-
 /** What the service's refusal of a message means, if it is about its task or its skill; else the error itself. */
 export async function refusalOf(
   error: unknown,
   { agent, taskId, deps }: TaskWork,
   turn: Turn,
 ): Promise<unknown> {
-  if (error instanceof AgentBusyError) {
+  if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
     // A busy task becomes free again.
-    return status === 'failed' || status === 'cancelled' ? new TaskClosed(error) : error;
+    if (status !== 'failed' && status !== 'cancelled') return error;
+    return new TurnEnded('refused', strings.taskClosed, { cause: error, isTaskClosed: true });
   }
   const skill = turn.skill ?? deps.settings.skill;
   if (!(error instanceof AgentNotFoundError) || skill === undefined) return error;
   if ((await undefinedIfNotFound(() => agent.getTask(taskId))) === undefined) return error;
   return skill === deps.settings.skill
-    ? new TurnEnded('refused', strings.unknownSkill(skill), error)
-    : new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
+    ? new TurnEnded('refused', strings.unknownSkill(skill), { cause: error })
+    : new TurnEnded('refused', strings.unknownChosenSkill(skill), { cause: error, offer: 'choose' });
 }
 
 /** Whether a turn began to send its message, and nobody knows yet whether the service has it. */
@@ -90,7 +84,7 @@ export async function settleSends(task: TaskWork, turn: Turn, inDoubt: readonly 
  * before the call. `isIntended`: the intent was recorded just before, and nothing was sent since.
  *
  * Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the
- * reason of `stopSignal`, or TurnEnded or MessageWaitsAgain for a stop that was recorded before the intent.
+ * reason of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded before the intent.
  */
 export async function deliverOnce(
   task: TaskWork,
@@ -171,7 +165,7 @@ async function pollUntilListed(task: TaskWork, turn: Turn, signal: AbortSignal):
   }
 }
 
-/** Records the intent to send. Throws TurnEnded or MessageWaitsAgain if a stop came first, or the content was erased. */
+/** Records the intent to send. Throws TurnEnded or Interruption if a stop came first, or the content was erased. */
 async function recordIntent({ deps, agent, taskId }: TaskWork, turn: Turn, stopSignal: AbortSignal) {
   const last = await lastMessageId(agent, taskId);
   stopSignal.throwIfAborted();

@@ -10,17 +10,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 
-/** The message asks nothing: the turn ends, unless the message is edited before that. */
-export class EmptyMessage extends TurnEnded {
-  readonly messageAsRead: Message;
-
-  constructor(outcome: 'helped' | 'kept', sentence: string, messageAsRead: Message) {
-    super(outcome, sentence);
-    this.messageAsRead = messageAsRead;
-  }
-}
-
-/** Ends the turn of a message without text, or whose first flag is misspelt: throws EmptyMessage with the help text. */
+/** Ends the turn of a message without text, or whose first flag is misspelt: throws TurnEnded with the help text. */
 export async function endTurnIfEmpty(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -32,10 +22,12 @@ export async function endTurnIfEmpty(
   if (isEmptyMessage(content, botUserId)) {
     const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
     const { task_id } = await deps.store.threads.getOrThrow(turn);
-    throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
+    const sentence = task_id === null ? help : strings.helpInThread;
+    throw new TurnEnded('helped', sentence, { emptyMessage: message });
   }
   const { misspelt } = flagsOf(content, botUserId, deps.settings.supportedTaskOptions);
-  if (misspelt !== undefined) throw new EmptyMessage('helped', strings.unknownFlag(misspelt), message);
+  if (misspelt !== undefined)
+    throw new TurnEnded('helped', strings.unknownFlag(misspelt), { emptyMessage: message });
 }
 
 const ALL_FLAGS = { noFallback: true, autoMode: true, planMode: true };

@@ -5,12 +5,12 @@ import { readMentions } from '../reading/listening.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { UNNAMED_FILE } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
-import { EmptyMessage } from './empty-message.ts';
 import { findResentMessage } from './resent-message.ts';
 
-/** Ends the turn of a message of files alone, which are kept for the thread's next message: throws EmptyMessage. */
+/** Ends the turn of a message of files alone, which are kept for the thread's next message: throws TurnEnded. */
 export async function endTurnIfFilesOnly(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -25,7 +25,7 @@ export async function endTurnIfFilesOnly(
   const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
   const names = kept.map(({ name }) => name);
   const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
-  throw new EmptyMessage('kept', sentence, message);
+  throw new TurnEnded('kept', sentence, { emptyMessage: message });
 }
 
 /** Claims the files that earlier messages left for a turn's message, which are sent with it and with no other. */

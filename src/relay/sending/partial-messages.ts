@@ -13,7 +13,7 @@ const READ_MS = 5_000;
 
 /**
  * A message of which only the app_mention came, as it is once its other copy has come too. If none comes, it is read back
- * from Slack once. Throws HandOver, or the lease's reason.
+ * from Slack once. Throws an Interruption, or the lease's reason.
  */
 export async function completed(work: ThreadWork, message: Message): Promise<Message> {
   const { messages } = work.deps.store;

@@ -10,7 +10,7 @@ import { AccountGone } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
-import { MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import {
   type Attachments,
   type SharedItem,
@@ -25,7 +25,6 @@ import {
   lastMessageId,
   refusalOf,
   settleSends,
-  TaskClosed,
 } from './delivery.ts';
 import type { FilePatience } from './failing-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
@@ -118,7 +117,7 @@ export class Sender {
         return await steps(projectId);
       } catch (error) {
         this.#forget();
-        if (!(error instanceof RestartSending) && !(await this.#leaveLost(projectId, error))) throw error;
+        if (!isInterruption(error, 'send_again') && !(await this.#leaveLost(projectId, error))) throw error;
         this.#forget();
         // What is sent again may have lost its files with the project.
         this.#outgoing = undefined;
@@ -202,7 +201,7 @@ export class Sender {
 
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
-    if (thread.project_id !== null && thread.project_id !== projectId) throw new RestartSending();
+    if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
     const options = newTaskOptions(await this.#read(thread), this.#options.channelSettings.model);
     // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
     const { lease, deps } = this.#work;
@@ -281,7 +280,8 @@ export class Sender {
     } catch (thrown) {
       this.#hasWaited = true;
       const error = await refusalOf(thrown, task, turn);
-      if (error instanceof TaskClosed && (await this.#leaveTask(taskId))) throw new RestartSending();
+      const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
+      if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
       throw error;
     }
   }
@@ -300,7 +300,7 @@ export class Sender {
     if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
     const change = await this.#work.deps.store.earlyEdits.get(messageKeyOf(turn));
     const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
-    if (hasChanged && change.sent_as_ts === null) throw new MessageWaitsAgain();
+    if (hasChanged && change.sent_as_ts === null) throw new Interruption('waits_again');
   }
 
   /** Leaves what the service no longer knows: the thread's project, once, or its task. False if there is nothing to leave. */
@@ -339,6 +339,3 @@ export class Sender {
     return this.#thread;
   }
 }
-
-/** The thread has another project or task now: sending starts over. */
-class RestartSending extends Error {}

@@ -6,11 +6,11 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
-import { MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { Interruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { fileLinkList, isNoteResent, remarkList } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
-import { EmptyMessage, isEmptyMessage } from './empty-message.ts';
+import { isEmptyMessage } from './empty-message.ts';
 import { takeKeptFiles } from './kept-files.ts';
 import { unreadLinkList } from './linked-messages.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
@@ -34,7 +34,7 @@ export interface Freeze {
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
  * deletions come too late. Returns the turn without content where the message must be read again: it was edited, or it is
  * held, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded if the message
- * was deleted, TurnEnded or MessageWaitsAgain if it was stopped, and EmptyMessage if nothing of it can be sent.
+ * was deleted, TurnEnded or Interruption if it was stopped, and TurnEnded if nothing of it can be sent.
  */
 export async function recordSentContent(
   work: ThreadWork,
@@ -106,7 +106,7 @@ async function contentToSend(
   const fileNotes = [...kept.notes, ...attachments.notes];
   const lists = [fileLinkList(fileNotes), remarkList(fileNotes), unreadLinkList(attachments.notes)];
   if (withLists(outgoing.text, ...lists) === '' && attached.length === 0)
-    throw new EmptyMessage('kept', strings.noUsableFiles, message);
+    throw new TurnEnded('kept', strings.noUsableFiles, { emptyMessage: message });
   const text = withLists(outgoing.text || strings.filesOnly(attached.length), ...lists);
   const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];
   const named = await withWriters(work, thread, { message, text, taskId });
@@ -156,7 +156,7 @@ export async function lockedIfForwarded<T>(
   });
 }
 
-/** The turn as it is now. Throws TurnEnded if it was stopped or is gone, and MessageWaitsAgain where the run that forwards it was stopped. */
+/** The turn as it is now. Throws TurnEnded if it was stopped or is gone, and Interruption where the run that forwards it was stopped. */
 export async function unlessStopped(
   { turns, pausedThreads }: Pick<Store, 'turns' | 'pausedThreads'>,
   { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
@@ -167,6 +167,6 @@ export async function unlessStopped(
   if (now.forwarded_by_turn_id === null) return now;
   const run = await turns.get(workspace, now.forwarded_by_turn_id);
   const isStopping = run !== undefined && run.finished_at === null && run.stop_requested_at !== null;
-  if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new MessageWaitsAgain();
+  if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new Interruption('waits_again');
   return now;
 }

@@ -1,4 +1,4 @@
-import { AgentError, AgentForbiddenError, AgentRejectedError } from '../../agent/errors.ts';
+import { AgentError, AgentRejectedError, isForbidden } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/request-bodies.ts';
 import { MAX_TITLE_CHARACTERS } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -70,8 +70,8 @@ export async function ensureThreadTask(
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
   const endIfForbidden = (error: unknown): never => {
-    if (!(error instanceof AgentForbiddenError)) throw error;
-    throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
+    if (!isForbidden(error)) throw error;
+    throw new TurnEnded('refused', strings.projectForbidden(projectId), { cause: error });
   };
   if (thread.task_intended_at !== null) {
     const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
@@ -96,7 +96,8 @@ export async function ensureThreadTask(
       await store.threads.forgetTaskIntent(thread);
     const isRejected = error instanceof AgentRejectedError && error.status === HTTP_UNPROCESSABLE;
     if (!isRejected || options.model === undefined) return endIfForbidden(error);
-    throw new TurnEnded('refused', strings.unknownModel(options.model, error.reason), error, 'choose');
+    const sentence = strings.unknownModel(options.model, error.reason);
+    throw new TurnEnded('refused', sentence, { cause: error, offer: 'choose' });
   }
 }
 

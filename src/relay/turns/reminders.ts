@@ -9,12 +9,10 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { outcomeIfUnreachable } from '../runtime/retry-and-giving-up.ts';
+import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
 
 /** How often it is looked whether a reminder is still needed (ms): what ends a wait wakes its job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
-
-/** The wait ended before the reminder could be sent. */
-class WaitOver extends Error {}
 
 /** Jobs that remind who asked that a run, or a plan, waits for their answer: one post for a turn, deleted when the wait is over. */
 export function reminderJobs(deps: RelayDeps): JobKind {
@@ -67,11 +65,12 @@ async function remind(
   const isPosted = await posts.postOnce(REMINDER_PART, undefined, async (identity) => {
     const beforeSend = async () => {
       const now = await store.personWaits.get(wait);
-      if (now === undefined || !mayRemind(now) || now.waits_for !== wait.waits_for) throw new WaitOver();
+      if (now === undefined || !mayRemind(now) || now.waits_for !== wait.waits_for)
+        throw new Interruption('wait_over');
       await identity.beforeSend?.();
     };
     return posting.post({ ...identity, beforeSend, message, kind: 'notice' }).catch((error: unknown) => {
-      if (!(error instanceof WaitOver)) throw error;
+      if (!isInterruption(error, 'wait_over')) throw error;
       return undefined;
     });
   });

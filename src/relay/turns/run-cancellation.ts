@@ -1,4 +1,4 @@
-import { AgentBusyError, AgentError } from '../../agent/errors.ts';
+import { AgentError, isBusy } from '../../agent/errors.ts';
 import type { Turn, TurnId } from '../../store/schema.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
@@ -51,7 +51,7 @@ export async function cancelRun(deps: RelayDeps, turn: Turn, retry: Retry): Prom
     try {
       await deps.agent(account_id).cancelTask(taskId);
     } catch (error) {
-      const mayPass = transientFailure(error) !== undefined && !(error instanceof AgentBusyError);
+      const mayPass = transientFailure(error) !== undefined && !isBusy(error);
       if (!(error instanceof AgentError) || mayPass) throw error;
       deps.log.info({ err: error, taskId }, 'could not stop the task of a turn that ends');
     }

@@ -1,10 +1,10 @@
 import {
   AgentError,
-  AgentForbiddenError,
   AgentNotFoundError,
   AgentRejectedError,
-  AgentResponseSizeError,
   AgentUnreadCreationError,
+  isForbidden,
+  isTooLarge,
 } from '../../agent/errors.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -20,8 +20,7 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
-import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { EmptyMessage } from '../sending/empty-message.ts';
+import { emptyMessageOf, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { mentionAsker } from './end-mention-and-askers.ts';
 import { postBackgroundNotice } from './later-results.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
@@ -50,7 +49,8 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, turn, (step) => context.withRetry(step));
   // Before anybody can press Try again: the next process must not send the message, too.
-  if (!(error instanceof EmptyMessage)) await closeMessage(deps, turn);
+  const empty = emptyMessageOf(error);
+  if (empty === undefined) await closeMessage(deps, turn);
   if (end.sentence === null) {
     await context.withRetry(() => reply.remove());
   } else {
@@ -59,9 +59,9 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await reply.showFinalText();
     await reply.finalize();
   }
-  if (error instanceof EmptyMessage) {
+  if (empty !== undefined) {
     // An edited message waits again, and no notice remains about it.
-    const read = await closeIfUnchanged(deps, turn, error.messageAsRead);
+    const read = await closeIfUnchanged(deps, turn, empty);
     if (read === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
     if (read === 'withdrawn') {
       await context.withRetry(() => reply.remove());
@@ -144,7 +144,7 @@ export function outcomeOfError(
   atService: StateAtService,
 ): { outcome: TurnOutcome; sentence: string | null; offer?: 'choose' | undefined } {
   if (error instanceof TurnEnded)
-    return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
+    return { outcome: error.outcome, sentence: error.sentence, offer: error.more.offer };
   if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
   if (error instanceof PayloadRefusedError) return { outcome: 'abandoned', sentence: strings.answerRefused };
@@ -154,15 +154,13 @@ export function outcomeOfError(
 /** The error's own sentence is for operators, who find it in the log. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
-  if (error instanceof AgentForbiddenError && atService.task) return strings.taskForbidden;
+  if (isForbidden(error) && atService.task) return strings.taskForbidden;
   if (error instanceof AgentUnreadCreationError) return strings.serviceUnreadable;
   const isUnknown = error.code === 'not_understood' || error.code === 'unavailable';
   if (isUnknown && atService.task && !atService.message) return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
   if (atService.message)
-    return error instanceof AgentResponseSizeError
-      ? strings.answerTooLarge
-      : strings.answerUnreadable(serviceMessage ?? '');
+    return isTooLarge(error) ? strings.answerTooLarge : strings.answerUnreadable(serviceMessage ?? '');
   return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
 }
 

@@ -13,7 +13,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { HandOver } from '../runtime/turn-exceptions.ts';
+import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
@@ -69,7 +69,7 @@ export class TurnRunner {
       // A turn that stays open must not run over and over.
       return (await deps.store.turns.open(thread)) === undefined ? 'done' : { inMs: LOOK_AGAIN_MS };
     } catch (error) {
-      if (error instanceof HandOver || lease.signal.aborted) return 'interrupted';
+      if (isInterruption(error, 'hand_over') || lease.signal.aborted) return 'interrupted';
       throw error;
     }
   }

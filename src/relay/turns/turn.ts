@@ -9,7 +9,7 @@ import { actorName } from '../reading/display-names.ts';
 import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
-import { HandOver, MessageWaitsAgain, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isSendInDoubt } from '../sending/delivery.ts';
 import { endTurnIfEmpty, isEmptyMessage } from '../sending/empty-message.ts';
 import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
@@ -25,7 +25,7 @@ import { handleUnreachableThread } from './unreachable-thread.ts';
 /** How long (ms) a refused channel may turn out to have another id. */
 const CHANNEL_MOVE_GRACE_MS = 3_000;
 
-/** Runs one turn, from the waiting message to the posted results. Throws HandOver, or the lease's reason once it is lost. */
+/** Runs one turn, from the waiting message to the posted results. Throws an Interruption, or the lease's reason once it is lost. */
 export async function runTurn(context: TurnContext): Promise<void> {
   if (context.turn.stop_requested_at !== null) context.requestStop();
   return runToEnd(context, () => takeSteps(context), isThreadUnreachable);
@@ -52,7 +52,7 @@ async function runToEnd(
     // Slack did not even take the sentence that says so.
     if (!isUnreachable(error) && !(error instanceof PayloadRefusedError)) throw error;
     const { turn } = context;
-    if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new HandOver();
+    if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new Interruption('hand_over');
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
     await handleUnreachableThread(context, turn);
     await closeMessage(deps, turn);
@@ -70,9 +70,10 @@ async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
 
 async function handleStepError(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
-  if (error instanceof HandOver || error instanceof StoreError || lease.remainingMs() <= 0) throw error;
+  if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;
+  if (lease.remainingMs() <= 0) throw error;
   if (isThreadUnreachable(error)) throw error;
-  if (!(error instanceof MessageWaitsAgain)) return endEarly(context, error);
+  if (!isInterruption(error, 'waits_again')) return endEarly(context, error);
   await context.withRetry(() => requeueMessage(deps, turn, reply));
 }
 

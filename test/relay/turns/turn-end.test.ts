@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  AgentError,
-  AgentNotFoundError,
-  AgentRejectedError,
-  AgentResponseSizeError,
-} from '../../../src/agent/errors.ts';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../../src/agent/errors.ts';
 import { messageSchema } from '../../../src/agent/service-schema.ts';
 import { toReadReply } from '../../../src/relay/replies/reply-blocks.ts';
 import { TurnEnded } from '../../../src/relay/runtime/turn-exceptions.ts';
@@ -48,7 +43,11 @@ test.each([
     all,
     /can't read the agent's answer.* The agent has your message/,
   ],
-  [new AgentResponseSizeError(details), all, /too large for me to read. Continue in a new thread/],
+  [
+    new AgentError('not_understood', { ...details, isTooLarge: true }),
+    all,
+    /too large for me to read. Continue in a new thread/,
+  ],
   [
     new AgentRejectedError({ ...details, reason: 'no credit' }),
     task,

@@ -25,9 +25,9 @@ import { EVERYWHERE } from '../../support/answer-limits.ts';
 
 const operator = {
   listenMode: 'conversation',
-  admits: 'members',
-  admitsBots: [],
-  controlsBy: 'admins',
+  allowedUsers: 'members',
+  allowedBots: [],
+  taskControl: 'admins',
   noInstructions: undefined,
   answers: EVERYWHERE,
 } as const;

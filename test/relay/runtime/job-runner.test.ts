@@ -39,8 +39,8 @@ test('a job that never ends holds its place for its time, and delays no other wo
   });
   for (const workspace of ['T1', 'T1', 'T2', 'T2']) await store.jobs.want(newJob('stuck', workspace));
   runner.runDue();
-  await expect.poll(() => outcomes).toEqual(['done', 'done', 'failed', 'done']);
-  expect(ran.at(-1)).toBe('T1');
+  await expect.poll(() => outcomes.slice(0, 4)).toEqual(['done', 'done', 'failed', 'done']);
+  expect(ran[3]).toBe('T1');
 });
 
 test('a job without progress for its time is given up, and whom it concerns is told after an outage, too', async () => {

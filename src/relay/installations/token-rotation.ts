@@ -54,10 +54,9 @@ export class TokenRotation extends Poller {
     this.#claimMs = claimMs;
   }
 
-  /** Renews tokens that are due, and retries failed ones after their pause. Throws StoreError. */
+  /** Renews tokens that are due, and retries failed ones after their pause. Throws StoreError once those under way have ended. */
   async renewDue(): Promise<void> {
-    await this.#beginDue();
-    await Promise.all(this.#running.values());
+    await this.#beginDue().finally(() => Promise.all(this.#running.values()));
   }
 
   /** Begins nothing more, and waits until the renewals under way are saved. */

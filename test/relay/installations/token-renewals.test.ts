@@ -93,8 +93,7 @@ test('no process renews a token for as long as Slack says after it refused one, 
   const blocked = kysely.selectFrom('rate_limits').selectAll().where('blocked_until', '>', new Date());
   await expect.poll(() => blocked.execute()).toHaveLength(1);
   for (const id of others) await install(id, HOUR_MS);
-  while ((await renewed()).length < 3)
-    await Promise.all(processes.map((process) => process.renewDue()));
+  while ((await renewed()).length < 3) await Promise.all(processes.map((process) => process.renewDue()));
   const [refused, ...later] = slack.calls.slice(earlier);
   expect([refused?.ok, ...later.map(({ ok }) => ok)]).toEqual([false, true, true, true]);
   expect((later[0]?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(1_990);

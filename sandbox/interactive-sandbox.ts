@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import type { AgentService } from './agent/agent-service.ts';
 import { compileCacheSettings } from './bot-process.ts';
+import { OAUTH_SECRET_KEY } from './bot-settings.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
 import type { ManifestCommands } from './page/manifest-commands.ts';
 import { startPageServer } from './page/page-server.ts';
@@ -23,7 +25,9 @@ export type InteractiveSandbox = Awaited<ReturnType<typeof startInteractiveSandb
 export async function startInteractiveSandbox(options: InteractiveSandboxOptions = {}) {
   await using cleanup = new AsyncDisposableStack();
   const databaseUrl = options.databaseUrl ?? (await givenDatabaseUrl(cleanup));
-  const { slack, agent, settings, folder } = await startSandboxServices({ ...options, databaseUrl }, cleanup);
+  const services = await startSandboxServices({ ...options, databaseUrl }, cleanup);
+  const { slack, agent, folder } = services;
+  const settings = { ...services.settings, ...everythingOffered(agent), ...options.settings };
   addPeopleAndChannels(slack);
   let bot: BotSupervisor | undefined;
   if (options.bot !== false) {
@@ -40,11 +44,18 @@ export async function startInteractiveSandbox(options: InteractiveSandboxOptions
   return { slack, agent, bot, page, settings, stop: () => all.disposeAsync() };
 }
 
+/** The settings without which people cannot try plans, standing instructions, prompts and accounts. */
+function everythingOffered({ behaviour }: Pick<AgentService, 'behaviour'>): Record<string, string> {
+  const dialect = { leastPartBytes: behaviour.minPartSize, planModeField: 'plan_mode' };
+  return { AGENT_DIALECT: JSON.stringify(dialect), SECRET_KEY: OAUTH_SECRET_KEY };
+}
+
 /** Adds people and channels of every kind that the bot treats differently. */
 function addPeopleAndChannels(slack: SlackWorkspace): void {
   const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
   const grace = slack.createPerson({ name: 'grace', realName: 'Grace' });
   slack.createPerson({ name: 'max', realName: 'Max', kind: 'guest' });
+  slack.createPerson({ name: 'rosa', realName: 'Rosa (admin)', admin: true });
   slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
   slack.createChannel({ name: 'reading-club', purpose: 'One paper every Thursday' });
   slack.createChannel({ name: 'coffee', purpose: 'Small talk', bot: false });

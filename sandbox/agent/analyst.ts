@@ -22,23 +22,40 @@ interface KnownTable extends TableSummary {
  */
 export function analyst(): AgentScript {
   const known = new Map<string, KnownTable[]>();
+  /** What the tasks that begin with a plan are about, once the plan is shown. */
+  const planned = new Map<string, Pick<AgentTurn, 'files' | 'text'>>();
   return async (turn) => {
     if (await continueReply(turn)) return;
+    const plan = planned.get(turn.task.id);
+    if (turn.task.plansFirst === true && plan === undefined) {
+      planned.set(turn.task.id, { files: turn.files, text: turn.text });
+      return writeLikeModel(turn, `My plan:\n\n${planFor(turn.files)}\n\nShall I go ahead?`);
+    }
+    const approved = /^go ahead\b/i.test(turn.text) ? plan : undefined;
+    planned.set(turn.task.id, { files: [], text: '' });
     const { rest, isCommanded } = await runPromptCommands(turn);
     const tables = known.get(turn.task.id) ?? [];
     known.set(turn.task.id, tables);
-    if (turn.files.length > 0) await readFiles(turn, tables);
-    else if (rest !== '') await answer(turn, ownWords(rest), { tables, isCommanded });
+    const files = [...turn.files, ...(approved?.files ?? [])];
+    if (files.length > 0) await readFiles(turn, files, tables);
+    else if (rest !== '') await answer(turn, ownWords(approved?.text || rest), { tables, isCommanded });
   };
 }
 
-async function readFiles(turn: AgentTurn, tables: KnownTable[]): Promise<void> {
-  const names = turn.files.map(({ name }) => `\`${name}\``).join(', ');
+function planFor(files: readonly AttachedFile[]): string {
+  const plan = files.some((file) => delimiterOf(file) !== undefined) ? TABLE_PLAN : FILE_PLAN;
+  return plan.map((step, index) => `${index + 1}. ${step}`).join('\n');
+}
+
+async function readFiles(
+  turn: AgentTurn,
+  files: readonly AttachedFile[],
+  tables: KnownTable[],
+): Promise<void> {
+  const names = files.map(({ name }) => `\`${name}\``).join(', ');
   const skill = turn.skill === null ? '' : ` with the skill \`${turn.skill}\``;
-  const plan = turn.files.some((file) => delimiterOf(file) !== undefined) ? TABLE_PLAN : FILE_PLAN;
-  const steps = plan.map((step, index) => `${index + 1}. ${step}`).join('\n');
-  await writeLikeModel(turn, `I will look at ${names}${skill}. My plan:\n\n${steps}\n\n`);
-  for (const file of turn.files) {
+  await writeLikeModel(turn, `I will look at ${names}${skill}. My plan:\n\n${planFor(files)}\n\n`);
+  for (const file of files) {
     const delimiter = delimiterOf(file);
     if (delimiter === undefined) await describe(turn, file);
     else await summarise(turn, file, delimiter, tables);

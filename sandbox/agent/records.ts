@@ -54,6 +54,8 @@ export interface TaskRecord {
   project: ProjectRecord;
   title: string;
   model: string;
+  /** It was begun with `plan_mode`: the agent shows a plan first, and waits. */
+  plansFirst?: boolean;
   createdAt: number;
   status: TaskStatus;
   messages: MessageRecord[];

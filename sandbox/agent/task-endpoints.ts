@@ -86,6 +86,7 @@ function startTask(
     throw invalid(['body', 'initial_messages'], 'The last message must be of role user');
   }
   const task = state.addTask(project, title, fields.model ?? 'standard');
+  task.plansFirst = fields.plan_mode === true;
   for (const { role, content } of messages.slice(0, -1)) {
     const settled = { status: 'completed', stopReason: 'stop', completedAt: state.now() } as const;
     state.addMessage(task, role, blocksOf(content), role === 'assistant' ? settled : {});

@@ -49,6 +49,18 @@ describe('the analyst', () => {
     expect(textOf(await answerTo(client, task, 'Thanks'))).toContain('the columns `well`, `od`, `dose`.');
   });
 
+  test('shows a plan first where the task wants one, and does the work once it may go ahead', async () => {
+    const client = await start();
+    const project = await client.project();
+    const file = await client.upload(project, 'cells.csv', 'well,od\nA1,0.5\nA2,1.5\n');
+    const task = await client.task(project, { plan_mode: true });
+    const plan = await answerTo(client, task, 'Please look', { file_ids: [file] });
+    expect(textOf(plan)).toMatch(/^My plan:\s+1\. .*Shall I go ahead\?$/s);
+    expect((await client.results(task)).data).toEqual([]);
+    expect(textOf(await answerTo(client, task, 'Go ahead.'))).toContain('| od | 2 |');
+    expect((await client.results(task)).data).toHaveLength(2);
+  });
+
   test('says what it is and what was said before when it has no table', async () => {
     const client = await start();
     const task = await client.newTask();

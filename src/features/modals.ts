@@ -31,14 +31,14 @@ export async function openAndFillModal(
   deps: Pick<RelayDeps, 'workspace' | 'log'>,
   { workspace: id, triggerId }: ModalTrigger,
   title: string,
-  fill: (workspace: WorkspaceClient) => Promise<ModalContent>,
+  fill: (workspace: WorkspaceClient, viewId: string) => Promise<ModalContent>,
 ): Promise<ModalOutcome> {
   const workspace = deps.workspace(id);
   if (workspace === undefined) return 'unknown';
   const viewId = await workspace.views.open(triggerId, noticeModal(title, strings.loading));
   if (viewId === undefined) return 'late';
   try {
-    await updateModal(workspace, viewId, title, await fill(workspace));
+    await updateModal(workspace, viewId, title, await fill(workspace, viewId));
   } catch (error) {
     deps.log.warn({ workspace: id, err: error }, 'could not fill a modal');
     const isAgents = error instanceof AgentError;

@@ -17,7 +17,7 @@ import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/task
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';
-import type { taskRecords } from './record-request.ts';
+import type { ArchiveDelivery } from './archive-delivery.ts';
 import type { taskDeletion } from './task-deletion.ts';
 import type { taskFileDelivery } from './task-file-delivery.ts';
 import { FILES_PER_PAGE, parseTaskMetadata, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
@@ -144,7 +144,7 @@ type TaskButton = Exclude<Extract<PressedId, `task_${string}`>, 'task_details'>;
 interface TaskParts {
   files: ReturnType<typeof taskFileDelivery>;
   deletion: ReturnType<typeof taskDeletion>;
-  records: ReturnType<typeof taskRecords>;
+  records: ArchiveDelivery;
 }
 
 /** Handles the buttons in a task's details: the modal shows the outcome; `showHome` shows it in the Home tab behind. */
@@ -175,7 +175,7 @@ export function taskButtons(
     task_files_more: showFiles(),
     task_files_look: showFiles(strings.tasks.filesLookedFor),
     task_file: onTask((task, show, press) => files.deliver({ ...task, fileId: press.value }, show)),
-    task_record: onTask((task, show) => records.save(task, show)),
+    task_record: onTask(async (task, show) => show(await records.request(task, show))),
     task_delete: onTask(async ({ workspace, person, channel, thread_ts, task, home: state }, _, press) => {
       const sentence = await deletion.deleteTask({ workspace, channel, thread_ts, task, person });
       await updateModal(deps.workspace(workspace), press.view.id, title, sentence);

@@ -3,19 +3,19 @@ import { AgentError } from '../../agent/errors.ts';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { signedUntil } from '../../agent/signed-links.ts';
-import { anySignal } from '../../calls/retries-and-waits.ts';
 import { fileType } from '../../render/file-types.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
 import { isTabSeparated, showWholeTable, tablesIn } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
-import { withDigest, withExactSize } from '../../slack/file-response.ts';
+import { withDigest } from '../../slack/file-response.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
-import { freshLink, LINK_LIFETIME_MS } from './lasting-links.ts';
+import { LINK_LIFETIME_MS } from './lasting-links.ts';
+import { resultBytes } from './result-bytes.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
 /** The group of the results that a turn's task made after the turn. */
@@ -204,7 +204,7 @@ async function chooseShown(context: SettledTurnContext, results: readonly Result
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {
-    return String(await buffer(resultBytes(context, result)));
+    return String(await buffer(shownBytes(context, result)));
   } catch (error) {
     if (lease.signal.aborted || (transientFailure(error) !== undefined && !(error instanceof AgentError)))
       throw error;
@@ -229,7 +229,7 @@ function toFileToShare(context: SettledTurnContext, result: SizedResult): FileTo
     name,
     altText: name.slice(0, 1_000),
     sizeBytes,
-    bytes: () => withDigest(withTrueSize(resultBytes(context, result), file), record),
+    bytes: () => withDigest(withTrueSize(shownBytes(context, result), file), record),
   };
   return file;
 }
@@ -252,22 +252,8 @@ async function* withTrueSize(
   throw new Error(`A result has ${size} bytes, unlike its listed size.`);
 }
 
-/** The result's bytes, `maxInlineBytes` at most; the download starts with the first chunk that is taken. */
-async function* resultBytes(
-  { agent, taskId, lease, deps }: SettledTurnContext,
-  { id, sizeBytes, downloadUrl }: SizedResult,
-): AsyncGenerator<Uint8Array> {
-  const signal = anySignal([lease.signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
-  const { body, wasCompressed } = await agent.links.renewingOnce(async (isExpired) => {
-    const link = isExpired ? await freshLink(agent, taskId, id, signal) : downloadUrl;
-    if (!link) throw new Error(`The result ${id} has no link.`);
-    return await agent.links.get(link, signal);
-  });
-  if (!wasCompressed) return yield* withExactSize(body, sizeBytes);
-  let left = deps.settings.maxInlineBytes;
-  for await (const chunk of body) {
-    left -= chunk.length;
-    if (left < 0) throw new Error(`The result ${id} is too large to show once it is decompressed.`);
-    yield chunk;
-  }
+/** The bytes of a result that the thread shows. */
+function shownBytes(context: SettledTurnContext, result: SizedResult): AsyncGenerator<Uint8Array> {
+  const maxBytes = context.deps.settings.maxInlineBytes;
+  return resultBytes(context, result, { maxBytes, timeoutMs: DOWNLOAD_TIMEOUT_MS });
 }

@@ -312,5 +312,8 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): SlackBlock | 
   const buttons = actions.map((action) =>
     buttonElement(action, state.turnId, action === 'stop' ? stopLabel : undefined),
   );
-  return actionsBlock([...buttons, ...(hasMenu ? [menuElement(['ask_again'], state.turnId)] : [])]);
+  return actionsBlock([
+    ...buttons,
+    ...(hasMenu ? [menuElement(['ask_again', 'save_record'], state.turnId)] : []),
+  ]);
 }

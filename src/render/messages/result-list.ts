@@ -37,8 +37,8 @@ const MAX_TEXT_LENGTH = 9_500;
 const MAX_NAME_LENGTH = 300;
 
 /**
- * One message that lists results with their links, with a button for fresh ones of this turn (`fresh_links`). It says
- * where some do not fit, or the service may have more.
+ * One message that lists results with their links, with buttons for fresh ones of this turn (`fresh_links`) and for several
+ * files at once (`download_all`). It says where some do not fit, or the service may have more.
  */
 export function resultList(
   results: readonly ListedResult[],
@@ -49,9 +49,12 @@ export function resultList(
     return { text: incomplete.join(''), blocks: incomplete.map((sentence) => sectionBlock(sentence)) };
   const [first = { text: '', blocks: [] }, ...more] = resultPages(results, isLater);
   const hint = more.length === 0 ? strings.freshLinksHint(worksUntil(results)) : strings.moreResultsHint;
-  const button = buttonElement('fresh_links', turnId);
+  const ids = ['fresh_links', ...(results.length > 1 ? (['download_all'] as const) : [])] as const;
   const hints = mrkdwnContextBlock([...incomplete, hint].join('\n'));
-  return { ...first, blocks: [...first.blocks, hints, actionsBlock([button])] };
+  return {
+    ...first,
+    blocks: [...first.blocks, hints, actionsBlock(ids.map((id) => buttonElement(id, turnId)))],
+  };
 }
 
 /** All results with their links, as a modal; undefined if they need several messages, or links of a message. */

@@ -1,4 +1,4 @@
-import { counted } from '../text-format.ts';
+import { counted, shorten } from '../text-format.ts';
 import { withReason } from './turn-errors.ts';
 
 /** What stands in and below an answer: its rest, its results and their links, its review and its steps. */
@@ -36,6 +36,21 @@ export const freshLinksTitle = 'Fresh links';
 export const freshLinksBelow =
   "There are too many links for this window. They're at the end of the thread, where only you see them.";
 export const filesNotFound = 'The agent service no longer has these files.';
+
+/** What the modal of Download all and a direct message say about the ZIP file of an answer's files. */
+export const answerFiles = {
+  begun: "I'm packing the files of this answer. They come as one ZIP file in your direct messages with me.",
+  uploading: "The files are packed, and I'm sending them to your direct messages with me.",
+  tooMany: 'Several ZIP files that you asked for are still being packed. Try again when they are there.',
+  done: 'The files of this answer are in your direct messages with me.',
+  gone: filesNotFound,
+  tooLarge:
+    'These files are too large for one ZIP file of at most 1 GB, or for my disk. Download them one by one.',
+  failed: "I couldn't pack the files of an answer that you asked for. Press Download all again.",
+  notDownloaded: "couldn't be downloaded",
+  /** `files` are names, each with the reason. */
+  missing: (files: readonly string[]) => `Not in the ZIP file: ${shorten(files.join('; '), 2_000)}.`,
+} as const;
 
 /** Until when links work, in mrkdwn; undefined if that is unknown. */
 export function linksHint(until: Date | undefined): string {

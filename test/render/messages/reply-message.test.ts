@@ -146,7 +146,10 @@ describe('a reply', () => {
         .flatMap((block) => (block.type === 'actions' ? block.elements : []))
         .find(({ type }) => type === 'overflow');
     for (const phase of ['done', 'length'] as const)
-      expect(menuOf(phase)).toMatchObject({ action_id: 'menu', options: [{ value: `ask_again/${turnId}` }] });
+      expect(menuOf(phase)).toMatchObject({
+        action_id: 'menu',
+        options: [{ value: `ask_again/${turnId}` }, { value: `save_record/${turnId}` }],
+      });
     for (const phase of ['working', 'failed', 'cancelled'] as const) expect(menuOf(phase)).toBeUndefined();
   });
 

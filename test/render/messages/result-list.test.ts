@@ -35,12 +35,14 @@ describe('results', () => {
     }
   });
 
-  test('are listed in one message with one button, which says where the others are', () => {
+  test('are listed in one message with two buttons, and says where the others are', () => {
     const many = Array.from({ length: 60 }, (_, index) => ({ ...result(index + 1), note: 'too large' }));
     const list = resultList(many, { turnId });
     expect(checkBlocks(list.blocks, 'message').length).toBeLessThanOrEqual(50);
     const shown = JSON.stringify(list);
     expect(shown.match(/fresh_links/g)).toHaveLength(1);
+    expect(shown.match(/download_all/g)).toHaveLength(1);
+    expect(JSON.stringify(resultList(many.slice(0, 1), { turnId }))).not.toContain('download_all');
     expect(shown).toContain(strings.moreResultsHint);
     expect(shown).toContain('60 files from the agent, 1 to 46');
     expect(shown).toContain('CSV · too large');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { withArchive } from '../../../src/features/task-details/record-contents.ts';
+import { withArchive } from '../../../src/features/task-details/archive-file.ts';
 
 /** More than is packed in a few milliseconds. */
 const LONG = randomBytes(1_000_000).toString('hex');
@@ -15,13 +15,17 @@ afterEach(() => void vi.unstubAllEnvs());
 test('an archive has no name on the disk, and the size that is said', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'record-archive-'));
   vi.stubEnv('TMPDIR', folder);
-  await withArchive({ one: [LONG, LONG], two: ['short'] }, never, async ({ sizeBytes, content }) => {
-    let bytes = 0;
-    for await (const chunk of content) bytes += chunk.length;
-    expect(bytes).toBe(sizeBytes);
-    expect(bytes).toBeGreaterThan(LONG.length);
-    expect(await readdir(folder)).toEqual([]);
-  });
+  await withArchive(
+    Object.entries({ one: [LONG, LONG], two: ['short'] }),
+    never,
+    async ({ sizeBytes, content }) => {
+      let bytes = 0;
+      for await (const chunk of content) bytes += chunk.length;
+      expect(bytes).toBe(sizeBytes);
+      expect(bytes).toBeGreaterThan(LONG.length);
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
 });
 
 test('an archive that is ended early, or whose texts fail, says why, and ends nothing else', async () => {
@@ -35,11 +39,18 @@ test('an archive that is ended early, or whose texts fail, says why, and ends no
     throw new Error('No more words.');
   }
   const use = async () => expect.unreachable();
-  const ended = withArchive({ one: endless() }, stop.signal, use);
-  const failed = withArchive({ one: failing(), two: ['short'] }, never, use);
+  const ended = withArchive([['one', endless()]], stop.signal, use);
+  const failed = withArchive(
+    [
+      ['one', failing()],
+      ['two', ['short']],
+    ],
+    never,
+    use,
+  );
   await expect(failed).rejects.toThrow('No more words.');
   stop.abort();
   await expect(ended).rejects.toThrow('aborted');
   const sizeOf = async ({ sizeBytes }: { sizeBytes: number }) => sizeBytes;
-  expect(await withArchive({ one: ['fresh'] }, never, sizeOf)).toBeGreaterThan(5);
+  expect(await withArchive([['one', ['fresh']]], never, sizeOf)).toBeGreaterThan(5);
 });

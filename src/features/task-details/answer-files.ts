@@ -1,0 +1,98 @@
+import { AgentNotFoundError } from '../../agent/errors.ts';
+import type { ResultFile } from '../../agent/service-schema.ts';
+import { ResultWithoutLink, resultBytes } from '../../relay/replies/result-bytes.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { displayedFileName } from '../../render/messages/result-list.ts';
+import * as strings from '../../render/strings/index.ts';
+import { withDigest } from '../../slack/file-response.ts';
+import { JOB_KIND } from '../../store/jobs/jobs.ts';
+import type { ArchiveContents, ArchiveKind } from './archive-delivery.ts';
+import {
+  type ArchiveEntry,
+  ArchiveTooLarge,
+  copyOnDisk,
+  type DiskFile,
+  MAX_ARCHIVE_BYTES,
+} from './archive-file.ts';
+import type { RecordWork } from './record-contents.ts';
+
+/** How often a file is downloaded before the archive goes without it. */
+const MAX_DOWNLOADS = 2;
+/** How long one download may take (ms): a gigabyte at half a megabyte a second. */
+const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
+
+/** The files that the agent made for a turn. */
+export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): ArchiveKind {
+  async function pack(work: RecordWork, { turn }: { turn: string | undefined }): Promise<ArchiveContents> {
+    const { results, isComplete } = await work.agent.allResults(work.taskId, { signal: work.lease.signal });
+    const claimed = await store.results.ofThread(work.row);
+    const own = results.filter(({ id }) => claimed.get(id)?.turn_id === turn);
+    if (own.length === 0) throw goneFiles();
+    if (own.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0) > MAX_ARCHIVE_BYTES)
+      throw new ArchiveTooLarge();
+    const missing: string[] = [];
+    const note = () =>
+      [
+        ...(missing.length === 0 ? [] : [strings.answerFiles.missing(missing)]),
+        ...(isComplete ? [] : [strings.resultsIncomplete]),
+      ].join(' ');
+    const day = new Date().toISOString().slice(0, 10);
+    const name = `files-${day}-${work.row.task_title ?? ''}`;
+    return { name, entries: entriesOf(work, own, missing), note };
+  }
+
+  /** The files one after the other, each whole on the disk before it is packed; `missing` gets those that cannot be had. */
+  async function* entriesOf(
+    work: RecordWork,
+    results: readonly ResultFile[],
+    missing: string[],
+  ): AsyncGenerator<ArchiveEntry> {
+    const names = new Set<string>();
+    let failure: unknown;
+    for (const result of results) {
+      await using copy = await download(work, result).catch((error: unknown) => {
+        if (error instanceof ArchiveTooLarge || work.lease.signal.aborted) throw error;
+        const why = error instanceof ResultWithoutLink ? strings.noLink : strings.answerFiles.notDownloaded;
+        missing.push(`${displayedFileName(result.name)} (${why})`);
+        failure = error;
+        log.warn({ err: error, result: result.id }, 'an archive goes without a file');
+        return undefined;
+      });
+      if (copy !== undefined) yield [entryName(result.name, names), copy.content];
+    }
+    // A storage that gives no file at all may give them later.
+    if (names.size === 0) throw failure;
+  }
+
+  async function download(work: RecordWork, result: ResultFile): Promise<DiskFile & AsyncDisposable> {
+    const limits = { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_TIMEOUT_MS };
+    const record = (sha256: string) => store.results.recordDigest(work.row, result.id, sha256);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await copyOnDisk(withDigest(resultBytes(work, result, limits), record));
+      } catch (error) {
+        const isFinal = error instanceof ArchiveTooLarge || error instanceof ResultWithoutLink;
+        if (isFinal || attempt >= MAX_DOWNLOADS || work.lease.signal.aborted) throw error;
+      }
+    }
+  }
+
+  return { kind: JOB_KIND.answerFiles, control: 'download_all', words: strings.answerFiles, pack };
+}
+
+/** The service no longer has any of them. */
+function goneFiles(): AgentNotFoundError {
+  return new AgentNotFoundError({ sentence: 'The task has no results of this turn.', outcome: 'refused' });
+}
+
+/** A name that no other file of the archive has, and that every file system takes; `names` gets it. */
+function entryName(name: string, names: Set<string>): string {
+  const clean = displayedFileName(name)
+    .replace(/[/\\:*?"<>|]/g, '_')
+    .replace(/^\.+/, '_');
+  const [, stem = clean, ending = ''] = /^(.+?)((?:\.\w{1,8}){0,2})$/s.exec(clean) ?? [];
+  let free = clean;
+  for (let copy = 2; names.has(free.toLowerCase()); copy += 1) free = `${stem} (${copy})${ending}`;
+  names.add(free.toLowerCase());
+  return free;
+}

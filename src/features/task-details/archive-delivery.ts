@@ -1,0 +1,236 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { AgentNotFoundError } from '../../agent/errors.ts';
+import { type TaskRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
+import { type ButtonHandlers, type TurnPress, turnOf } from '../../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
+import type { Lease } from '../../relay/runtime/lease.ts';
+import { TakenOverElsewhere } from '../../relay/runtime/turn-exceptions.ts';
+import { postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
+import { escapeMrkdwn } from '../../render/markdown/pings.ts';
+import * as strings from '../../render/strings/index.ts';
+import { MessageGoneError, SlackError } from '../../slack/errors.ts';
+import { FileNotShownError } from '../../slack/file-uploads.ts';
+import type { Job, ThreadKey } from '../../store/schema.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
+import { taskIdOf } from '../../store/threads/turns.ts';
+import { openAndFillModal, updateModal } from '../modals.ts';
+import { type ArchiveEntry, ArchiveTooLarge, type DiskFile, withArchive } from './archive-file.ts';
+import type { RecordWork } from './record-contents.ts';
+
+/** When an archive is begun (ms): the modal shows first that it was asked for. */
+const BEGIN_MS = 1_000;
+/** Most archives of a kind that a person waits for: those of others come after them. */
+const MAX_WAITING = 5;
+const MAX_MODALS = 1_000;
+/** Most characters of an archive's name. File systems take 255 bytes. */
+const MAX_NAME_CHARACTERS = 60;
+
+/** The file's id is recorded with the job's intent, just before the file is shared. */
+const payloadSchema = z.object({
+  task: z.string(),
+  turn: z.string().optional(),
+  file_id: z.string().optional(),
+});
+
+/** What an archive holds. */
+export interface ArchiveContents {
+  /** The words of its file's name. */
+  name: string;
+  entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>;
+  /** Once it is packed: what it lacks, or ''. */
+  note: () => string;
+}
+
+/** What one kind of archives packs, with the sentences about it. */
+export interface ArchiveKind {
+  readonly kind: string;
+  /** The action id of its button, for the audit trail. */
+  readonly control: string;
+  readonly words: Readonly<
+    Record<'begun' | 'uploading' | 'tooMany' | 'done' | 'gone' | 'tooLarge' | 'failed', string>
+  >;
+  /**
+   * Collects a task's record, or the files of a turn; `show` tells the person how far that is. Throws ArchiveTooLarge, an
+   * AgentError, a SlackError or a StoreError.
+   */
+  readonly pack: (
+    work: RecordWork,
+    of: { person: string; turn: string | undefined },
+    show: (sentence: string) => Promise<unknown>,
+  ) => Promise<ArchiveContents>;
+}
+
+/** A thread's task, or of that a turn, and who wants its archive. */
+type ArchiveRequest = ThreadKey & { task: string; turn?: string; person: string };
+
+/** Shows a sentence in the modal; false once it is closed. */
+type ShowInModal = (sentence: string) => Promise<boolean>;
+
+/** An archive on its way: its task, its job, and the direct conversation that it goes to. */
+type Sending = Pick<RecordWork, 'workspace' | 'row' | 'lease'> & { job: Job; dm: string };
+
+export type ArchiveDelivery = ReturnType<typeof archiveDelivery>;
+
+/** Sends people archives of one kind, each as one ZIP file in their direct messages. */
+export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }: ArchiveKind) {
+  /** The modals from which archives were asked for, by job; another process may have the job. */
+  const modals = new LRUCache<string, ShowInModal>({ max: MAX_MODALS });
+  const jobs: JobKind = {
+    kind,
+    // Its share of the disk, too.
+    share: 1,
+    timeoutMs: 30 * 60_000,
+    giveUpAfterMs: 2 * 60 * 60_000,
+    perform,
+    onGivenUp: (job, lease) => tell(job, words.failed, lease),
+  };
+
+  /** Asks for an archive, whose progress `show` tells; returns what the person is told first. Throws a StoreError. */
+  async function request(asked: ArchiveRequest, show: ShowInModal): Promise<string> {
+    const { task, turn, person, workspace, channel, thread_ts } = asked;
+    const found = await visibleTask(asked, task);
+    // If Slack does not say, it is asked again before anything is collected, and before it is sent.
+    if ('sentence' in found && found.why !== 'unknown') return found.sentence;
+    const key = turn === undefined ? person : `${turn}/${person}`;
+    const job = { workspace, channel, thread_ts, kind, key, person };
+    if ((await deps.store.jobs.count(job)) >= MAX_WAITING) return words.tooMany;
+    modals.set(modalKey(job), show);
+    await deps.store.jobs.add({ ...job, payload: { task, turn } }, BEGIN_MS);
+    return words.begun;
+  }
+
+  /** The task, which the thread may have replaced since, or why the person may not have it. */
+  async function visibleTask(
+    asked: ThreadKey & Pick<Job, 'person'>,
+    task: string,
+  ): Promise<TaskRow | TaskRefusal> {
+    const row = await deps.store.tasks.get(asked);
+    if (row === undefined || ![row.task_id, ...row.former_task_ids].includes(task))
+      return { sentence: strings.tasks.notFound, why: 'other_task' };
+    return (await taskUseRefusal(deps, row, { person: asked.person, control })) ?? { ...row, task_id: task };
+  }
+
+  async function perform(job: Job, lease: Lease): Promise<JobOutcome> {
+    const workspace = deps.workspace(job.workspace);
+    if (workspace === undefined) return 'later';
+    const { task, file_id } = payloadSchema.parse(job.payload);
+    const dm = await workspace.posting.openDm(job.person, lease);
+    if (job.intended_at !== null && file_id !== undefined) {
+      await waitUntilCallEnded(job.intended_at, lease);
+      if ((await workspace.uploads.shareOutcome(file_id, { channel: dm }, lease)) === 'shared') return 'done';
+      await deps.store.jobs.forgetIntent(job);
+    }
+    try {
+      const row = await visibleTask(job, task);
+      const refusal = 'sentence' in row ? row : await send({ workspace, job, dm, row, lease });
+      // A channel that Slack does not show may have another id, of which we are told soon.
+      if (refusal?.why === 'unknown' || refusal?.why === 'hidden') return 'later';
+      if (refusal !== undefined) await tell(job, refusal.sentence, lease);
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === undefined) throw error;
+      deps.log.warn({ err: error, task, kind }, 'could not send an archive');
+      await tell(job, failure, lease);
+    }
+    modals.delete(modalKey(job));
+    return 'done';
+  }
+
+  /** Collects the archive, uploads and shares it, unless the person may no longer see the task. */
+  async function send(sending: Sending): Promise<TaskRefusal | undefined> {
+    const { job, row, lease } = sending;
+    const { turn } = payloadSchema.parse(job.payload);
+    const work = { ...sending, deps, agent: deps.agent(row.account_id), taskId: row.task_id };
+    const { name, entries, note } = await pack(work, { person: job.person, turn }, (sentence) =>
+      show(job, sentence),
+    );
+    return withArchive(entries, lease.signal, async (archive) => {
+      await show(job, words.uploading);
+      const refusal = await share(sending, archive, { name: archiveName(name), note: note() });
+      // The file tells of itself where the modal is closed.
+      if (refusal === undefined) await show(job, `${words.done} ${note()}`.trim());
+      return refusal;
+    });
+  }
+
+  /** Shares the archive once, unless the person may no longer see the task. */
+  async function share(
+    { workspace: { uploads }, job, dm, row, lease }: Sending,
+    archive: DiskFile,
+    { name, note }: { name: string; note: string },
+  ): Promise<TaskRefusal | undefined> {
+    const { jobs } = deps.store;
+    // Nobody sees the bytes before the file is shared, so its id is recorded then.
+    const { fileId } = await uploads.stage({ name, ...archive, guard: lease });
+    const now = await visibleTask(job, row.task_id);
+    if ('sentence' in now) return now;
+    if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();
+    const comment = note === '' ? undefined : escapeMrkdwn(note);
+    try {
+      await uploads.share({ channel: dm, files: [{ id: fileId, title: name }], comment, guard: lease });
+    } catch (error) {
+      if (error instanceof SlackError && error.outcome === 'none') await jobs.forgetIntent(job);
+      throw error;
+    }
+    return undefined;
+  }
+
+  /** Shows a sentence in the modal; false once that is closed. */
+  async function show(job: Job, sentence: string): Promise<boolean> {
+    const inModal = modals.get(modalKey(job));
+    const isOpen = (await inModal?.(sentence).catch(() => false)) === true;
+    if (!isOpen) modals.delete(modalKey(job));
+    return isOpen;
+  }
+
+  /** Shows a failure in the modal, or by direct message where that is closed. */
+  async function tell(job: Job, sentence: string, lease: Lease): Promise<void> {
+    if (await show(job, sentence)) return;
+    const key = `${kind}/${job.created_at.getTime()}/${job.thread_ts}`;
+    await postJobNotice(deps, job, lease, { key, text: sentence, person: job.person });
+  }
+
+  /** A sentence about what does not pass; undefined for what may. */
+  function failureOf(error: unknown): string | undefined {
+    if (error instanceof ArchiveTooLarge) return words.tooLarge;
+    if (error instanceof FileNotShownError) return words.failed;
+    if (error instanceof MessageGoneError) return strings.tasks.notFound;
+    return error instanceof AgentNotFoundError ? words.gone : undefined;
+  }
+
+  return { jobs, request };
+}
+
+/** Handles the presses below an answer that send the files of its turn, or the record of its task. */
+export function archiveButtons(
+  deps: RelayDeps,
+  { files, records }: { files: ArchiveDelivery; records: ArchiveDelivery },
+): ButtonHandlers<'download_all' | 'save_record'> {
+  const asking = (title: string, delivery: ArchiveDelivery) => (press: TurnPress) =>
+    openAndFillModal(deps, press, title, async (workspace, viewId) => {
+      const turn = await turnOf(deps.store, press);
+      const thread = turn && (await deps.store.threads.get(turn));
+      const task = thread && taskIdOf(turn, thread);
+      if (turn === undefined || !task) return strings.tasks.notFound;
+      const { channel, thread_ts, id } = turn;
+      const asked = { workspace: workspace.id, channel, thread_ts, task, person: press.person };
+      const show = (sentence: string) => updateModal(workspace, viewId, title, sentence);
+      return delivery.request(delivery === files ? { ...asked, turn: id } : asked, show);
+    });
+  return {
+    download_all: asking(strings.buttons.download_all.label, files),
+    save_record: asking(strings.buttons.save_record.label, records),
+  };
+}
+
+/** Its words, so that the archives of one day differ: letters and digits, as every file system takes them. */
+function archiveName(text: string): string {
+  const name = Array.from((text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join('-'));
+  return `${name.slice(0, MAX_NAME_CHARACTERS).join('').replace(/-$/, '')}.zip`;
+}
+
+function modalKey({ workspace, channel, thread_ts, key }: ThreadKey & Pick<Job, 'key'>): string {
+  return [workspace, channel, thread_ts, key].join('/');
+}

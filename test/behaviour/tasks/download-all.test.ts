@@ -1,0 +1,139 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { answerFiles, filesNotFound, tasks } from '../../../src/render/strings/index.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import { unpackedRecord } from '../../support/unpacked-record.ts';
+
+/** Makes the files that its message names, each with its name and the place in the list as bytes. */
+const maker: AgentScript = async (turn) => {
+  const names = turn.text.match(/\S+\.\w+/g) ?? [];
+  for (const [at, name] of names.entries()) await turn.result(name, 'text/plain', `${name} ${at}\n`);
+  turn.write('Here they are.');
+};
+const scene = await openAppScene({ agent: { script: maker }, settings: { WATCH_MINUTES: '0' } });
+const { slack } = scene;
+
+function modal(person: Person = scene.ada): string {
+  return JSON.stringify(slack.modal(person)?.blocks ?? []);
+}
+
+function sent(person: Person = scene.ada): { fileIds: string[]; text: string }[] {
+  return slack.messages(slack.openDm(person)).filter(({ fileIds }) => fileIds.length > 0);
+}
+
+async function asked(text: string, channel = scene.channel()): Promise<{ channel: Channel; root: Message }> {
+  const root = scene.ask(channel, text);
+  await scene.finished(channel, root);
+  return { channel, root };
+}
+
+async function press(channel: Channel, root: Message, person: Person = scene.ada): Promise<void> {
+  if (slack.modal(person) !== undefined) await slack.closeView(person);
+  const { ts } = await scene.messageWithButton(channel, root, 'download_all');
+  await slack.click({ person, channel, ts, actionId: 'download_all' });
+}
+
+/** The names and texts of the files in the next archive that a person gets, which was asked for before. */
+async function nextArchive(before: number, person: Person = scene.ada): Promise<Record<string, string>> {
+  await scene.until('the archive is there', () => sent(person).length > before);
+  const [id = ''] = sent(person).at(-1)?.fileIds ?? [];
+  const folder = await unpackedRecord(await slack.fileBytes(id));
+  const names = (await readdir(folder)).filter((name) => name !== 'record.zip');
+  const texts = names.map(async (name) => [name, await readFile(path.join(folder, name), 'utf8')] as const);
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+describe('Download all', () => {
+  afterEach(() => scene.reset());
+
+  test("sends one ZIP file of this answer's files alone, those of one name side by side", async () => {
+    const { channel, root } = await asked('first.txt other.txt');
+    const second = scene.reply(channel, root, 'table.csv table.csv Table.csv ../up.txt');
+    await scene.finished(channel, second);
+    const before = sent().length;
+    await press(channel, root);
+    expect(await nextArchive(before)).toEqual({
+      'table.csv': 'table.csv 0\n',
+      'table (2).csv': 'table.csv 1\n',
+      'Table (3).csv': 'Table.csv 2\n',
+      '__up.txt': '../up.txt 3\n',
+    });
+    await scene.until('it is told', () => modal().includes(answerFiles.done));
+    expect(slack.file(sent().at(-1)?.fileIds[0] ?? '').name).toMatch(
+      /^files-\d{4}-\d\d-\d\d-first-txt-other-txt\.zip$/,
+    );
+  });
+
+  test('stands below a list of several files, and comes once for two presses', async () => {
+    const alone = await asked('one.txt');
+    expect(JSON.stringify(scene.replies(alone.channel, alone.root))).not.toContain('download_all');
+    const { channel, root } = await asked('a.txt b.txt');
+    const before = sent().length;
+    await press(channel, root);
+    await press(channel, root);
+    await nextArchive(before);
+    await scene.expectStays(() => sent().length, before + 1);
+  });
+
+  test('names the files that cannot be downloaded, and sends the others', async () => {
+    const { channel, root } = await asked('good.txt bad.txt');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    scene.agent.faults.add({ call: 'GET download', fault: { kind: 'hold', until: released }, times: 1 });
+    const before = sent().length;
+    await press(channel, root);
+    const downloads = () => scene.agent.calls.filter(({ name }) => name === 'GET download').length;
+    const began = downloads();
+    await scene.until('the first download begins', () => downloads() > began || modal().includes('packing'));
+    scene.agent.faults.add({ call: 'GET download', fault: { kind: 'status', status: 403 } });
+    release();
+    const files = await nextArchive(before);
+    expect(Object.keys(files)).toEqual(['good.txt']);
+    const missing = answerFiles.missing([`bad.txt (${answerFiles.notDownloaded})`]);
+    expect(sent().at(-1)?.text).toContain(missing);
+    await scene.until('the window says so', () => modal().includes(missing));
+  });
+
+  test('says so where the files are too large for one archive, before any is downloaded', async () => {
+    const { channel, root } = await asked('huge.txt more.txt');
+    const call = 'GET /experimental/tasks/{task_id}/results';
+    for (const { file } of scene.agent.tasks.flatMap(({ results }) => results))
+      if (file.name === 'huge.txt') file.size = 2_000_000_000;
+    const before = scene.agent.calls.length;
+    await press(channel, root);
+    await scene.until('it is told', () => modal().includes(answerFiles.tooLarge));
+    const made = scene.agent.calls.slice(before).map(({ name }) => name);
+    expect(made).toContain(call);
+    expect(made).not.toContain('GET download');
+  });
+
+  test('is refused to whoever has left the channel, and says where the files are gone', async () => {
+    const { channel, root } = await asked('left.txt gone.txt');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: released } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: held, times: 1 });
+    await press(channel, root, scene.grace);
+    await scene.until('it is packed', () => modal(scene.grace).includes(answerFiles.uploading));
+    slack.kick(channel, scene.grace);
+    release();
+    await scene.until('it is refused', () => modal(scene.grace).includes(tasks.outsider));
+    expect(sent(scene.grace)).toEqual([]);
+    const task = scene.agent.tasks.find(({ title }) => title.startsWith('left.txt gone.txt'));
+    task?.results.splice(0);
+    await press(channel, root);
+    await scene.until('it is told', () => modal().includes(filesNotFound));
+  });
+});
+
+test('Save record in the menu below an answer sends the record of its task', async () => {
+  const { channel, root } = await asked('Keep this please');
+  const { ts, blocks } = await scene.messageWithButton(channel, root, 'menu');
+  const value = /"(save_record\/[^"]+)"/.exec(JSON.stringify(blocks))?.[1] ?? '';
+  const before = sent().length;
+  if (slack.modal(scene.ada) !== undefined) await slack.closeView(scene.ada);
+  await slack.click({ person: scene.ada, channel, ts, actionId: 'menu', value });
+  const record = await nextArchive(before);
+  expect(record['record.html']).toContain('Keep this please');
+});

@@ -6,8 +6,11 @@ import { askedAgainJobs } from '../features/start/asked-again-links.ts';
 import { questionPosts } from '../features/start/question-post.ts';
 import { startForm } from '../features/start/start-form.ts';
 import { startSubmissions } from '../features/start/start-form-submission.ts';
+import { welcomes } from '../features/start/welcome.ts';
 import { stepsAndLinksButtons } from '../features/steps-and-fresh-links.ts';
-import { taskRecords } from '../features/task-details/record-request.ts';
+import { answerFiles } from '../features/task-details/answer-files.ts';
+import { archiveButtons, archiveDelivery } from '../features/task-details/archive-delivery.ts';
+import { taskRecord } from '../features/task-details/record-request.ts';
 import { taskDeletion } from '../features/task-details/task-deletion.ts';
 import { taskFileDelivery } from '../features/task-details/task-file-delivery.ts';
 import { openTaskModal, taskButtons } from '../features/task-details/task-modal.ts';
@@ -66,19 +69,31 @@ export function createFeatures(
   const runDue = () => jobs.runDue();
   const steps = workflowSteps(deps, runDue);
   const deletion = taskDeletion(deps, runDue);
-  const records = taskRecords(deps);
+  const welcome = welcomes(deps, runDue);
+  const records = archiveDelivery(deps, taskRecord(deps));
+  const archives = { records, files: archiveDelivery(deps, answerFiles(deps)) };
   const inOpenPlaces = [questionPosts(deps), askedAgainJobs(deps)].map((kind) =>
     onlyWhereAnswered(deps, kind),
   );
-  const kinds = [steps.jobs, deletion.jobs, records.jobs, channelNoticeJobs(deps), ...inOpenPlaces];
+  const kinds = [
+    steps.jobs,
+    deletion.jobs,
+    records.jobs,
+    archives.files.jobs,
+    welcome.jobs,
+    channelNoticeJobs(deps),
+    ...inOpenPlaces,
+  ];
   for (const kind of kinds) jobs.add(kind);
   const files = taskFileDelivery(deps);
   return {
     home,
+    welcome,
     account,
     settings,
     steps,
     files,
+    archives: archiveButtons(deps, archives),
     tasks: taskButtons(deps, { files, deletion, records }, home.show),
     form: startForm(deps),
     submissions: startSubmissions(deps, runDue),
@@ -93,7 +108,7 @@ export function connectFeatures(
   { stopControl, buttons: controlButtons }: Controls,
   features: Features,
 ): void {
-  const { home, account, settings, tasks, form, submissions, feedback } = features;
+  const { home, account, settings, archives, tasks, form, submissions, feedback } = features;
   const buttons: ButtonHandlers = {
     ...controlButtons,
     ...home.buttons,
@@ -103,6 +118,7 @@ export function connectFeatures(
     ...feedback.buttons,
     ...form.buttons,
     ...stepsAndLinksButtons(deps),
+    ...archives,
     ...tasks,
     stop: (press) => stopControl.requestStop(press),
     stop_listed: async (press) => {
@@ -115,5 +131,5 @@ export function connectFeatures(
   registerForms(context, { ...submissions.forms, ...settings.forms, ...account.forms, ...feedback.forms });
   registerSlashCommand(context, agentWordHandlers(deps, form, settings), submissions.ask);
   registerShortcuts(context, form);
-  registerHomeOpened(context, home);
+  registerHomeOpened(context, features);
 }

@@ -1,7 +1,7 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
-import { showTaskTitle } from '../features/suggested-prompts.ts';
 import type { RelayLimits } from '../limits.ts';
+import { showTaskTitle } from '../features/task-titles.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';
@@ -26,6 +26,7 @@ import { reminderJobs } from '../relay/turns/reminders.ts';
 import { TurnRunner, turnJobs } from '../relay/turns/turn-runner.ts';
 import { JOB_KIND, Jobs } from '../store/jobs/jobs.ts';
 import type { MessageKey } from '../store/schema.ts';
+import { readPromptsFile } from './prompts-file.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -130,6 +131,7 @@ export function relaySettings(
   return {
     ...limits,
     skill: config.AGENT_SKILL,
+    prompts: readPromptsFile(config),
     supportedTaskOptions: supportedTaskOptions(config.AGENT_DIALECT),
     fileLimits: {
       maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
@@ -149,6 +151,7 @@ export function relaySettings(
     },
     allowedUsers: config.ALLOWED_USERS,
     noInstructions: whyNoInstructions(config),
+    keepsTexts: config.SECRET_KEY !== undefined,
     listenMode: config.LISTEN_MODE,
     allowedBots: config.ALLOWED_BOTS,
     quotas: {

@@ -149,6 +149,9 @@ export const settingsSchema = z.object({
   AGENT_SKILL: setting(z.string().min(1).optional(), {
     what: 'Skill (ID or name) to run with every message. None if not set.',
   }),
+  PROMPTS_FILE: setting(z.string().min(1).optional(), {
+    what: 'JSON file with up to 20 prompts that people can choose where they ask: a list of objects with title, line (what it does), and prompt, skill or both. It is read at the start. Channels can add their own.',
+  }),
   PORT: setting(nonNegativeInteger.max(65_535).default(3000), {
     what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',
   }),

@@ -1,4 +1,4 @@
-import { refusalSentence } from '../relay/access/refusals.ts';
+import { refusalTold } from '../relay/access/refusals.ts';
 import { lackingRight, readIfAllowed } from '../relay/access/rights.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { HomeTab } from '../features/home/home-tab.ts';
 import { parseHomeMetadata } from '../features/home/home-view.ts';
-import { suggestPrompts } from '../features/suggested-prompts.ts';
+import type { Welcomes } from '../features/start/welcome.ts';
 import type {
   ButtonHandler,
   ButtonHandlers,
@@ -90,7 +90,8 @@ function buttonListener(
 }
 
 /** Whether a press has what its handler needs; others are not of a message or view of ours. */
-function isAbout(about: 'control' | 'turn' | 'message' | 'view', press: ButtonPress): boolean {
+function isAbout(about: 'control' | 'turn' | 'message' | 'view' | 'form', press: ButtonPress): boolean {
+  if (about === 'form') return true;
   if (about === 'view') return press.view !== undefined;
   return press.channel !== undefined && (about === 'message' || press.turnId !== undefined);
 }
@@ -163,10 +164,10 @@ const homeOpenedSchema = z.looseObject({
   view: optional(z.looseObject({ private_metadata: optional(z.string()), hash: optional(z.string()) })),
 });
 
-/** Shows a person's Home tab when they open it, or suggests prompts in their direct messages. */
+/** Shows a person's Home tab when they open it, or greets them in their direct messages. */
 export function registerHomeOpened(
-  { app, log, deps }: ListenerContext & { deps: RelayDeps },
-  home: HomeTab,
+  { app, log }: ListenerContext,
+  { home, welcome }: { home: HomeTab; welcome: Welcomes },
 ): void {
   app.event('app_home_opened', async ({ body }) => {
     const envelope = parseEnvelope(body);
@@ -177,7 +178,7 @@ export function registerHomeOpened(
     const state = parseHomeMetadata(view?.private_metadata);
     const work =
       tab === 'messages'
-        ? suggestPrompts(deps, workspace, channel)
+        ? welcome.greet({ workspace, channel, person })
         : home.show({ workspace, person, state, hash: view?.hash });
     inBackground(work, log.child({ tab }), 'could not fill what a person opened', 'warn');
   });

@@ -9,13 +9,13 @@ import {
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 
 const USAGE = `${commandLine('rotate-key')}, with SECRET_KEY=<new>,<old>`;
-const HELP = `Encrypts all tokens, keys and instructions again with the first key.\n\nUsage: ${USAGE}`;
+const HELP = `Encrypts all tokens, keys, instructions and prompts again with the first key.\n\nUsage: ${USAGE}`;
 
 /** The command reports its progress each time it has looked at this many rows. */
 const PROGRESS_ROWS = 1_000;
 
 /**
- * Encrypts all tokens, keys and instructions again with the first key of SECRET_KEY. Safe while the app runs with the same keys, and
+ * Encrypts all tokens, keys, instructions and prompts again with the first key of SECRET_KEY. Safe while the app runs with the same keys, and
  * after a failure. Returns how many rows were encrypted again, how many changed meanwhile, and a message for each row
  * that no key can decrypt.
  */
@@ -47,8 +47,8 @@ function describeRow({ kind, workspace, key }: EncryptedRow): { what: string; co
   const { installation, account, setting } = encryptionContext;
   if (kind === 'installation')
     return { what: `the tokens of ${workspace}`, context: installation(workspace) };
-  if (kind === 'setting')
-    return { what: `the instructions of ${key} in ${workspace}`, context: setting(workspace) };
+  if (kind !== 'account')
+    return { what: `the ${kind} of ${key} in ${workspace}`, context: setting(workspace) };
   const context = account({ workspace, account_id: key });
   return { what: `the key of the account ${key} of ${workspace}`, context };
 }

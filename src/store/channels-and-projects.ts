@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { CHANNEL_LEVEL, JOB_KIND, OR_WANT_AGAIN } from './jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND, jobInsert, OR_WANT_AGAIN } from './jobs/jobs.ts';
 import { daysAgo, fromNow, isUnclaimed, ofProject, Queries, reachedWith } from './queries.ts';
 import type { OneTimeNotice, ProjectKey, Turn } from './schema.ts';
 
@@ -236,6 +236,22 @@ export class Channels extends Queries {
         on conflict do nothing returning turn_id)
       select from known where turn_id = ${id} union all select from claimed`);
     return rows.length > 0;
+  }
+
+  /** Asks for the welcome of a channel, or of a person in their direct conversation, unless it had one. */
+  async wantWelcome(workspace: string, channel: string, person = ''): Promise<void> {
+    const job = { workspace, kind: JOB_KIND.welcome, channel, thread_ts: CHANNEL_LEVEL, key: '', person };
+    await this.changes(sql`
+      with welcomed as (
+        insert into one_time_notices (workspace, channel, notice) values (${workspace}, ${channel}, 'welcome')
+        on conflict do nothing returning 1)
+      ${jobInsert(job, 0, sql`exists (select from welcomed)`)} on conflict do nothing`);
+  }
+
+  /** Whether a channel, or the person of a direct conversation, had its welcome. */
+  async isWelcomed(workspace: string, channel: string): Promise<boolean> {
+    return this.exists(sql`
+      select from one_time_notices where (workspace, channel, notice) = (${workspace}, ${channel}, 'welcome')`);
   }
 
   /** True once for each person of a channel: they are told that the bot does not answer there. */

@@ -15,7 +15,7 @@ export type AuditKind =
 export type ListenSetting = 'mentions' | 'conversation' | 'replies' | 'everything';
 export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused' | 'unsent';
 export type OnOff = 'on' | 'off';
-export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm' | 'closed';
+export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm' | 'closed' | 'welcome';
 export type PostState = 'intended' | 'posted' | 'gone';
 export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
 export type TaskControl = 'starter' | 'channel' | 'admins';
@@ -196,11 +196,13 @@ export interface Tables {
     allowed_bots: string[] | null;
     task_control: TaskControl | null;
     instructions: Json<'signed_text'> | null;
+    prompts: Json<'signed_text'> | null;
     answers_in: AnswersIn | null;
     answers_in_channels: string[] | null;
     direct_messages: OnOff | null;
     group_messages: OnOff | null;
     answers_here: OnOff | null;
+    welcomes: OnOff | null;
     show_steps: Defaulted<boolean>;
     show_sources: Defaulted<boolean>;
     send_reminders: Defaulted<boolean>;

@@ -1,6 +1,7 @@
 import { neededFor } from '../../calls/askers.ts';
 import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
-import { refusalSentence } from '../../relay/access/refusals.ts';
+import { closingAt } from '../../relay/access/access-policy.ts';
+import { refusalTold } from '../../relay/access/refusals.ts';
 import { lackingRight, taskPlace, useDenial } from '../../relay/access/rights.ts';
 import type {
   ButtonHandlers,
@@ -29,6 +30,8 @@ import {
 
 /** The most tasks that wait for a person's answer on one Home tab. */
 const MAX_WAITING_TASKS = 10;
+/** Stands for every direct conversation, where the workspace's settings decide. */
+const ANY_DIRECT_CHANNEL = 'D';
 /** Longest lookup of the person who opens the tab (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
 
@@ -56,7 +59,7 @@ export interface HomeTabDeps extends RelayDeps {
 
 /** What a Home tab shows, and the rows of its lists. */
 type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
-type PersonAccess = Pick<HomeContent, 'hasAccess' | 'sections'>;
+type PersonAccess = Pick<HomeContent, 'hasAccess' | 'isDirectOpen' | 'sections'>;
 
 export type HomeTab = ReturnType<typeof homeTab>;
 
@@ -147,10 +150,10 @@ export function homeTab(deps: HomeTabDeps) {
     };
     const hash = await workspace.views.publish(person, first, { hash: request.hash, signal });
     if (hash === undefined || data === undefined || areTasksFresh(data.rows)) return;
-    const { rows, state, hasAccess, sections } = data;
+    const { rows, state, hasAccess, isDirectOpen, sections } = data;
     const reached = await refreshTasks(deps, rows);
     const fresh = async () => {
-      const loaded = await load(workspace, { ...request, state }, { hasAccess, sections });
+      const loaded = await load(workspace, { ...request, state }, { hasAccess, isDirectOpen, sections });
       return view(loaded, reached ? undefined : strings.home.stale);
     };
     // The hash leaves a page alone that the person has opened meanwhile.
@@ -162,12 +165,14 @@ export function homeTab(deps: HomeTabDeps) {
     const actor = { workspace: workspace.id, person };
     const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
     // Together, so that Slack is asked once.
-    const [sections, why] = await Promise.all([
+    const [sections, directClosing, why] = await Promise.all([
       loadSections(actor, signal),
+      closingAt(deps, { workspace: workspace.id, channel: ANY_DIRECT_CHANNEL }),
       useDenial(deps, { ...actor, channel: WHOLE_WORKSPACE }, 'anywhere', signal),
     ]);
     // Nobody is kept out while Slack does not say who they are.
-    return { sections, hasAccess: why === undefined || why === 'unknown' };
+    const hasAccess = why === undefined || why === 'unknown';
+    return { sections, hasAccess, isDirectOpen: directClosing === undefined };
   }
 
   async function load(
@@ -181,17 +186,18 @@ export function homeTab(deps: HomeTabDeps) {
     const asker = { workspace: workspace.id, person };
     const refusal = channel === undefined ? undefined : await channelTasksRefusal({ ...asker, channel });
     const asked = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
-    // Tasks of others may be in channels that they have left.
-    const lacking = await Promise.all(
-      asked.map((row) => {
-        const need = { who: 'reader', place: taskPlace(row, person) } as const;
-        return lackingRight(deps, { ...row, person }, need);
-      }),
-    );
-    const waiting = asked.filter((_, at) => lacking[at] === undefined);
+    const waiting = await readable(asked, person);
+    const begunByOthers = own.rows.filter(({ started_by }) => started_by !== person);
+    const shown = new Set(await readable(begunByOthers, person));
+    const hidden = begunByOthers.filter((row) => !shown.has(row));
     const waitingTasks = waiting.map((row) => ({ ...taskSummary(row), state: 'asking' }));
-    const asShownAbove = (task: TaskSummary) =>
-      waitingTasks.find((one) => one.channel === task.channel && one.thread_ts === task.thread_ts) ?? task;
+    const isSame = (one: Pick<ThreadKey, 'channel' | 'thread_ts'>, task: TaskSummary) =>
+      one.channel === task.channel && one.thread_ts === task.thread_ts;
+    const asShownAbove = (task: TaskSummary) => {
+      if (hidden.some((row) => isSame(row, task)))
+        return { ...task, task_title: strings.command.hiddenTask, permalink: null };
+      return waitingTasks.find((one) => isSame(one, task)) ?? task;
+    };
     const theirs =
       channel === undefined || refusal !== undefined
         ? undefined
@@ -206,13 +212,24 @@ export function homeTab(deps: HomeTabDeps) {
     };
   }
 
+  /** Those of the tasks that a person may read: of those that others began, some may be in channels that they have left. */
+  async function readable(rows: readonly TaskRow[], person: string): Promise<TaskRow[]> {
+    const lacking = await Promise.all(
+      rows.map((row) => {
+        const need = { who: 'reader', place: taskPlace(row, person) } as const;
+        return lackingRight(deps, { ...row, person }, need);
+      }),
+    );
+    return rows.filter((_, at) => lacking[at] === undefined);
+  }
+
   /** The sentence for a person who may not see a channel's tasks now; undefined if they may. */
   async function channelTasksRefusal(asker: ChannelActor): Promise<string | undefined> {
     const why = await lackingRight(deps, asker, { who: 'reader', place: 'listed' });
     if (why === undefined) return undefined;
     const { outsider, hidden, membershipUnknown: unknown } = strings.home;
     const sentences: Partial<Record<string, string>> = { outsider, hidden, unknown };
-    return sentences[why] ?? refusalSentence({ why }, 'form');
+    return sentences[why] ?? refusalTold(deps, asker, { why }, 'form');
   }
 
   async function loadSections(actor: WorkspaceActor, signal: AbortSignal): Promise<readonly ViewBlock[]> {

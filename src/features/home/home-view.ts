@@ -31,6 +31,8 @@ export interface HomeContent {
   state: HomeTabState;
   /** The workspace lets the person use the agent. */
   hasAccess: boolean;
+  /** The bot answers direct messages. */
+  isDirectOpen: boolean;
   /** Those that wait for the person's answer. */
   waitingTasks: readonly TaskSummary[];
   ownTasks: HomeTaskList;
@@ -45,19 +47,29 @@ export interface HomeContent {
 
 /** A person's Home tab. */
 export function homeView(content: HomeContent) {
-  const { state, hasAccess, waitingTasks, ownTasks, channelTasks, note, sections, now } = content;
+  const { state, hasAccess, isDirectOpen, waitingTasks, ownTasks, channelTasks, note, sections, now } =
+    content;
   const { noneOfYours, noneWithoutAccess } = strings.home;
   const waitingHeader = { type: 'header' as const, text: plainText(strings.home.waiting) };
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
-    mrkdwnSection(hasAccess ? strings.home.about : strings.home.noAccess),
+    mrkdwnSection(hasAccess ? strings.home.about(isDirectOpen) : strings.home.noAccess),
     contextLineBlock(strings.automatedNotice),
-    actionsBlock([buttonElement('home_refresh', 'refresh')]),
+    actionsBlock([
+      ...(hasAccess ? [buttonElement('ask_agent', 'new')] : []),
+      buttonElement('home_refresh', 'refresh'),
+    ]),
     ...(note === undefined ? [] : [contextLineBlock(note)]),
     ...(waitingTasks.length === 0 ? [] : [waitingHeader]),
     ...waitingTasks.map((task) => taskBlock(task, now, 'channel')),
     { type: 'header', text: plainText(strings.home.yourTasks) },
-    ...listBlocks('own', ownTasks, state.page, now, hasAccess ? noneOfYours : noneWithoutAccess),
+    ...listBlocks(
+      'own',
+      ownTasks,
+      state.page,
+      now,
+      hasAccess ? noneOfYours(isDirectOpen) : noneWithoutAccess,
+    ),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },
     channelSelect(state.channel),

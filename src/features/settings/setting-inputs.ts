@@ -1,3 +1,4 @@
+import { parsePromptList } from '../../relay/reading/prompt-list.ts';
 import {
   channelsInput,
   choiceInput,
@@ -116,6 +117,20 @@ export function signedTextSetting(
     audited: (value: SignedText | null) => audited(value?.text ?? null),
     signature: (value: SignedText | null) => (value === null ? undefined : strings.signature(value)),
     input,
+  };
+}
+
+/** A list of prompts, one in each line, with who has set it and when. */
+export function promptsSetting(
+  words: { label: string; hint: string; invalid: string },
+  { maxLength }: { maxLength: number },
+) {
+  const { parse, ...setting } = signedTextSetting(words, { maxLength });
+  return {
+    ...setting,
+    invalid: words.invalid,
+    parse: (text: string, scope: Scope, person: string) =>
+      parsePromptList(text) === undefined ? undefined : parse(text, scope, person),
   };
 }
 

@@ -93,7 +93,10 @@ export function inputId(scope: Scope, field: string): string {
 export function settingInputs(scope: Scope, set: SettingsInPlace, operator: OperatorSettings): ViewBlock[] {
   const keys = keysIn(scope);
   const settings = set.channel ?? set.workspace;
-  const inputs = keys.flatMap((key) => {
+  const isSwitch = (key: SettingKey) => SETTINGS[key].input === undefined;
+  const switches = keys.filter(isSwitch);
+  return keys.flatMap((key): ViewBlock | ViewBlock[] => {
+    if (key === switches[0]) return switchesInput(scope, switches, settings);
     const setting = SETTINGS[key];
     const { words, scopes } = setting;
     const missing = setting.missing?.(operator);
@@ -114,27 +117,26 @@ export function settingInputs(scope: Scope, set: SettingsInPlace, operator: Oper
       signature === undefined ? [] : mrkdwnContextBlock(signature),
     ].flat();
   });
-  const switches = keys.filter((key) => SETTINGS[key].input === undefined);
-  if (switches.length === 0) return inputs;
+}
+
+/** The checkboxes of all switches. */
+function switchesInput(scope: Scope, switches: readonly SettingKey[], settings: Settings): ViewBlock {
   const options = switches.map((key) => {
     const { label, description } = SETTINGS[key].words;
     return formOption(key, label, description);
   });
   const ticked = switches.filter((key) => SETTINGS[key].format(settings[key]) !== '');
-  return [
-    ...inputs,
-    checkboxesInput(inputId(scope, SWITCHES), strings.channelSettings.switches, options, ticked),
-  ];
+  return checkboxesInput(inputId(scope, SWITCHES), strings.channelSettings.switches, options, ticked);
 }
 
-/** What the settings of a workspace are, by their labels, in mrkdwn. */
+/** What the settings of a workspace are, a line each, in mrkdwn. */
 export function workspaceSummary(workspace: Settings, operator: OperatorSettings): string {
-  const values = keysIn('workspace').flatMap((key) => {
+  const lines = keysIn('workspace').flatMap((key) => {
     const now = inForce(key, { workspace }, operator);
     const { short, label } = SETTINGS[key].words;
-    return now === undefined || now.text === '' ? [] : [[short ?? label, now] as const];
+    return now === undefined ? [] : [strings.workspaceSetting(short ?? label, now)];
   });
-  return strings.workspaceSettingsSummary(values);
+  return lines.join('\n');
 }
 
 /** The input with all switches. */

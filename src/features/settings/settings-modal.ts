@@ -14,6 +14,7 @@ import { formModal, type Modal, noticeModal, type ViewBlock } from '../../render
 import {
   actionsBlock,
   buttonElement,
+  contextLineBlock,
   mrkdwnSection,
   plainText,
   sectionBlock,
@@ -56,10 +57,11 @@ interface Change extends ProjectChange {
   settings: Partial<Settings>;
 }
 
-/** What a form shows: settings, what stands above them, and the texts of its other fields where they are known. */
+/** What a form shows: settings, what stands above and below them, and the texts of its other fields where they are known. */
 interface ShownForm {
   set: SettingsInPlace;
   head: ViewBlock[];
+  tail: ViewBlock[];
   texts?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -80,7 +82,8 @@ export function settingsModal(deps: SettingsModalDeps) {
     const settings = await deps.store.settings.get(id, WHOLE_WORKSPACE);
     return [
       { type: 'header', text: plainText(strings.workspaceSettings.title) },
-      mrkdwnSection(withLimits(workspaceSummary(settings, deps.settings))),
+      mrkdwnSection(workspaceSummary(settings, deps.settings)),
+      contextLineBlock(withLimits(strings.channelsOverride)),
       actionsBlock([buttonElement('workspace_settings_change', 'change')]),
     ];
   }
@@ -102,9 +105,9 @@ export function settingsModal(deps: SettingsModalDeps) {
 
   async function renderForm(actor: ChannelActor): Promise<Modal> {
     const { channel } = actor;
-    const { set, head, texts } = await readForm(actor);
+    const { set, head, tail, texts } = await readForm(actor);
     const inputs = settingInputs(scopeOf(channel), set, deps.settings);
-    return formModal(wordsFor(channel).title, [...head, ...inputs], {
+    return formModal(wordsFor(channel).title, [...head, ...inputs, ...tail], {
       callback: channel === WHOLE_WORKSPACE ? 'workspace_settings' : 'channel_settings',
       metadata: encodeSnapshot(channel, set.channel ?? set.workspace, texts),
       submit: strings.saveSettings,
@@ -116,15 +119,15 @@ export function settingsModal(deps: SettingsModalDeps) {
     const workspace = await settings.get(actor.workspace, WHOLE_WORKSPACE);
     if (actor.channel === WHOLE_WORKSPACE) {
       const about = withLimits(strings.workspaceSettings.about);
-      return { set: { workspace }, head: [sectionBlock(about)] };
+      return { set: { workspace }, head: [sectionBlock(about)], tail: [] };
     }
     const own = await settings.get(actor.workspace, actor.channel);
     const isNamed = own.sync_project_name ?? !(await projects.isChosen(projectKeyOf(deps, actor)));
     const closing = await closingAt(deps, actor);
     const set = { channel: { ...own, sync_project_name: isNamed }, workspace, closing };
-    if (closing !== undefined) return { set, head: [sectionBlock(strings.closedPlaces[closing])] };
-    const { blocks: head, texts } = await projectFields(deps, actor);
-    return { set, head, texts };
+    if (closing !== undefined) return { set, head: [sectionBlock(strings.closedPlaces[closing])], tail: [] };
+    const { blocks: tail, texts } = await projectFields(deps, actor);
+    return { set, head: [], tail, texts };
   }
 
   /** Saves what was changed: at the service first, then in our own tables. Throws a StoreError or a SlackError. */

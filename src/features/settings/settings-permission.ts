@@ -1,4 +1,4 @@
-import { recordRefusal } from '../../relay/access/access-policy.ts';
+import { recordRefusal, settingsBy } from '../../relay/access/access-policy.ts';
 import { isAdminFor, lackingRight } from '../../relay/access/rights.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
@@ -21,8 +21,7 @@ export async function settingsRefusal(
     if (await isAdminFor(deps, { workspace, person }, 'workspace_settings', signal)) return undefined;
     return signal?.aborted === true ? sentences.unknown : strings.workspaceSettings.notAdmin;
   }
-  const { task_control } = await deps.store.settings.get(workspace, channel);
-  const by = (task_control ?? deps.settings.taskControl) === 'admins' ? 'admins' : 'channel';
+  const by = await settingsBy(deps, actor);
   const who = by === 'admins' ? 'admin' : 'member';
   const lacking = await lackingRight(deps, actor, { who, place: 'listed' }, signal);
   if (lacking === undefined) return undefined;

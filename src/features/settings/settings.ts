@@ -7,6 +7,7 @@ import {
   choiceSetting,
   formatBotList,
   parseBotList,
+  promptsSetting,
   type Scope,
   type SettingKind,
   signedTextSetting,
@@ -25,7 +26,7 @@ export interface SettingsInPlace {
 /** What the operator has set, for where neither the channel nor the workspace has. */
 export type OperatorSettings = Pick<
   RelaySettings,
-  'listenMode' | 'allowedUsers' | 'allowedBots' | 'taskControl' | 'noInstructions' | 'answers'
+  'listenMode' | 'allowedUsers' | 'allowedBots' | 'taskControl' | 'noInstructions' | 'keepsTexts' | 'answers'
 >;
 
 /**
@@ -54,13 +55,8 @@ interface UsualValue<Value> {
 
 export type SettingKey = keyof Settings;
 
-/** Every setting, in the order of the forms. */
+/** Every setting, in the order of the forms: first what people change most, ids last. */
 export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
-  model: {
-    ...choiceSetting(strings.settings.model),
-    scopes: ['channel', 'direct'],
-    usual: () => ({ value: null, from: 'service' }),
-  },
   listen_mode: {
     ...choiceSetting(strings.settings.listen_mode, { channelOnly: 'everything', type: 'radio_buttons' }),
     scopes: ['channel', 'workspace'],
@@ -72,24 +68,25 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     scopes: ['channel', 'workspace'],
     usual: ({ allowedUsers: value }) => ({ value, from: 'operator' }),
   },
-  allowed_bots: {
-    ...textSetting(strings.settings.allowed_bots, { maxLength: 1_000 }),
-    scopes: ['channel', 'workspace'],
-    usual: ({ allowedBots }) => ({ value: [...allowedBots], from: 'operator' }),
-    format: formatBotList,
-    parse: parseBotList,
-    nameOf: formatBotList,
-    audited: (bots) => bots && formatBotList(bots),
+  instructions: {
+    ...signedTextSetting(strings.settings.instructions, { maxLength: 2_000 }),
+    scopes: ['channel'],
+    missing: ({ noInstructions: why }) => why && strings.noInstructions[why],
+  },
+  prompts: {
+    ...promptsSetting(strings.settings.prompts, { maxLength: 3_000 }),
+    scopes: ['channel'],
+    missing: ({ keepsTexts }) => (keepsTexts ? undefined : strings.noPrompts),
+  },
+  model: {
+    ...choiceSetting(strings.settings.model),
+    scopes: ['channel', 'direct'],
+    usual: () => ({ value: null, from: 'service' }),
   },
   task_control: {
     ...choiceSetting(strings.settings.task_control),
     scopes: ['channel'],
     usual: ({ taskControl: value }) => ({ value, from: 'operator' }),
-  },
-  instructions: {
-    ...signedTextSetting(strings.settings.instructions, { maxLength: 2_000 }),
-    scopes: ['channel'],
-    missing: ({ noInstructions: why }) => why && strings.noInstructions[why],
   },
   answers_in: {
     ...choiceSetting(strings.settings.answers_in),
@@ -120,6 +117,11 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
       isFixed: closing === 'closed_by_operator' || closing === 'closed_by_admins',
     }),
   },
+  welcomes: {
+    ...choiceSetting(strings.settings.welcomes),
+    scopes: ['workspace'],
+    usual: () => ({ value: 'on', from: 'operator' }),
+  },
   show_steps: { ...switchSetting(strings.settings.show_steps), scopes: ['channel', 'direct'] },
   show_sources: { ...switchSetting(strings.settings.show_sources), scopes: ['channel', 'direct'] },
   send_reminders: { ...switchSetting(strings.settings.send_reminders), scopes: ['channel', 'direct'] },
@@ -128,6 +130,15 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     ...switchSetting(strings.settings.allow_workflow_steps),
     scopes: ['channel'],
     notice: { isOn: (value) => value, text: strings.settingNotices.allow_workflow_steps },
+  },
+  allowed_bots: {
+    ...textSetting(strings.settings.allowed_bots, { maxLength: 1_000 }),
+    scopes: ['channel', 'workspace'],
+    usual: ({ allowedBots }) => ({ value: [...allowedBots], from: 'operator' }),
+    format: formatBotList,
+    parse: parseBotList,
+    nameOf: formatBotList,
+    audited: (bots) => bots && formatBotList(bots),
   },
 } satisfies { [Key in SettingKey]: Setting<Settings[Key]> };
 

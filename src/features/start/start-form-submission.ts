@@ -2,6 +2,8 @@ import { v5 as uuidOf } from 'uuid';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/retries-and-waits.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
+import { certainClosingAt, openPlaces } from '../../relay/access/access-policy.ts';
+import { useDenial } from '../../relay/access/rights.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { showButtonUse } from '../../relay/controls/used-buttons.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
@@ -23,7 +25,9 @@ import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../re
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalTrigger } from '../modals.ts';
+import { offeredPrompts } from './offered-prompts.ts';
 import { verbatimContent } from './question-post.ts';
 import {
   parseStartFormMetadata,
@@ -35,6 +39,8 @@ import { startRefusal } from './start-permission.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
+/** Longest lookup of whether the person may still use the agent where the form opened (ms). */
+const PROMPT_TIMEOUT_MS = 700;
 /** The namespace of the ids of questions that commands ask. */
 const COMMANDS = '5c1f6b1e-3c0e-4f0a-9d0c-6f2b7a4e8d31';
 /** Most characters of a question that is given back (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
@@ -78,10 +84,12 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     const target = { channel, person, openedThere, source: start };
     const refusal = await startRefusal(deps, workspace, target);
     if (refusal !== undefined) return refusal;
+    const values = await withPrompt(submission, channel);
+    if (values === undefined) return strings.startForm.promptGone;
     const source = start?.source_content ?? null;
-    const content = messageOfForm(submission.values, source, settings.supportedTaskOptions);
+    const content = messageOfForm(values, source, settings.supportedTaskOptions);
     if (isEmptyMessage(content, workspace.bot.userId)) return strings.startForm.empty;
-    const typed = submission.values.question === undefined ? '' : content.text;
+    const typed = values.question === undefined ? '' : content.text;
     const misspelt = misspeltFlag(typed, settings.supportedTaskOptions);
     if (misspelt !== undefined) return strings.unknownFlag(misspelt);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
@@ -92,6 +100,23 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     await store.taskStarts.send({ workspace: workspace.id, id, user_id: person, channel, content });
     runDue();
     return undefined;
+  }
+
+  /** The values with the words of the chosen prompt before those that were typed; undefined if it is no longer offered. */
+  async function withPrompt(
+    { values, workspace, person, ...form }: StartFormSubmission,
+    channel: string,
+  ): Promise<StartFormValues | undefined> {
+    if (values.prompt === undefined) return values;
+    const opened = { workspace, channel: form.channel ?? form.from ?? WHOLE_WORKSPACE, person };
+    // A channel's own prompts are for people who may still use the agent there.
+    const late = AbortSignal.timeout(PROMPT_TIMEOUT_MS);
+    const isReader =
+      opened.channel === channel || (await useDenial(deps, opened, 'acting', late)) === undefined;
+    const offered = await offeredPrompts(deps, isReader ? opened : { workspace, channel: WHOLE_WORKSPACE });
+    const prompt = offered.find(({ title }) => title === values.prompt)?.prompt;
+    if (prompt === undefined) return undefined;
+    return { ...values, question: `${prompt}\n\n${values.question ?? ''}`.trim() };
   }
 
   async function addToThread(
@@ -144,16 +169,20 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
   ) {
     const values = { channel, question, choices: {}, files: [] };
     const form = { id: uuidOf(triggerId, COMMANDS), channel, from: channel };
-    return commandAnswer(await submit({ workspace, person, ...form, values }), question);
+    const answer = await submit({ workspace, person, ...form, values });
+    const isClosed = typeof answer === 'string' && (await certainClosingAt(deps, { workspace, channel }));
+    return commandAnswer(answer, question, isClosed ? await openPlaces(deps, workspace) : '');
   }
 
   return { forms, ask };
 }
 
-/** What `/agent <question>` answers; a refused question is given back. */
-export function commandAnswer(answer: StartFormAnswer, question: string): RenderedMessage {
-  if (typeof answer === 'string')
-    return { text: answer, blocks: [sectionBlock(answer), sectionBlock(shorten(question, MAX_RETURNED))] };
+/** What `/agent <question>` answers; a refused question is given back. `where` says in mrkdwn where else to ask, or ''. */
+export function commandAnswer(answer: StartFormAnswer, question: string, where = ''): RenderedMessage {
+  if (typeof answer === 'string') {
+    const said = [sectionBlock(answer), ...(where === '' ? [] : [mrkdwnContextBlock(where)])];
+    return { text: answer, blocks: [...said, sectionBlock(shorten(question, MAX_RETURNED))] };
+  }
   const text = strings.command.asked;
   return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
 }
@@ -173,6 +202,8 @@ async function placeRefusal(
 /** What a form holds; undefined for fields that it did not have. */
 export interface StartFormValues {
   channel: string | undefined;
+  /** The title of the chosen prompt. */
+  prompt?: string | undefined;
   question: string | undefined;
   choices: TaskChoices;
   /** Slack's file objects. */
@@ -188,6 +219,7 @@ function formValues({ input }: FormSubmission): StartFormValues {
   const question = input('question');
   return {
     channel: input('channel')?.selected_conversation ?? undefined,
+    prompt: chosen('prompt'),
     question: question && (question.value ?? ''),
     choices: {
       ...(title !== '' && { title }),

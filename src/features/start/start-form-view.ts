@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
+import type { OfferedPrompt } from '../../relay/runtime/deps.ts';
 import {
   checkboxesInput,
   choiceInput,
@@ -25,6 +26,8 @@ const MAX_TITLE_CHARACTERS = 300;
 const MAX_SKILL_CHARACTERS = 200;
 /** Most characters of an option (https://docs.slack.dev/reference/block-kit/composition-objects/option-object). */
 const MAX_OPTION_CHARACTERS = 75;
+/** Most options of a list (https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element). */
+const MAX_OPTIONS = 100;
 /** Most files in a file input (https://docs.slack.dev/reference/block-kit/block-elements/file-input-element). */
 const MAX_FORM_FILES = 10;
 const MAX_QUOTE_CHARACTERS = 600;
@@ -50,6 +53,8 @@ export interface StartFormContent {
   offers: { noFallback: boolean; autoMode: boolean; planMode: boolean };
   /** Skills to choose from: those that were used before. */
   usedSkills: readonly string[];
+  /** Prompts to choose from. */
+  prompts: readonly OfferedPrompt[];
 }
 
 /** What the form carries in its metadata. */
@@ -109,11 +114,14 @@ function inputBlocks({
   chosen,
   offers,
   usedSkills,
+  prompts,
+  instructions,
 }: StartFormContent): ViewBlock[] {
   const blocks: ViewBlock[] = [];
   if (channel !== undefined) blocks.push(channelInput(channel.chosen));
+  if (prompts.length > 0) blocks.push(promptInput(prompts));
   if (question === 'long') blocks.push(textSection(form.longQuestion));
-  else blocks.push(questionInput(question));
+  else blocks.push(questionInput(question, prompts.length > 0));
   const title = { label: form.title, hint: form.titleHint, optional: true };
   const typedTitle = { initial: chosen.title, maxLength: MAX_TITLE_CHARACTERS };
   if (!isTaskStarted) blocks.push(textInput('title', title, typedTitle), modelInput(chosen.model));
@@ -121,7 +129,8 @@ function inputBlocks({
   const options = skills.map((skill) => formOption(skill, skill));
   const select = { type: 'static_select' as const, action_id: 'used_skill', options };
   if (skills.length > 0) blocks.push(inputBlock(select, { label: form.usedSkill, optional: true }));
-  const skill = { label: form.skill, hint: form.skillHint, optional: true };
+  const left = instructions === undefined ? '' : form.skillWithoutInstructions;
+  const skill = { label: form.skill, hint: `${form.skillHint} ${left}`.trim(), optional: true };
   blocks.push(textInput('skill', skill, { initial: chosen.skill, maxLength: MAX_SKILL_CHARACTERS }));
   const filesInput = { type: 'file_input' as const, action_id: 'files', max_files: MAX_FORM_FILES };
   blocks.push(inputBlock(filesInput, { label: form.files, hint: form.filesHint, optional: true }));
@@ -145,10 +154,20 @@ function channelInput(chosen: string | undefined): ViewBlock {
   );
 }
 
-function questionInput({ text, optional }: { text: string; optional: boolean }): ViewBlock {
+function promptInput(prompts: readonly OfferedPrompt[]): ViewBlock {
+  const options = prompts.slice(0, MAX_OPTIONS).map(({ title, line }) => formOption(title, title, line));
+  const select = { type: 'static_select' as const, action_id: 'prompt', options };
+  return inputBlock(select, { label: form.prompt, hint: form.promptHint, optional: true });
+}
+
+/** A prompt may take the place of the words. */
+function questionInput(
+  { text, optional }: { text: string; optional: boolean },
+  hasPrompts: boolean,
+): ViewBlock {
   const label = optional ? form.optionalQuestion : form.question;
   const field = { initial: text, maxLength: MAX_QUESTION_CHARACTERS, multiline: true };
-  return textInput('question', { label, optional }, field);
+  return textInput('question', { label, optional: optional || hasPrompts }, field);
 }
 
 /** `usual` leaves the model to the channel's settings and the service. */

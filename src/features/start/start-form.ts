@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { recordRefusal } from '../../relay/access/access-policy.ts';
+import { isClosing, openPlaces, recordRefusal } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
-import { refusalSentence } from '../../relay/access/refusals.ts';
+import { refusalTold } from '../../relay/access/refusals.ts';
 import { readIfAllowed, useDenial } from '../../relay/access/rights.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
@@ -9,28 +9,36 @@ import { readableText } from '../../relay/reading/message-to-markdown.ts';
 import { flagsOf, parseFlags } from '../../relay/reading/typed-choices.ts';
 import {
   type ButtonHandlers,
+  type ButtonPress,
   type ChannelActor,
   type TurnPress,
   turnOf,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type { Modal } from '../../render/blocks/modal.ts';
+import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
+import { createModal, type Modal } from '../../render/blocks/modal.ts';
+import { mrkdwnContextBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import { keptParts } from '../../slack/slack-message.ts';
-import type { MessageContent } from '../../store/schema.ts';
+import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 import type { TaskStartDraft } from '../../store/tasks/task-starts.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
 import { readQuestion } from './asked-again-question.ts';
+import { offeredPrompts, promptsToTry } from './offered-prompts.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
 
 /** Longest lookup of the person who opens the form (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
 /** Most skills that the form offers. */
 const MAX_USED_SKILLS = 20;
+
+/** What the value of a button says that opens the form blank, or with a prompt, by its title. */
+export const NO_PROMPT = 'new';
+export const promptValue = (title: string) => `prompt/${title}`;
 
 export interface StartFormRequest extends ModalTrigger {
   person: string;
@@ -43,20 +51,35 @@ export type StartForm = ReturnType<typeof startForm>;
  * be looked up.
  */
 export function startForm(deps: RelayDeps) {
-  const buttons: ButtonHandlers<'ask_again' | 'choose_again' | 'new_thread'> = {
+  const buttons: ButtonHandlers<'ask_again' | 'choose_again' | 'new_thread' | 'ask_agent'> = {
+    ask_agent: openFromButton,
     ask_again: (press) => askAgain(press),
     choose_again: (press) => chooseAgain(press, 'choose_again'),
     new_thread: (press) => chooseAgain(press, 'new_thread'),
   };
 
+  /** Opens the form blank, or with the prompt that a button names. Throws a SlackError. */
+  async function openFromButton(press: ButtonPress): Promise<ModalOutcome> {
+    const { workspace, channel, value } = press;
+    const known = await promptsToTry(deps, { workspace, channel: WHOLE_WORKSPACE });
+    const named = known.find(({ title }) => promptValue(title) === value)?.prompt ?? '';
+    const { text, choices } = parseFlags(named, deps.settings.supportedTaskOptions);
+    const opened = await openNew(press, channel, text, choices);
+    // Below a message, the person is told there.
+    if (opened === 'late' && channel === undefined)
+      await sendDirectMessage(deps, press, strings.command.tooLate);
+    return opened;
+  }
+
   /**
-   * Opens the form with a question so far, or ''. A person's own direct conversation is fixed: the form's list cannot
-   * offer it. Throws a SlackError.
+   * Opens the form with a question so far, or '', and choices. A person's own direct conversation is fixed: the form's list
+   * cannot offer it. Throws a SlackError.
    */
   async function openNew(
     request: StartFormRequest,
     channel: string | undefined,
     question: string,
+    chosen?: TaskChoices,
   ): Promise<ModalOutcome> {
     return openFilled(request, channel, async (workspace) => {
       const isDirect = channel !== undefined && isDirectChannel(channel);
@@ -67,6 +90,7 @@ export function startForm(deps: RelayDeps) {
       return renderView(workspace, request.person, {
         metadata,
         ...asked,
+        ...(chosen && { chosen }),
         question: { text, optional: false },
       });
     });
@@ -200,9 +224,15 @@ export function startForm(deps: RelayDeps) {
     });
   }
 
-  async function refused(asker: ChannelActor, why: NonNullable<Awaited<ReturnType<typeof useDenial>>>) {
+  async function refused(
+    asker: ChannelActor,
+    why: NonNullable<Awaited<ReturnType<typeof useDenial>>>,
+  ): Promise<ModalContent> {
     await recordRefusal(deps, asker, { control: 'start', why });
-    return refusalSentence({ why }, 'form');
+    const sentence = await refusalTold(deps, asker, { why }, 'form');
+    const where = isClosing(why) ? await openPlaces(deps, asker.workspace) : '';
+    if (where === '') return sentence;
+    return createModal(strings.startForm.heading, [sectionBlock(sentence), mrkdwnContextBlock(where)]);
   }
 
   async function renderView(
@@ -215,10 +245,11 @@ export function startForm(deps: RelayDeps) {
     const isNewTask = channel !== undefined && content.isTaskStarted !== true;
     const skills = await store.turnUsage.recentSkills(workspace.id, MAX_USED_SKILLS);
     const instructions = isNewTask ? await instructionsOf(workspace.id, channel) : undefined;
-    // Both tell what others do: they are for people of whom Slack says now that they may use the agent there.
+    // All tell what others do: they are for people of whom Slack says now that they may use the agent there.
     const asker = { workspace: workspace.id, channel: channel ?? WHOLE_WORKSPACE, person };
+    const prompts = content.chosen === undefined ? await offeredPrompts(deps, asker) : [];
     const mayRead =
-      (skills.length > 0 || instructions !== undefined) &&
+      (skills.length > 0 || prompts.length > 0 || instructions !== undefined) &&
       (await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS))) === undefined;
     return startFormView({
       instructions: mayRead ? instructions : undefined,
@@ -228,6 +259,7 @@ export function startForm(deps: RelayDeps) {
       files: [],
       offers: settings.supportedTaskOptions,
       usedSkills: mayRead ? skills : [],
+      prompts: mayRead ? prompts : [],
       ...content,
     });
   }

@@ -1,5 +1,5 @@
 import { certainClosingAt, recordRefusal } from '../../relay/access/access-policy.ts';
-import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
+import { type Refusal, refusalAuditDetails, refusalTold } from '../../relay/access/refusals.ts';
 import { useDenial } from '../../relay/access/rights.ts';
 import { exceededQuota } from '../../relay/access/turn-quotas.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -44,5 +44,6 @@ export async function startRefusal(
   const details = { ...refusalAuditDetails(refusal), ...(isForeign && { why: 'foreign' }) };
   await recordRefusal(deps, asker, { ...details, control: 'start' });
   if (isForeign) return strings.startForm.foreign;
-  return why === 'outsider' || why === 'hidden' ? strings.startForm[why] : refusalSentence(refusal, 'form');
+  if (why === 'outsider' || why === 'hidden') return strings.startForm[why];
+  return refusalTold(deps, asker, refusal, 'form');
 }

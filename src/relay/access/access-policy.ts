@@ -168,6 +168,24 @@ export async function accessDenialUnder(
   return isKindAllowed(allowedUsers, kind) ? undefined : kind;
 }
 
+/** Who may change a channel's settings: full members in it, unless only admins may use its controls. Throws a StoreError. */
+export async function settingsBy(
+  { store, settings }: Pick<RelayDeps, 'store' | 'settings'>,
+  { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
+): Promise<'admins' | 'channel'> {
+  const { task_control } = await store.settings.get(workspace, channel);
+  return (task_control ?? settings.taskControl) === 'admins' ? 'admins' : 'channel';
+}
+
+/** Where people of a workspace may ask the bot, in mrkdwn; '' if nowhere. Throws a StoreError. */
+export async function openPlaces({ store, settings }: Omit<PlaceDeps, 'workspace'>, workspace: string) {
+  const set = await store.settings.get(workspace, WHOLE_WORKSPACE);
+  const { channels: allowed } = settings.answers;
+  const listed = set.answers_in === 'listed' ? (set.answers_in_channels ?? []) : undefined;
+  const channels = listed?.filter((channel) => allowed?.includes(channel) !== false) ?? allowed;
+  return strings.askElsewhere(channels, closedBy('direct', 'D', set, settings.answers) === undefined);
+}
+
 /** Records in the audit trail that a person was refused something. Throws a StoreError. */
 export async function recordRefusal(
   { store, log }: Pick<RelayDeps, 'store' | 'log'>,

@@ -6,7 +6,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type ClosedBy, closingAt, isClosing, LOOKUP_TIMEOUT_MS, recordRefusal } from './access-policy.ts';
-import { refusalSentence } from './refusals.ts';
+import { refusalTold } from './refusals.ts';
 import { type LackingRight, lackingRight, taskPlace } from './rights.ts';
 
 /** A person's use of a control, which Slack says that they use in the channel (`turnOf`). */
@@ -76,7 +76,7 @@ export async function taskUseRefusal(
   await recordRefusal(deps, use, { control, why });
   const { hidden, outsider, membershipUnknown: unknown } = strings.tasks;
   const sentences: Partial<Record<string, string>> = { hidden, outsider, unknown };
-  return { sentence: sentences[why] ?? refusalSentence({ why }, 'form'), why };
+  return { sentence: sentences[why] ?? (await refusalTold(deps, row, { why }, 'form')), why };
 }
 
 /** A person's use of a control on a turn, or on a message that has none yet. */

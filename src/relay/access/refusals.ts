@@ -1,8 +1,10 @@
+import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { addresseeOf } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
@@ -10,7 +12,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import { type InboxOutcome, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
-import { type AccessDenial, isClosing } from './access-policy.ts';
+import { type AccessDenial, isClosing, openPlaces, settingsBy } from './access-policy.ts';
 import type { LackingRight } from './rights.ts';
 
 /** The limit that another turn would exceed, and in how many ms it no longer would; null: when a turn ends. */
@@ -25,16 +27,30 @@ export type Refusal =
   | { why: AccessDenial | LackingRight | 'unread' }
   | { why: 'limit'; exceeded: QuotaExceeded };
 
-/** The sentence that the refused person reads: about their message, or the form or command with which they ask. */
-export function refusalSentence(refusal: Refusal, about: 'message' | 'form' = 'message'): string {
+/**
+ * The sentence that a person reads who is refused in a channel: about their message, or the form or command with which they
+ * ask. It names everybody who can let them in. Throws a StoreError.
+ */
+export async function refusalTold(
+  deps: Pick<RelayDeps, 'store' | 'settings'>,
+  place: Pick<ChannelActor, 'workspace' | 'channel'>,
+  refusal: Refusal,
+  about: 'message' | 'form' = 'message',
+): Promise<string> {
+  const { channel } = place;
+  const isSettable = channel !== WHOLE_WORKSPACE && !isDirectChannel(channel);
+  return refusalSentence(refusal, about, isSettable ? await settingsBy(deps, place) : 'admins');
+}
+
+function refusalSentence(refusal: Refusal, about: 'message' | 'form', letIn: 'admins' | 'channel'): string {
   if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
   if (refusal.why === 'unread') return strings.messageUnread;
   if (isClosing(refusal.why)) return strings.closedPlaces[refusal.why];
   if (refusal.why === 'outsider' || refusal.why === 'hidden') return strings.controlRefused[refusal.why];
   const [unknown, notAllowed] =
     about === 'message'
-      ? [strings.personUnknown, strings.notAllowed]
-      : [strings.controlRefused.unknown, strings.noAccess];
+      ? [strings.personUnknown, strings.notAllowed[letIn]]
+      : [strings.controlRefused.unknown, strings.noAccess[letIn]];
   return refusal.why === 'unknown' ? unknown : notAllowed;
 }
 
@@ -93,7 +109,8 @@ export function tellRefused(deps: RelayDeps, refused: readonly RefusedMessage[])
     const mayKnow =
       isClosing(why) && count === 1 && !isBotId(user_id) && (await jobs.get(mark)) === undefined;
     if (mayKnow && !(await channels.claimClosedNotice(workspace, channel, user_id))) return;
-    notifyWriter(deps, message, strings.refusedTogether(refusalSentence({ why }), count));
+    const sentence = strings.refusedTogether(await refusalTold(deps, message, { why }), count);
+    notifyWriter(deps, message, isClosing(why) ? await closedNotice(deps, workspace, sentence) : sentence);
   }
 }
 
@@ -101,7 +118,7 @@ export function tellRefused(deps: RelayDeps, refused: readonly RefusedMessage[])
 export function notifyWriter(
   deps: RelayDeps,
   message: Message,
-  sentence: string,
+  sentence: string | RenderedMessage,
   signal?: AbortSignal,
 ): void {
   const { workspace, channel, thread_ts, ts, user_id } = message;
@@ -145,17 +162,28 @@ function isAddressedToBot({ bot }: WorkspaceClient, message: Message): boolean {
   );
 }
 
+/** That the bot does not answer in a place, and where it does. Throws a StoreError. */
+async function closedNotice(
+  deps: Pick<RelayDeps, 'store' | 'settings'>,
+  workspace: string,
+  sentence: string,
+): Promise<RenderedMessage> {
+  const where = await openPlaces(deps, workspace);
+  const below = where === '' ? [] : [mrkdwnContextBlock(where)];
+  return { text: sentence, blocks: [sectionBlock(sentence), ...below] };
+}
+
 /** Tells a person who writes to the bot where it does not answer, once in each place. Throws a StoreError or a SlackError. */
 export async function tellIfClosed(
-  deps: Pick<RelayDeps, 'store' | 'workspace' | 'log'>,
+  deps: Pick<RelayDeps, 'store' | 'settings' | 'workspace' | 'log'>,
   outcome: InboxOutcome,
   { workspace, channel, person, ts }: ChannelActor & { ts: string },
 ): Promise<void> {
   if (outcome.kind !== 'closed' || isBotId(person)) return;
   if (!(await deps.store.channels.claimClosedNotice(workspace, channel, person))) return;
   const threadTs = outcome.thread.thread_ts === ts ? undefined : outcome.thread.thread_ts;
-  const text = strings.closedPlaces[outcome.by];
-  const post = { channel, threadTs, message: { text }, key: `closed/${ts}`, kind: 'notice' } as const;
+  const message = await closedNotice(deps, workspace, strings.closedPlaces[outcome.by]);
+  const post = { channel, threadTs, message, key: `closed/${ts}`, kind: 'notice' } as const;
   if (isDirectChannel(channel)) await deps.workspace(workspace)?.posting.post(post);
-  else await sendEphemeral(deps, { workspace, channel, person, threadTs }, text);
+  else await sendEphemeral(deps, { workspace, channel, person, threadTs }, message);
 }

@@ -4,7 +4,7 @@ import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
-import { notifyWriter, type QuotaExceeded, refusalSentence, refuseMessage } from './refusals.ts';
+import { notifyWriter, type QuotaExceeded, refusalTold, refuseMessage } from './refusals.ts';
 
 const HOUR_MS = 60 * 60_000;
 
@@ -33,7 +33,8 @@ export async function beginTurnOrRefuse(
   });
   if ('turn' in result) return result.turn;
   const refusal = { why: 'limit', exceeded: result.exceeded } as const;
-  if (await refuseMessage(work, message, refusal)) notifyWriter(work.deps, message, refusalSentence(refusal));
+  if (await refuseMessage(work, message, refusal))
+    notifyWriter(work.deps, message, await refusalTold(work.deps, message, refusal));
   return undefined;
 }
 

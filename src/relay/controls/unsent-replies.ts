@@ -5,7 +5,7 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { LOOKUP_TIMEOUT_MS, recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
-import { refusalSentence } from '../access/refusals.ts';
+import { refusalTold } from '../access/refusals.ts';
 import { type Need, useDenial } from '../access/rights.ts';
 import { isSettingTooOften } from '../access/turn-quotas.ts';
 import type {
@@ -51,7 +51,7 @@ export async function tellOfUnsentReply(
   const note =
     why === undefined || why === 'unknown'
       ? noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts)
-      : refusalSentence({ why });
+      : await refusalTold(deps, writer, { why });
   await sendEphemeral(deps, { ...writer, threadTs: thread.thread_ts }, note).catch(async (error: unknown) => {
     await deps.store.threads.releaseInforming(thread, writer.person);
     throw error;
@@ -63,10 +63,10 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
   const why = await denialOf(deps, press, 'acting');
-  if (why === 'unknown') return { outcome: why, told: refusalSentence({ why }, 'form') };
+  if (why === 'unknown') return { outcome: why, told: await refusalTold(deps, press, { why }, 'form') };
   if (why !== undefined) {
     await recordRefusal(deps, { ...thread, person: press.person }, { control: 'send_reply', why });
-    return { outcome: 'refused', replacement: { text: refusalSentence({ why }), blocks: [] } };
+    return { outcome: 'refused', replacement: { text: await refusalTold(deps, press, { why }), blocks: [] } };
   }
   const key = { ...thread, ts: press.messageTs };
   const isSent = await deps.store.transaction(async (store, trx) => {

@@ -87,6 +87,7 @@ export class Inbox {
       case 'joining': {
         const since = ((Date.now() - MENTIONED_BEFORE_MS) / 1_000).toFixed(6);
         await this.#deps.store.backfills.addMentions(event, since);
+        await this.#deps.store.channels.wantWelcome(event.workspace, event.channel);
         return { kind: 'joined' };
       }
     }

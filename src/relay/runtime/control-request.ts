@@ -92,6 +92,7 @@ interface PressesAbout {
   turn: TurnPress;
   message: MessagePress;
   view: ViewPress;
+  form: ButtonPress;
 }
 
 /** What a press comes to. `late`: the modal cannot be opened any more. */

@@ -43,10 +43,22 @@ export interface AnswerLimits {
   groupMessages: boolean;
 }
 
+/** A prompt that people can choose where they ask. */
+export interface OfferedPrompt {
+  /** Differs from that of every other prompt of its list. */
+  title: string;
+  /** What it does. */
+  line: string;
+  /** What is sent, as if somebody had typed it: it may begin with flags, such as `--skill name`. */
+  prompt: string;
+}
+
 /** The relay's settings. */
 export interface RelaySettings extends RelayLimits {
   /** Skill that every message runs. */
   skill: string | undefined;
+  /** The operator's prompts, which are offered in every channel. */
+  prompts: readonly OfferedPrompt[];
   /** What people can choose for a new task, beside its title and model. */
   supportedTaskOptions: SupportedTaskOptions;
   /** Which of people's files are sent. */
@@ -61,6 +73,8 @@ export interface RelaySettings extends RelayLimits {
   allowedUsers: AllowedUsers;
   /** Why no channel has standing instructions: no key encrypts them, or each message runs a skill; undefined if they may. */
   noInstructions: 'key' | 'skill' | undefined;
+  /** A key encrypts the texts that people set. */
+  keepsTexts: boolean;
   /** Which replies in threads that people began are for the agent, unless a workspace or channel says so. */
   listenMode: ListenMode;
   /** The ids (B…) of other bots whose messages are accepted. */

@@ -133,10 +133,16 @@ async function findReplyToForwarded(context: TurnContext): Promise<string | unde
   return (await context.withRetry(() => findReply(message, settledMs))) ?? null;
 }
 
-/** Names the channel's instructions that the turn's message quotes, with who set them and when. */
+/** Names the channel's instructions that the turn's message quotes, with who set them and when; or says that a skill left them out. */
 async function showInstructions({ deps, turn, state }: TurnContext): Promise<void> {
   const { workspace, instructions_set_by: person, instructions_set_at: setAt } = turn;
-  if (setAt === null) return;
+  if (setAt === null) {
+    if (turn.skill === null || turn.task_id === null) return;
+    const { instructions } = await deps.store.settings.get(workspace, turn.channel);
+    if (instructions !== null && !(await deps.store.threads.isTaskBegun(turn, turn.task_id)))
+      state.update({ instructions: strings.withoutInstructions });
+    return;
+  }
   const name = await actorName(deps, { workspace, person: person ?? '' });
   state.update({ instructions: strings.withInstructions(name, setAt) });
 }

@@ -1,10 +1,10 @@
 /**
  * What a press is about, which decides what its handler gets and when Slack is answered. `control`: the turn whose id ends
  * the value; answered once it is recorded. `message`: the message whose ts is the value; likewise. `turn`: a turn too, and
- * `view`: the Home tab or modal with the button; both change nothing here, so Slack is answered at once. `link`: nobody
- * handles it.
+ * `view`: the Home tab or modal with the button, `form`: a form that opens from anywhere; these change nothing here, so Slack is
+ * answered at once. `link`: nobody handles it.
  */
-type PressKind = 'control' | 'message' | 'turn' | 'view' | 'link';
+type PressKind = 'control' | 'message' | 'turn' | 'view' | 'form' | 'link';
 
 /** Every button, and item of a menu, by its action id: its label (Slack: 75 characters), and what a press is about. */
 export const buttons = {
@@ -23,6 +23,8 @@ export const buttons = {
   keep_listening: { label: 'Keep listening here', about: 'message' },
   stop_listening: { label: 'Stop listening here', about: 'message' },
   fresh_links: { label: 'Get fresh links', about: 'turn' },
+  download_all: { label: 'Download all', about: 'turn' },
+  save_record: { label: 'Save record', about: 'turn' },
   feedback_comment: { label: 'Add a comment', about: 'turn' },
   choose_again: { label: 'Choose again', about: 'turn' },
   new_thread: { label: 'Start a new thread', about: 'turn' },
@@ -30,6 +32,7 @@ export const buttons = {
   steps: { label: 'Steps', about: 'turn' },
   steps_page: { label: 'Earlier steps', about: 'view' },
   steps_next_page: { label: 'Later steps', about: 'view' },
+  ask_agent: { label: 'Ask the agent', about: 'form' },
   home_refresh: { label: 'Refresh', about: 'view' },
   home_newer: { label: 'Newer', about: 'view' },
   home_older: { label: 'Older', about: 'view' },
@@ -59,6 +62,7 @@ export const labels = {
   cancel: 'Cancel',
   close: 'Close',
   keepTask: 'Keep it',
+  tryPrompt: 'Try it',
 } as const;
 
 export const thumbsUpLabel = 'Good answer';

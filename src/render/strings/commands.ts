@@ -64,24 +64,45 @@ export function newTaskInDm(url: string | undefined): string {
   return `This starts a new task, in which the agent doesn't know what was said in the previous one. To continue that one, ${there} instead (I say this only once).`;
 }
 
-/** Suggestions at the top of direct messages (Slack: 4 prompts). */
+/** What is offered where nobody has set prompts, and in the order in which it is offered. */
 export const prompts = {
   title: 'What should the agent do?',
   list: [
     {
       title: 'Summarise a data file',
-      message: 'Summarise the attached table: what is in it, and what stands out?',
+      line: 'What is in it, and what stands out',
+      prompt: 'Summarise the attached table: what is in it, and what stands out?',
     },
     {
       title: 'Review the literature',
-      message: 'Review the recent literature on this question, with sources: ',
+      line: 'On a question of yours, with sources',
+      prompt: 'Review the recent literature on this question, with sources: ',
     },
     {
       title: 'Plan an analysis',
-      message: 'Plan an analysis of the attached data that answers this question: ',
+      line: 'Of your data, for a question of yours',
+      prompt: 'Plan an analysis of the attached data that answers this question: ',
     },
-    { title: 'Check a result', message: 'Check this result for mistakes and for other explanations: ' },
+    {
+      title: 'Check a result',
+      line: 'For mistakes, and for other explanations',
+      prompt: 'Check this result for mistakes and for other explanations: ',
+    },
   ],
+} as const;
+
+/** What is said once in a channel where the bot was invited, and to each person who opens their direct messages with it. */
+export const welcome = {
+  begin: "Hi! Mention me with a question, and I'll bring the agent's answer into its thread.",
+  who: {
+    members: 'Full members of this workspace may ask.',
+    guests: 'Members and guests of this workspace may ask.',
+    everyone: 'Everyone here may ask, also people of other organisations.',
+  },
+  sent: 'What people write in such a thread goes to the agent service, with its files.',
+  everythingSent: 'Every message here that is for nobody else goes to the agent service, with its files.',
+  direct: 'Hi! Write what the agent should do, or try one of these:',
+  directSent: 'What you write here goes to the agent service, with its files.',
 } as const;
 
 /** The models that the service documents, each with a description (Slack: 75 characters each). */
@@ -113,7 +134,11 @@ export const startForm = {
   defaultModel: ['Default', "The channel's model, or else the agent service's choice"],
   skill: 'Skill',
   skillHint: 'The name or id of a skill. The agent service decides whether it uses it.',
+  skillWithoutInstructions: "The channel's standing instructions aren't used with a skill.",
   usedSkill: 'Recently used skill',
+  prompt: 'Prompt',
+  promptHint: 'It goes before what you write below.',
+  promptGone: 'This prompt is no longer offered here. Choose another one, or write your question.',
   files: 'Files',
   filesHint: 'Slack takes at most 10 MB for each file here. Share larger files in the thread.',
   fallback: "If the model isn't available",

@@ -2,15 +2,21 @@ import { counted } from '../text-format.ts';
 
 export const home = {
   title: 'Taskthread',
-  about: [
-    "Mention me in a channel, or send me a direct message, and I'll ask a biomedical AI agent. Its answer grows in the thread, followed by the files it makes. The agent reads the files in your message. What you write in the thread continues the same task. In other threads, mention me.",
-    'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` lists what else I can do.',
-  ].join('\n'),
+  /** `isDirectOpen`: it answers direct messages. */
+  about: (isDirectOpen: boolean) =>
+    [
+      `Mention me in a channel that I'm in${isDirectOpen ? ', or send me a direct message' : ''}. I pass your words to a biomedical AI agent, and its answer grows in the thread.`,
+      'Share files in your message and the agent reads them. What you write in the thread continues the same task; in a thread that people began, mention me.',
+      'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` lists what else I can do.',
+    ].join('\n'),
   noAccess:
-    "You don't have access to this agent, except in channels that let you in. An admin of this workspace can let you in, here in my Home tab or in a channel's settings.",
+    "You don't have access to this agent, except in channels that let you in. A workspace admin can let you in, or a full member in the settings of their channel.",
   waiting: 'Waiting for you',
   yourTasks: 'Your tasks',
-  noneOfYours: 'You have no tasks yet. Mention me in a channel, or write to me under Messages, to start one.',
+  noneOfYours: (isDirectOpen: boolean) =>
+    isDirectOpen
+      ? 'You have no tasks yet. Mention me in a channel, or write to me under Messages, to start one.'
+      : 'You have no tasks yet. Mention me in a channel to start one.',
   noneWithoutAccess: 'You have no tasks yet.',
   ofChannel: 'Tasks of a channel',
   chooseChannel: "Choose a channel that you're in to see its tasks.",

@@ -51,6 +51,12 @@ export const settings = {
     label: 'Standing instructions',
     hint: 'The agent reads them before the first message of each new task here, as the words of the channel. Not used when a message runs a skill.',
   },
+  prompts: {
+    label: 'Prompts to choose from',
+    hint: 'One in each line: title | what it does | prompt. A prompt may begin with a skill, such as --skill name.',
+    invalid:
+      'Each line needs a title, what it does and a prompt, with | between. At most 20, each with its own title.',
+  },
   answers_in: {
     label: 'Channels in which I answer',
     short: 'Channels',
@@ -79,6 +85,13 @@ export const settings = {
       off: ["I don't answer here"],
     },
   },
+  welcomes: {
+    label: 'Say how to begin where I am invited',
+    options: {
+      on: ['I say it once in each channel'],
+      off: ['I say nothing until somebody asks'],
+    },
+  },
   show_steps: { label: 'Show what the agent does while it works' },
   show_sources: { label: 'List the sources below an answer that names several' },
   send_reminders: {
@@ -91,6 +104,10 @@ export const settings = {
     description: 'Slack names no workflow: this lets in every workflow of the workspace',
   },
 } as const;
+
+/** In a channel's settings, in place of its prompts. */
+export const noPrompts =
+  'This channel can have no prompts of its own: your operator has not set SECRET_KEY, which encrypts them.';
 
 /** In a channel's settings, in place of its standing instructions. */
 export const noInstructions = {
@@ -117,6 +134,10 @@ export function withInstructions(name: string, setAt: Date): string {
   const who = name === '' ? '' : ` by ${name}`;
   return `With this channel's standing instructions, set${who} on ${dateOf(setAt)}.`;
 }
+
+/** The same, if the message runs a skill. */
+export const withoutInstructions =
+  "This channel's standing instructions weren't used, because the message runs a skill.";
 
 function dateOf(time: Date): string {
   return time.toISOString().slice(0, 10);
@@ -194,11 +215,13 @@ export function operatorLimits(limits: {
   return `The operator doesn't let me answer ${places}, whatever you choose.`;
 }
 
-/** A workspace's settings as App Home shows them, by their labels. */
-export function workspaceSettingsSummary(values: readonly (readonly [string, ValueInForce])[]): string {
-  const sentences = values.map(([label, value]) => `${label}: ${withOrigin(value)}.`);
-  return [...sentences, 'Where a channel may choose, too, its own settings override this.'].join(' ');
+/** A line of a workspace's settings in App Home, in mrkdwn: the label and the value of one. */
+export function workspaceSetting(label: string, { text, from }: ValueInForce): string {
+  return `• *${label}*: ${withOrigin({ text: text === '' ? 'none' : text, from })}`;
 }
+
+/** Below these lines. */
+export const channelsOverride = 'Where a channel may choose, too, its own settings override this.';
 
 function withOrigin({ text, from }: ValueInForce): string {
   return `${text} (${settingOrigins[from]})`;

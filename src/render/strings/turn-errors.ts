@@ -103,11 +103,19 @@ export function withReason(reason: string): string {
 
 /** Who may ask and control the agent, and the quotas. */
 
-export const notAllowed =
-  "You don't have access to this agent here, so I didn't send your message. An admin of this workspace can let you in.";
+/** By who can let the person in: admins alone, or also full members in the channel. */
+export const notAllowed = {
+  admins:
+    "You don't have access to this agent here, so I didn't send your message. A workspace admin can let you in.",
+  channel:
+    "You don't have access to this agent here, so I didn't send your message. A workspace admin, or a full member in this channel, can let you in.",
+} as const;
 /** The same, if the person has not asked anything yet. */
-export const noAccess =
-  "You don't have access to this agent here. An admin of this workspace can let you in.";
+export const noAccess = {
+  admins: "You don't have access to this agent here. A workspace admin can let you in.",
+  channel:
+    "You don't have access to this agent here. A workspace admin, or a full member in this channel, can let you in.",
+} as const;
 export const personUnknown =
   "Slack didn't tell me who you are, so I didn't send your message. Please send it again in a moment.";
 export const messageUnread =
@@ -132,6 +140,20 @@ export const closedPlaces = {
   closed_by_channel:
     "I don't answer here, so nothing goes to the agent. People here can change that with “/agent settings”.",
 } as const;
+
+/** Most channels that are named as places to ask. */
+const MAX_NAMED_PLACES = 10;
+
+/** In mrkdwn: where people may ask instead; undefined for `channels`: where the bot is invited or turned on; '' if nowhere. */
+export function askElsewhere(channels: readonly string[] | undefined, isDirectOpen: boolean): string {
+  const named = (channels ?? []).slice(0, MAX_NAMED_PLACES).map((id) => `<#${id}>`);
+  const places = [
+    ...(channels === undefined ? ['another channel where I answer'] : named),
+    ...(isDirectOpen ? ['a direct message to me'] : []),
+  ];
+  if (places.length === 0) return '';
+  return `You can ask in ${new Intl.ListFormat('en', { type: 'disjunction' }).format(places)}.`;
+}
 
 /** What a writer is told of messages that were refused together. */
 export function refusedTogether(sentence: string, count: number): string {

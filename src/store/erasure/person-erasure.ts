@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { allowAuditChange } from '../audit-trail.ts';
 import { JOB_KIND } from '../jobs/jobs.ts';
 import { countChanges, Queries } from '../queries.ts';
+import { SIGNED_COLUMNS } from '../workspaces/encryption.ts';
 
 /** Columns that hold nothing but a person's id. */
 const PERSON_COLUMNS = [
@@ -28,9 +29,10 @@ export class PersonErasure extends Queries {
         return changed;
       };
       // First: a message that quotes them is not frozen from now on, and one that was frozen before is erased below.
-      await erase(sql`
-        update settings set instructions = null
-        where workspace = ${workspace} and instructions ->> 'set_by' = ${person}`);
+      for (const column of SIGNED_COLUMNS.map((name) => sql.ref(name)))
+        await erase(sql`
+          update settings set ${column} = null
+          where workspace = ${workspace} and ${column} ->> 'set_by' = ${person}`);
       await erase(eraseRepeats(workspace, person));
       for (const statement of quoteErasures(workspace, person)) await erase(statement);
       const isWaiting = sql`workspace = ${workspace} and user_id = ${person} and state = 'waiting'`;
@@ -71,7 +73,9 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
       update turns set prompt = null, quoted_ids = '{}', file_notes = null, asked_by = '',
         skill = case when user_message_id is not null then skill end
       where ${here} and asked_by = ${person}`,
-    sql`delete from jobs where ${here} and kind = ${JOB_KIND.taskRecord} and key = ${person}`,
+    sql`
+      delete from jobs
+      where ${here} and kind in (${JOB_KIND.answerFiles}, ${JOB_KIND.taskRecord}) and person = ${person}`,
     ...PERSON_COLUMNS.map(
       ([table, column]) => sql`
         update ${sql.table(table)} set ${sql.ref(column)} = '' where ${here} and ${sql.ref(column)} = ${person}`,

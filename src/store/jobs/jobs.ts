@@ -13,6 +13,8 @@ import type { Job, MessageKey, SlackTs, ThreadKey } from '../schema.ts';
 
 /** The kinds of jobs. A key is '' where there is one job of the kind in each place. */
 export const JOB_KIND = {
+  /** Sends a person the files of a turn; the key is the turn's id and the person. */
+  answerFiles: 'answer_files',
   /** Links a thread to the one in which its question was asked again; the key is the start's id. */
   askedAgain: 'asked_again',
   /** Reads a thread, or the top level of a channel, back after a gap in receiving; the key is the ts of a single message. */
@@ -39,6 +41,8 @@ export const JOB_KIND = {
   uninstallation: 'uninstallation',
   /** Marks a message that waits for its turn, and takes that back; the key is the message's ts. */
   waitingReaction: 'waiting_reaction',
+  /** Says in a channel, or to the person of a direct conversation, how to begin. */
+  welcome: 'welcome',
   /** Completes a step of a workflow, once its turn has ended; the key is Slack's id of the run. */
   workflowStep: 'workflow_step',
 } as const;

@@ -66,9 +66,10 @@ export interface StartedTask {
 
 /** The tasks of threads, from our own records. */
 export class TaskRecords extends Queries {
-  /** The tasks that a person started. */
+  /** The tasks in which a person asked: those that they started, and those of others that they wrote to. */
   async ofPerson(workspace: string, person: string, range: TaskRange): Promise<TaskPage> {
-    return this.#page(sql`threads.workspace = ${workspace} and threads.started_by = ${person}`, range);
+    const isTheirs = sql`(threads.started_by = ${person} or threads.participant_ids @> array[${person}]::text[])`;
+    return this.#page(sql`threads.workspace = ${workspace} and ${isTheirs}`, range);
   }
 
   /** The tasks with a turn that waits for a person who asked. */

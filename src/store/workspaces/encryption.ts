@@ -115,10 +115,14 @@ function additionalData(head: string, context: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify([head, ...context]));
 }
 
+/** The columns of settings with texts that a person has signed. */
+export const SIGNED_COLUMNS = ['instructions', 'prompts'] as const;
+type SignedColumn = (typeof SIGNED_COLUMNS)[number];
+
 /** An encrypted text, and the row that it belongs to. */
 export interface EncryptedRow {
-  /** The tokens of an installation, the key of an account, or the instructions in the settings of a channel. */
-  kind: 'installation' | 'account' | 'setting';
+  /** The tokens of an installation, the key of an account, or a text in the settings of a channel, by its column. */
+  kind: 'installation' | 'account' | SignedColumn;
   workspace: string;
   /** The id of the account, or the channel; '' for an installation. */
   key: string;
@@ -131,8 +135,11 @@ export const ALL_ENCRYPTED = `
   where encrypted_tokens is not null
   union all select 'account', workspace, account_id, encrypted_api_key from accounts
   where encrypted_api_key is not null
-  union all select 'setting', workspace, channel, instructions ->> 'encrypted' from settings
-  where instructions is not null`;
+  ${SIGNED_COLUMNS.map(
+    (column) => `
+  union all select '${column}', workspace, channel, ${column} ->> 'encrypted' from settings
+  where ${column} is not null`,
+  ).join('')}`;
 
 /** All encrypted texts, for a change of SECRET_KEY. */
 export class EncryptedTexts extends Queries {
@@ -142,6 +149,9 @@ export class EncryptedTexts extends Queries {
 
   /** Replaces the text of a row; false if it has changed meanwhile. */
   async replace({ kind, workspace, key, encrypted }: EncryptedRow, text: string): Promise<boolean> {
+    const signed = (column: SignedColumn) => sql`
+      update settings set ${sql.ref(column)} = jsonb_set(${sql.ref(column)}, '{encrypted}', to_jsonb(${text}::text))
+      where (workspace, channel) = (${workspace}, ${key}) and ${sql.ref(column)} ->> 'encrypted' = ${encrypted}`;
     const change = {
       installation: sql`
         update installations set encrypted_tokens = ${text}, change_seq = ${nextChangeSeq}
@@ -149,9 +159,8 @@ export class EncryptedTexts extends Queries {
       account: sql`
         update accounts set encrypted_api_key = ${text}, change_seq = ${nextChangeSeq}
         where (workspace, account_id) = (${workspace}, ${key}) and encrypted_api_key = ${encrypted}`,
-      setting: sql`
-        update settings set instructions = jsonb_set(instructions, '{encrypted}', to_jsonb(${text}::text))
-        where (workspace, channel) = (${workspace}, ${key}) and instructions ->> 'encrypted' = ${encrypted}`,
+      instructions: signed('instructions'),
+      prompts: signed('prompts'),
     }[kind];
     return inChangeSequence(this.db, (trx) => changesRow(trx, change));
   }

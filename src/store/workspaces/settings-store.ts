@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { EncryptedText } from '../column-types.ts';
 import { Queries, reachedWith, toPostgresJson } from '../queries.ts';
 import type { SettingsRow, Tables } from '../schema.ts';
-import { DecryptionError, encryptionContext, type Keyring } from './encryption.ts';
+import { DecryptionError, encryptionContext, type Keyring, SIGNED_COLUMNS } from './encryption.ts';
 
 /** A text that a person has set: encrypted in the database, and erased with that person. */
 export interface SignedText {
@@ -14,8 +14,10 @@ export interface SignedText {
 
 type SettingColumns = Omit<SettingsRow, 'workspace' | 'channel' | 'changed_by' | 'changed_at'>;
 
+type SignedTexts = Record<(typeof SIGNED_COLUMNS)[number], SignedText | null>;
+
 /** The settings of a channel, or of a whole workspace. */
-export type Settings = Omit<SettingColumns, 'instructions'> & { instructions: SignedText | null };
+export type Settings = Omit<SettingColumns, keyof SignedTexts> & SignedTexts;
 
 /** In place of a channel: what holds in the channels of the workspace that set nothing else. */
 export const WHOLE_WORKSPACE = '';
@@ -28,11 +30,13 @@ export const DEFAULT_SETTINGS: Settings = {
   allowed_bots: null,
   task_control: null,
   instructions: null,
+  prompts: null,
   answers_in: null,
   answers_in_channels: null,
   direct_messages: null,
   group_messages: null,
   answers_here: null,
+  welcomes: null,
   show_steps: true,
   show_sources: true,
   send_reminders: true,
@@ -64,10 +68,12 @@ export class SettingsStore extends Queries {
 
   /** Sets the given values; the others stay. */
   async set(workspace: string, channel: string, person: string, change: Partial<Settings>): Promise<void> {
-    const { instructions, ...values } = change;
-    const text = instructions && this.#encrypt(workspace, instructions);
-    const signed = text === undefined ? {} : { instructions: text };
-    const set = { ...values, ...signed, changed_by: person, changed_at: new Date() };
+    const { instructions, prompts, ...values } = change;
+    const signed = SIGNED_COLUMNS.flatMap((column) => {
+      const text = { instructions, prompts }[column];
+      return text === undefined ? [] : [[column, text && this.#encrypt(workspace, text)] as const];
+    });
+    const set = { ...values, ...Object.fromEntries(signed), changed_by: person, changed_at: new Date() };
     await this.db
       .insertInto('settings')
       .values({ workspace, channel, ...set })
@@ -90,9 +96,10 @@ export class SettingsStore extends Queries {
     const rows = await this.rows(sql<SettingColumns>`
       select ${columns} from settings
       where workspace = ${workspace} and channel = any(${channels}::text[]) order by channel`);
-    return rows.map(({ instructions, ...others }) => ({
+    return rows.map(({ instructions, prompts, ...others }) => ({
       ...others,
       instructions: instructions && this.#decrypt(workspace, instructions),
+      prompts: prompts && this.#decrypt(workspace, prompts),
     }));
   }
 

@@ -142,6 +142,8 @@ describe.concurrent('a control', () => {
     const sentences: Record<TurnButton, string> = {
       steps: strings.stepsNotFound,
       fresh_links: strings.filesNotFound,
+      download_all: strings.tasks.notFound,
+      save_record: strings.tasks.notFound,
       feedback_comment: strings.controlFailed.unknown,
       choose_again: strings.startForm.gone,
       new_thread: strings.startForm.gone,

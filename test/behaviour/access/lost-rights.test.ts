@@ -22,7 +22,7 @@ const LOSSES = {
 
 /** What needs no admin in a channel that only admins control: it shows, asks or rates. */
 const NEEDS_NO_ADMIN =
-  /^(?:feedback|send_reply|fresh_links|ask_again|steps|home_(?!settings)|task_(?!delete)|start$|\/agent (?!settings))/;
+  /^(?:feedback|send_reply|fresh_links|download_all|save_record|ask_a|steps|home_(?!settings)|task_(?!delete)|start$|\/agent (?!settings))/;
 
 /** Who reads the thread all the same, because they are still in the channel. */
 const READERS = ['guest', 'demoted', 'of another workspace'];

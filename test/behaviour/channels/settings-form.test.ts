@@ -31,14 +31,14 @@ describe("the form of a channel's settings", () => {
     const modal = await openChannelSettings(scene, ada, channel);
     expect(modal.shown).toContain('This channel has no project yet');
     expect(modal.fields).toEqual([
-      'channel_project',
-      'channel_model',
       'channel_listen_mode',
       'channel_allowed_users',
-      'channel_allowed_bots',
+      'channel_model',
       'channel_task_control',
       'channel_answers_here',
       'channel_switches',
+      'channel_allowed_bots',
+      'channel_project',
     ]);
     expect(JSON.stringify(await modal.save({ channel_allowed_bots: 'a bot' }))).toContain(
       'channel_allowed_bots',
@@ -191,7 +191,7 @@ describe("the form of a channel's settings", () => {
   test('offers only the model and the steps in direct messages', async () => {
     const dm = scene.slack.openDm(ada);
     const modal = await openChannelSettings(scene, ada, dm);
-    expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_switches']);
+    expect(modal.fields).toEqual(['channel_model', 'channel_switches', 'channel_project']);
     expect(await modal.save({ channel_model: 'fast' })).toBeUndefined();
     const kept = await scene.sandbox.bot.store.settings.get(scene.slack.team.id, dm.id);
     expect(kept).toMatchObject({ model: 'fast', listen_mode: null, show_steps: true });
@@ -232,7 +232,7 @@ describe("the form of a channel's settings", () => {
     scene.slack.invite(channel, admin);
     const late = await openChannelSettings(scene, grace, channel);
     await saveChannelSettings(scene, channel, { channel_task_control: 'admins' });
-    const said = { channel_project: "Only workspace admins can change this channel's settings." };
+    const said = { channel_listen_mode: "Only workspace admins can change this channel's settings." };
     expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
     expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only workspace admins');
     expect(
@@ -260,9 +260,9 @@ test.concurrent('a service that is down does not block the settings that this ap
   await away.finished(channel, away.ask(channel, 'hello'));
   faults.add({ call: 'PUT /projects/{project_id}', fault: { kind: 'latency', ms: 4_000 } });
   const modal = await openChannelSettings(away, away.ada, channel);
-  expect(modal.fields.slice(0, 2)).toEqual(['channel_title', 'channel_description']);
+  expect(modal.fields.slice(-3)).toEqual(['channel_title', 'channel_description', 'channel_project']);
   expect(modal.shown).toContain('to keep it unchanged');
-  const errors = { channel_title: expect.stringContaining("didn't respond in time") };
+  const errors = { channel_listen_mode: expect.stringContaining("didn't respond in time") };
   const both = { channel_title: 'New', channel_model: 'max' };
   expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
   const { settings: channels } = away.sandbox.bot.store;

@@ -88,7 +88,8 @@ describe.concurrent("a channel's standing instructions", () => {
     expect(scene.sentToAgent('what is in the freezer').texts).toEqual(['what is in the freezer?']);
     await ask(scene.channel(), 'what is in the fridge?');
     expect(scene.sentToAgent('what is in the fridge').texts).toEqual(['what is in the fridge?']);
-    expect(scene.shown(channel, root)).not.toContain('standing instructions');
+    expect(scene.shown(channel, root)).toContain(strings.withoutInstructions);
+    expect(scene.shown(channel, root)).not.toContain(strings.withInstructions('', new Date()).slice(0, 30));
   });
 
   test('stand in the start form, but not before people of whom Slack does not say who they are', async () => {

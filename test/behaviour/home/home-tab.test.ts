@@ -90,7 +90,7 @@ describe('the Home tab', () => {
   test('invites nobody who is refused, and names who can let them in', async () => {
     const guest = slack.createPerson({ name: 'gus', kind: 'guest' });
     const text = await openHome(guest, 'You have no tasks yet');
-    expect(text).toContain('An admin of this workspace can let you in');
+    expect(text).toContain('A workspace admin can let you in, or a full member');
     expect(text).not.toMatch(/Mention me|write to me|\/invite/);
     const { settings } = scene.sandbox.bot.store;
     await settings.set(team, WHOLE_WORKSPACE, scene.ada.id, { allowed_users: 'guests' });

@@ -215,7 +215,7 @@ test('who has no access is offered no button, and Send refuses who has lost acce
     const heard = slack.ephemerals(early, channel);
     return heard.length > 0 && heard;
   });
-  expect(slack.visibleText(refusal ?? root)).toContain(strings.notAllowed);
+  expect(slack.visibleText(refusal ?? root)).toContain(strings.notAllowed.channel);
   expect(JSON.stringify(refusal?.blocks ?? [])).not.toContain('send_reply');
 
   await settings.set(slack.team.id, channel.id, ada.id, { allowed_users: 'guests' });
@@ -225,7 +225,7 @@ test('who has no access is offered no button, and Send refuses who has lost acce
   );
   await settings.set(slack.team.id, channel.id, ada.id, { allowed_users: 'members' });
   await slack.click({ person: late, channel, ts: note.ts, actionId: 'send_reply' });
-  await scene.until('the note says so', () => note.text === strings.notAllowed);
+  await scene.until('the note says so', () => note.text === strings.notAllowed.channel);
   const key = { workspace: slack.team.id, channel: channel.id, ts: unsent.ts };
   expect(await messages.get(key)).toMatchObject({ state: 'unsent' });
 });

@@ -5,7 +5,7 @@ import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Fault, FaultRule } from '../../../sandbox/faults.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
-import { backgroundNotices, reminder } from '../../../src/render/strings/index.ts';
+import { backgroundNotices, reminder, welcome } from '../../../src/render/strings/index.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { pause } from '../../support/app-scene.ts';
 import { openChannelSettings } from '../../support/channel-settings-scene.ts';
@@ -20,6 +20,8 @@ const script: AgentScript = async (turn) => {
   ends.set(turn.text, resolve);
   if (turn.text.startsWith('work')) turn.background(() => promise);
   if (turn.text.startsWith('busy')) await promise;
+  if (turn.text.startsWith('makes'))
+    for (const name of ['a', 'b']) await turn.result(`${name}.txt`, 'text/plain', name);
   turn.write('All is said.');
 };
 const options = {
@@ -39,7 +41,7 @@ interface Place {
 /** A kind of jobs, as people see it. */
 interface Kind {
   /** What the agent does: what works on in the background is looked at again and again. */
-  agent?: 'work' | 'busy';
+  agent?: 'work' | 'busy' | 'makes';
   /** What happens before the job is asked for; the result is a thread's root. */
   before?: (place: Place) => Promise<Message>;
   /** A call of the job, and another one that must not happen twice. */
@@ -68,7 +70,37 @@ const textsIn = ({ on: { scene }, channel }: Place) =>
   [...channel.messages.values()].map((message) => scene.slack.visibleText(message));
 const countOf = (texts: string[], part: string) => texts.filter((text) => text.includes(part)).length;
 
+/** How many files were shared in a person's direct messages: a shared file shows a moment later. */
+const sharesWith = ({ on: { scene }, person }: Place) =>
+  scene.slack.calls.filter(
+    ({ method, ok, args }) =>
+      ok && method === 'files.completeUploadExternal' && args.channel_id === scene.slack.openDm(person).id,
+  ).length;
+
 const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'turn' | 'uninstallation'>, Kind> = {
+  answerFiles: {
+    agent: 'makes',
+    before: answered,
+    calls: ['GET /experimental/tasks/{task_id}/results', 'files.completeUploadExternal'],
+    about: (place) => taskOf(place)?.id ?? '',
+    ask: async (place, root) => {
+      const { on, channel, person } = place;
+      const { store } = on.scene.sandbox.bot;
+      const at = { workspace: channel.teamId, channel: channel.id, ts: root?.ts ?? '' };
+      const turn = (await store.turns.ofMessage(at))?.id;
+      const thread = { workspace: at.workspace, channel: at.channel, thread_ts: at.ts };
+      const wanted = {
+        ...thread,
+        kind: JOB_KIND.answerFiles,
+        key: `${turn}/${person.id}`,
+        person: person.id,
+      };
+      await store.jobs.add({ ...wanted, payload: { task: taskOf(place)?.id, turn } });
+    },
+    seen: sharesWith,
+    says: ({ on: { scene }, person }) => scene.slack.openDm(person).id,
+    endsWithPerson: true,
+  },
   askedAgain: {
     before: answered,
     calls: ['chat.postMessage', 'chat.postMessage'],
@@ -144,14 +176,7 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'turn' | 'uni
       const wanted = { ...thread, kind: JOB_KIND.taskRecord, key: person.id, person: person.id };
       await on.scene.sandbox.bot.store.jobs.add({ ...wanted, payload: { task: taskOf(place)?.id } });
     },
-    // A shared file shows a moment later.
-    seen: ({ on: { scene }, person }) =>
-      scene.slack.calls.filter(
-        ({ method, ok, args }) =>
-          ok &&
-          method === 'files.completeUploadExternal' &&
-          args.channel_id === scene.slack.openDm(person).id,
-      ).length,
+    seen: sharesWith,
     says: ({ on: { scene }, person }) => scene.slack.openDm(person).id,
     endsWithPerson: true,
   },
@@ -180,6 +205,13 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'turn' | 'uni
       [...channel.messages.values()].filter(({ reactions }) => reactions.get(WAITING_EMOJI)?.length).length,
     goesOn: true,
     endsWithPerson: true,
+  },
+  welcome: {
+    calls: ['chat.postMessage', 'chat.postMessage'],
+    ask: async ({ on, channel }) => {
+      await on.scene.sandbox.bot.store.channels.wantWelcome(channel.teamId, channel.id);
+    },
+    seen: (place) => countOf(textsIn(place), welcome.begin),
   },
   workflowStep: {
     calls: ['functions.completeSuccess', 'functions.completeSuccess'],

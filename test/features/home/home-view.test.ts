@@ -16,6 +16,7 @@ function content(count: number, change: Partial<HomeContent> = {}): HomeContent 
   return {
     state: { page: 0, channel: 'C0000000001', channelPage: 0 },
     hasAccess: true,
+    isDirectOpen: true,
     waitingTasks: tasks,
     ownTasks: { tasks, count },
     channelTasks: { tasks, count },

@@ -29,6 +29,7 @@ const operator = {
   allowedBots: [],
   taskControl: 'admins',
   noInstructions: undefined,
+  keepsTexts: true,
   answers: EVERYWHERE,
 } as const;
 const settings = { ...DEFAULT_SETTINGS, sync_project_name: false };
@@ -49,6 +50,7 @@ const untouched = {
   channel_allowed_bots: '',
   channel_task_control: 'usual',
   channel_instructions: '',
+  channel_prompts: '',
   channel_switches: ['show_steps', 'show_sources', 'send_reminders'],
 };
 
@@ -136,6 +138,8 @@ const setting = fc.record<Settings>({
   allowed_bots: fc.constantFrom(null, [], ['B012', 'B034']),
   task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
   instructions: fc.constantFrom(null, { text: 'x'.repeat(2_000), set_by: 'U2', set_at: new Date() }),
+  prompts: fc.constantFrom(null, { text: 'x'.repeat(3_000), set_by: 'U2', set_at: new Date() }),
+  welcomes: fc.constantFrom(null, 'on', 'off'),
   answers_in: fc.constantFrom(null, 'invited', 'listed', 'channels'),
   answers_in_channels: fc.constantFrom(null, ['C012', 'C034']),
   direct_messages: fc.constantFrom(null, 'on', 'off'),
@@ -156,8 +160,8 @@ describe('the form with settings', () => {
         const set = scope === 'workspace' ? { workspace } : { channel, workspace };
         const blocks = settingInputs(scope, set, operator);
         checkBlocks(createModal('Settings', blocks).blocks, 'modal');
-        const ofChannel = channel.instructions === null ? 8 : 9;
-        expect(blocks).toHaveLength({ channel: ofChannel, direct: 2, workspace: 7 }[scope]);
+        const signatures = [channel.instructions, channel.prompts].filter((text) => text !== null).length;
+        expect(blocks).toHaveLength({ channel: 9 + signatures, direct: 2, workspace: 8 }[scope]);
         expect(encodeSnapshot(channels[scope], workspace).length).toBeLessThan(1_000);
       }),
       { numRuns: 60 },
@@ -171,12 +175,16 @@ describe('the form with settings', () => {
     const workspace: Settings = { ...settings, allowed_users: 'guests', allowed_bots: [] };
     const blocks = settingInputs('channel', { channel, workspace }, operator);
     const hints = blocks.flatMap((block) => (block.type === 'input' ? [block.hint?.text] : []));
-    expect(hints.slice(0, 5)).toEqual([
-      'Now: Max (set for this channel).',
+    expect(hints).toEqual([
       'Now: Every message in the channel (set for this channel).',
       'Now: Members and guests (set for this workspace).',
-      expect.stringContaining('Now: none (set for this workspace).'),
+      strings.settings.instructions.hint,
+      strings.settings.prompts.hint,
+      'Now: Max (set for this channel).',
       "Now: Workspace admins (set by the app's operator).",
+      "Now: I answer here (set by the app's operator).",
+      undefined,
+      expect.stringContaining('Now: none (set for this workspace).'),
     ]);
     const here = (
       answers_here: Settings['answers_here'],
@@ -193,7 +201,16 @@ describe('the form with settings', () => {
     expect(here('on', 'listed', 'closed_by_admins')).toBe("I don't answer here (set for this workspace)");
     expect(here('on', null, 'closed_by_operator')).toBe("I don't answer here (set by the app's operator)");
     expect(workspaceSummary(workspace, operator)).toBe(
-      "Replies in people's threads: Replies meant for me (set by the app's operator). People: Members and guests (set for this workspace). Bots and workflows: none (set for this workspace). Channels: Every channel that I am invited to (set by the app's operator). Direct messages: I answer direct messages (set by the app's operator). Group messages: I answer in group messages (set by the app's operator). Where a channel may choose, too, its own settings override this.",
+      [
+        "• *Replies in people's threads*: Replies meant for me (set by the app's operator)",
+        '• *People*: Members and guests (set for this workspace)',
+        "• *Channels*: Every channel that I am invited to (set by the app's operator)",
+        "• *The chosen channels*: none (set by the app's operator)",
+        "• *Direct messages*: I answer direct messages (set by the app's operator)",
+        "• *Group messages*: I answer in group messages (set by the app's operator)",
+        "• *Say how to begin where I am invited*: I say it once in each channel (set by the app's operator)",
+        '• *Bots and workflows*: none (set for this workspace)',
+      ].join('\n'),
     );
   });
 
@@ -211,7 +228,7 @@ describe('the form with settings', () => {
     const set = { channel: settings, workspace: settings };
     for (const why of ['key', 'skill'] as const) {
       const blocks = settingInputs('channel', set, { ...operator, noInstructions: why });
-      expect(checkBlocks(createModal('Settings', blocks).blocks, 'modal')).toHaveLength(8);
+      expect(checkBlocks(createModal('Settings', blocks).blocks, 'modal')).toHaveLength(9);
       expect(JSON.stringify(blocks)).toContain(strings.noInstructions[why]);
       expect(JSON.stringify(blocks)).not.toContain('channel_instructions');
     }

@@ -20,6 +20,7 @@ const plain: StartFormContent = {
   files: [],
   offers: { noFallback: false, autoMode: false, planMode: false },
   usedSkills: [],
+  prompts: [],
 };
 const allOffers = { noFallback: true, autoMode: true, planMode: true };
 
@@ -51,6 +52,15 @@ describe('the form that starts a task', () => {
     ]);
     expect(ids({ offers: { ...allOffers, noFallback: false, autoMode: false } })).toContain('mode');
     expect(shown({ offers: { ...plain.offers, planMode: true } })).not.toContain('Go ahead');
+  });
+
+  test('offers prompts above the question, which may then be left out', () => {
+    const prompts = [{ title: 't'.repeat(75), line: 'l'.repeat(75), prompt: 'p'.repeat(1_000) }];
+    expect(ids({ prompts }).slice(0, 2)).toEqual(['prompt', 'question']);
+    const blocks = startFormView({ ...plain, prompts }).blocks.filter(({ type }) => type === 'input');
+    expect(blocks.slice(0, 2)).toMatchObject([{ optional: true }, { optional: true }]);
+    expect(shown({ prompts })).not.toContain(strings.startForm.optionalQuestion);
+    expect(shown({})).toContain('"optional":false');
   });
 
   test('says how large its files may be', () => {

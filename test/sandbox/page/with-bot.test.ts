@@ -6,6 +6,7 @@ import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 import { conversationTests } from './conversation.ts';
 import { troubleTests } from './faults-and-crashes.ts';
 import { adminFormTests, formTests } from './forms.ts';
+import { welcomeAndArchiveTests } from './welcome-and-archives.ts';
 
 // A bot and a browser cost seconds, so all of it happens in one workspace, in this order.
 describeInBrowser('the page beside a bot', () => {
@@ -30,6 +31,9 @@ describeInBrowser('the page beside a bot', () => {
 
   describe("the bot's forms and its Home", () => {
     formTests(opened);
+  });
+  describe('the welcome, and what people take along', () => {
+    welcomeAndArchiveTests(opened);
   });
   describe('a conversation', () => {
     conversationTests(opened);

@@ -63,6 +63,7 @@ export const THREAD_TABLES = `
     where task_id is not null;
   create index threads_channel on threads (workspace, channel, (coalesce(task_started_at, created_at)) desc)
     where task_id is not null;
+  create index threads_participants on threads using gin (participant_ids) where task_id is not null;
   create index threads_titled on threads (last_used_at) where task_title is not null;
   create index threads_untitled on threads (last_used_at) where task_title is null;
 

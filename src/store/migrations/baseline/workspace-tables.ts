@@ -15,8 +15,9 @@ export const WORKSPACE_TABLES = `
   create domain audit_details as jsonb;
   create domain signed_text as jsonb;
   -- shared: another organisation can read the channel; introduction: answers come from an automated system;
-  -- new_task_in_dm: each message at the top of a direct channel starts a task; closed: the bot does not answer there.
-  create domain one_time_notice as text check (value in ('shared', 'introduction', 'new_task_in_dm', 'closed'));
+  -- new_task_in_dm: each message at the top of a direct channel starts a task; closed: the bot does not answer there;
+  -- welcome: how to begin.
+  create domain one_time_notice as text check (value in ('shared', 'introduction', 'new_task_in_dm', 'closed', 'welcome'));
 
   -- Orders the changes of workspaces, installations and accounts, so that other processes notice them.
   create sequence installation_change_seq;
@@ -101,11 +102,13 @@ export const WORKSPACE_TABLES = `
     allowed_bots text[], -- Other bots and workflows (B…) that may use the agent.
     task_control task_control,
     instructions signed_text, -- Quoted before the first message of each new task.
+    prompts signed_text, -- What people can choose where they ask: a title, a line and a prompt each.
     answers_in answers_in, -- Of workspaces alone, as the next three.
     answers_in_channels text[],
     direct_messages on_off, -- Whether the bot answers there; null: on.
     group_messages on_off,
     answers_here on_off, -- Of channels alone.
+    welcomes on_off, -- Of workspaces alone: whether the bot says how to begin where it is invited; null: on.
     show_steps boolean not null default true,
     show_sources boolean not null default true, -- A finished answer ends with a list of the sources that it names.
     send_reminders boolean not null default true, -- Who asked is reminded when the agent waits for them.

@@ -35,6 +35,7 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     const coffee = [...slack.team.channels.values()].find(({ name }) => name === 'coffee');
     // Others invite it there, too.
     if (coffee !== undefined) slack.kick(coffee);
+    await page.reload();
   });
 
   test('a person reads three things to try in direct messages; each fills in the form', async () => {

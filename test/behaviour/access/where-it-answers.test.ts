@@ -71,7 +71,10 @@ async function refusals(channel: Channel): Promise<unknown[]> {
 /** Below it stands where else one may ask. */
 const told = (person: Person, channel: Channel) =>
   scene.until(`${person.name} is told`, () =>
-    starting.ephemeralTexts(person, channel).at(-1)?.replace(/\s*You can ask in .*$/, ''),
+    starting
+      .ephemeralTexts(person, channel)
+      .at(-1)
+      ?.replace(/\s*You can ask in .*$/, ''),
   );
 
 interface WayIn {

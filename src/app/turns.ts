@@ -1,7 +1,7 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
-import type { RelayLimits } from '../limits.ts';
 import { showTaskTitle } from '../features/task-titles.ts';
+import type { RelayLimits } from '../limits.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';

@@ -134,7 +134,7 @@ export async function listChannelTasks(deps: RelayDeps, command: ChannelActor): 
   if (known.length === 0) return emptyListIn(deps, command, channelTasksMessage([], 0, Date.now()));
   const refusal = async () => {
     const why = await lackingRight(deps, command, { who: 'reader', place: 'acting' });
-    return why && refusalSentence({ why }, 'form');
+    return why && refusalTold(deps, command, { why }, 'form');
   };
   const read = await readIfAllowed(refusal, async () => {
     await refreshTasks(deps, known);

@@ -72,7 +72,8 @@ export function changesSince(
     const typed = typedText(scope, key, input);
     if (typed === undefined) continue;
     const value = SETTINGS[key].parse(typed, scope, person);
-    if (value === undefined) errors[inputId(scope, key)] = SETTINGS[key].invalid ?? strings.command.unavailable;
+    if (value === undefined)
+      errors[inputId(scope, key)] = SETTINGS[key].invalid ?? strings.command.unavailable;
     else if (isChanged(snapshot, key, SETTINGS[key].format(value))) Object.assign(settings, { [key]: value });
   }
   return { settings, errors };

@@ -1,8 +1,8 @@
 import { v5 as uuidOf } from 'uuid';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/retries-and-waits.ts';
-import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { certainClosingAt, openPlaces } from '../../relay/access/access-policy.ts';
+import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { useDenial } from '../../relay/access/rights.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
 import { showButtonUse } from '../../relay/controls/used-buttons.ts';

@@ -170,8 +170,8 @@ export function startForm(deps: RelayDeps) {
         return why && refused(asker, why);
       };
       const question = await readIfAllowed(refusal, () => readQuestion(deps, workspace, turn));
-      if (typeof question === 'string') return question;
       if (question === undefined) return strings.startForm.questionGone;
+      if (typeof question === 'string' || !('turn' in question)) return question;
       const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
       const draft = { ...place, user_id: press.person, source_content: question.content };
       const shown = { reply: undefined, isTaskStarted: false, note: strings.startForm.asksAgain };

@@ -51,9 +51,9 @@ export function welcomes(deps: RelayDeps, runDue: () => void) {
   /** Who may ask in a channel, how, and what is sent. */
   async function channelWelcome(place: { workspace: string; channel: string }): Promise<RenderedMessage> {
     const { begin, who, sent, everythingSent } = strings.welcome;
-    const { admits } = await accessPolicyFor(deps, place);
+    const { allowedUsers } = await accessPolicyFor(deps, place);
     const { listen_mode } = await deps.store.settings.get(place.workspace, place.channel);
-    const lines = [begin, `${who[admits]} ${listen_mode === 'everything' ? everythingSent : sent}`];
+    const lines = [begin, `${who[allowedUsers]} ${listen_mode === 'everything' ? everythingSent : sent}`];
     return noteWithButtons(lines.join('\n'), ['ask_agent'], NO_PROMPT);
   }
 

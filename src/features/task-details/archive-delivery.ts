@@ -6,7 +6,7 @@ import { type ButtonHandlers, type TurnPress, turnOf } from '../../relay/runtime
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-exceptions.ts';
+import { Interruption } from '../../relay/runtime/turn-exceptions.ts';
 import { postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -21,8 +21,6 @@ import type { RecordWork } from './record-contents.ts';
 
 /** When an archive is begun (ms): the modal shows first that it was asked for. */
 const BEGIN_MS = 1_000;
-/** Most archives of a kind that a person waits for: those of others come after them. */
-const MAX_WAITING = 5;
 const MAX_MODALS = 1_000;
 /** Most characters of an archive's name. File systems take 255 bytes. */
 const MAX_NAME_CHARACTERS = 60;
@@ -48,9 +46,7 @@ export interface ArchiveKind {
   readonly kind: string;
   /** The action id of its button, for the audit trail. */
   readonly control: string;
-  readonly words: Readonly<
-    Record<'begun' | 'uploading' | 'tooMany' | 'done' | 'gone' | 'tooLarge' | 'failed', string>
-  >;
+  readonly words: Readonly<Record<'begun' | 'uploading' | 'done' | 'gone' | 'tooLarge' | 'failed', string>>;
   /**
    * Collects a task's record, or the files of a turn; `show` tells the person how far that is. Throws ArchiveTooLarge, an
    * AgentError, a SlackError or a StoreError.
@@ -95,7 +91,6 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     if ('sentence' in found && found.why !== 'unknown') return found.sentence;
     const key = turn === undefined ? person : `${turn}/${person}`;
     const job = { workspace, channel, thread_ts, kind, key, person };
-    if ((await deps.store.jobs.count(job)) >= MAX_WAITING) return words.tooMany;
     modals.set(modalKey(job), show);
     await deps.store.jobs.add({ ...job, payload: { task, turn } }, BEGIN_MS);
     return words.begun;
@@ -166,7 +161,7 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     const { fileId } = await uploads.stage({ name, ...archive, guard: lease });
     const now = await visibleTask(job, row.task_id);
     if ('sentence' in now) return now;
-    if (!(await jobs.intend(job, { file_id: fileId }))) throw new TakenOverElsewhere();
+    if (!(await jobs.intend(job, { file_id: fileId }))) throw new Interruption('taken_over');
     const comment = note === '' ? undefined : escapeMrkdwn(note);
     try {
       await uploads.share({ channel: dm, files: [{ id: fileId, title: name }], comment, guard: lease });

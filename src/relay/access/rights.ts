@@ -97,11 +97,11 @@ export async function useDenial(
 /** After a reading that takes so long (ms), it is asked again who may see what was read. */
 const LONG_READ_MS = 2_000;
 
-/** What `read` returns, or the sentence with which `refusal` refuses it: before it is read, and again if that took long. */
-export async function readIfAllowed<T>(
-  refusal: () => Promise<string | undefined>,
+/** What `read` returns, or what `refusal` says in its place: before it is read, and again if that took long. */
+export async function readIfAllowed<T, Refusal = string>(
+  refusal: () => Promise<Refusal | undefined>,
   read: () => Promise<T>,
-): Promise<T | string> {
+): Promise<T | Refusal> {
   const before = await refusal();
   if (before !== undefined) return before;
   const begunAt = performance.now();

@@ -2,7 +2,7 @@ import { capitalise, formatDuration, quotedName, shorten, toOneLine } from '../t
 
 /** What a mention without a question gets. */
 export const help = [
-  "Hi! Mention me with a question, and the agent answers it in this thread.",
+  'Hi! Mention me with a question, and the agent answers it in this thread.',
   'The agent also reads the files in your message. What you write here next goes to the agent, too; mention me again only if the thread began without me.',
 ].join('\n');
 
@@ -22,7 +22,7 @@ export const agentWords = {
 
 /** `/agent help`, in mrkdwn. */
 export const commandHelp = [
-  "Mention me in a channel with a question, and the agent answers it in the thread. Or:",
+  'Mention me in a channel with a question, and the agent answers it in the thread. Or:',
   '• `/agent` and your question: ask it in this channel',
   ...Object.entries(agentWords).map(([word, does]) => `• \`/agent ${word}\`: ${does}`),
   'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',

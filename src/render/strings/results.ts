@@ -41,7 +41,6 @@ export const filesNotFound = 'The agent service no longer has these files.';
 export const answerFiles = {
   begun: "I'm packing the files of this answer. They come as one ZIP file in your direct messages with me.",
   uploading: "The files are packed, and I'm sending them to your direct messages with me.",
-  tooMany: 'Several ZIP files that you asked for are still being packed. Try again when they are there.',
   done: 'The files of this answer are in your direct messages with me.',
   gone: filesNotFound,
   tooLarge:

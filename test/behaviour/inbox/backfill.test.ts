@@ -208,7 +208,8 @@ describe('a gap in a channel with many threads in use', async () => {
         roots.push(root);
       }
       const [first, second, third] = roots;
-      if (first === undefined || second === undefined || third === undefined) throw new Error('There are six.');
+      if (first === undefined || second === undefined || third === undefined)
+        throw new Error('There are six.');
       clock.aheadMs = 0;
       const said: Message[] = [];
       await stopBotFor(scene, 6, () => {
@@ -225,7 +226,8 @@ describe('a gap in a channel with many threads in use', async () => {
       const made = scene.slack.calls.slice(before).filter(({ args }) => args.channel === channel.id);
       const read = made.filter(({ method }) => method === 'conversations.replies').map(({ args }) => args.ts);
       for (const root of [first, third]) expect(read).toContain(root.ts);
-      for (const { ts } of [...roots.slice(3), ...(isDeleted === true ? [] : [second])]) expect(read).not.toContain(ts);
+      for (const { ts } of [...roots.slice(3), ...(isDeleted === true ? [] : [second])])
+        expect(read).not.toContain(ts);
     },
   );
 });

@@ -145,8 +145,7 @@ describe('retention', () => {
       }),
     );
     await store.retention.deleteExpired(keep);
-    for (const one of [used, waiting])
-      expect([await one?.isThere(), await one?.shown()]).toEqual([true, 1]);
+    for (const one of [used, waiting]) expect([await one?.isThere(), await one?.shown()]).toEqual([true, 1]);
     expect([await unused?.isThere(), await unused?.shown()]).toEqual([false, 0]);
   });
 

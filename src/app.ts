@@ -49,12 +49,15 @@ export async function startApp(
   const features = createFeatures(context, workspaces, turns);
   const intake = createIntake(context, storage, workspaces, turns, controls, features);
   connectFeatures(intake.slackApp, turns, controls, features);
-  const pages = createPages(context, storage, workspaces, turns, intake);
+  const findTrouble = async () =>
+    (await storage.database.findTrouble()) ?? turns.jobs.trouble ?? intake.eventIntake.trouble;
+  const pages = createPages(context, findTrouble, workspaces, turns, intake);
   const { installations, accounts, own } = workspaces;
   const { socketMode } = intake.slackApp;
   telemetry.watch({
     stats: () => readStats(storage.database.kysely),
     heldThreads: () => turns.jobs.count(JOB_KIND.turn),
+    findTrouble,
     rejectedSettings: () => [
       ...(installations.tokenRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.token]),
       ...(accounts.keyRefusedSince() === undefined ? [] : [CREDENTIAL_SETTINGS.key]),
@@ -65,6 +68,7 @@ export async function startApp(
       token: installations.refusedOwnTokenCount(),
       key: accounts.refusedOwnKeyCount(),
     }),
+    missingScopes: () => installations.missingScopes(),
   });
   const workers = createBackground(context, storage, workspaces, turns, controls, features, intake);
   for (const source of workspaces.refreshables) await source.refresh(true);

@@ -49,6 +49,8 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const watch = new Telemetry(log).watch({
     stats: () => readStats(database.kysely),
     heldThreads: () => jobs.count(JOB_KIND.turn),
+    findTrouble: async () => undefined,
+    missingScopes: () => [],
     rejectedSettings: () => [],
     deafWorkspaces: () => 0,
     slackConnections: () => undefined,

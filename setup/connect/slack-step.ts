@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REQUIRED_SCOPES } from '../../src/slack/app-manifest.ts';
+import { missingScopes } from '../../src/slack/scopes.ts';
 import { clientForToken } from '../../src/slack/slack-client.ts';
 import { identifyToken } from '../../src/slack/tokens.ts';
 import { createAppLink, manifestVariant, publicUrlProblem } from '../manifest-file.ts';
@@ -130,7 +130,7 @@ async function askBotToken(
         if (madeAppId !== undefined && identity.appId !== undefined && identity.appId !== madeAppId)
           return `This token belongs to another app (${identity.appId}). Copy it from ${page}.`;
         appId = identity.appId ?? madeAppId;
-        return missingScopes(identity.scopes);
+        return scopeProblem(identity.scopes);
       } catch (error) {
         return describeSlackError(error, BOT_TOKEN.name);
       }
@@ -139,8 +139,8 @@ async function askBotToken(
   return { botToken, appId };
 }
 
-function missingScopes(granted: readonly string[]): string | undefined {
-  const missing = granted.length === 0 ? [] : REQUIRED_SCOPES.filter((scope) => !granted.includes(scope));
+function scopeProblem(granted: readonly string[]): string | undefined {
+  const missing = granted.length === 0 ? [] : missingScopes(granted);
   if (missing.length === 0) return undefined;
   return `The app lacks ${missing.join(', ')}. Add them under "OAuth & Permissions", install the app again, and copy the token.`;
 }

@@ -3,7 +3,7 @@ import { linkFinder, RESULTS_PATH, resolveResult } from '../relay/replies/lastin
 import { JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Intake } from './intake.ts';
 import { describePortError } from './start-checks.ts';
-import type { AppContext, Storage } from './storage.ts';
+import type { AppContext } from './storage.ts';
 import type { Turns } from './turns.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -13,7 +13,7 @@ import type { Workspaces } from './workspaces.ts';
  */
 export function createPages(
   { config, log, telemetry }: AppContext,
-  { database }: Storage,
+  findTrouble: HealthServerDeps['findTrouble'],
   { installations, accounts, own }: Workspaces,
   { deps, links, jobs }: Turns,
   { slackApp }: Intake,
@@ -28,7 +28,7 @@ export function createPages(
     served: Pick<HealthServerDeps, 'results' | 'fallback' | 'metrics'>,
   ): Promise<number> => {
     const server = new HealthServer({
-      findTrouble: async () => (await database.findTrouble()) ?? jobs.trouble,
+      findTrouble,
       draining: () => pages.draining,
       report: () => ({
         ...(own === undefined ? { workspaces: installations.ids().length } : { workspace: own.id }),

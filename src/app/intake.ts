@@ -12,8 +12,8 @@ import { inBackground } from '../relay/runtime/poller.ts';
 import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { projectNameJobs } from '../relay/sending/channel-project.ts';
 import * as strings from '../render/strings/index.ts';
-import { REQUIRED_SCOPES } from '../slack/app-manifest.ts';
 import { SlackUnavailableError } from '../slack/errors.ts';
+import { REQUIRED_SCOPES } from '../slack/scopes.ts';
 import type { Features } from './features.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
@@ -93,7 +93,7 @@ export function createIntake(
 }
 
 function createSlackApp(
-  { config, limits, log }: AppContext,
+  { config, limits, log, telemetry }: AppContext,
   { store, leaseStore }: Storage,
   { installations, oauth, own }: Workspaces,
 ): SlackApp {
@@ -132,6 +132,7 @@ function createSlackApp(
       saveInstallation: (granted) => oauth.install(granted),
     },
     slackApiUrl: config.SLACK_API_URL,
+    onRequestRejected: telemetry.onRequestRejected,
     log,
   });
 }

@@ -15,7 +15,7 @@ import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text-format.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { parseActor } from './envelope.ts';
-import type { ListenerContext } from './interactions.ts';
+import { failureText, type ListenerContext } from './interactions.ts';
 
 export interface SlashCommand extends ChannelActor {
   /** Opens a modal; expires after 3 s. */
@@ -89,7 +89,7 @@ async function respondTo(respond: RespondFn, handled: ReturnType<SlashCommandHan
     await respond({ response_type: 'ephemeral', text, ...shown });
   };
   const result = await handled.catch(async (error: unknown) => {
-    await send(strings.command.unavailable);
+    await send(failureText(error));
     throw error;
   });
   if (result === 'done') return;

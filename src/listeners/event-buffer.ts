@@ -31,6 +31,8 @@ export interface EventBufferOptions {
   retryMs?: number;
   /** How long an event may fail, while the database takes other writes, before it is given up (ms). */
   badThingMs?: number;
+  /** From when on it is trouble that no event is written (ms): a short outage passes before. */
+  troubleMs?: number;
   /** Whether the database has taken another write after `at` (`performance.now()`). */
   hasWrittenAfter?: (at: number) => boolean;
 }
@@ -75,6 +77,8 @@ export class EventBuffer {
   #bytes = 0;
   #isWriting = false;
   #lastWrittenAt = Number.NEGATIVE_INFINITY;
+  /** Since when (`performance.now()`) each event failed, and why the last one did. */
+  #failure: { since: number; why: unknown } | undefined;
 
   constructor(options: EventBufferOptions) {
     this.#options = {
@@ -83,6 +87,7 @@ export class EventBuffer {
       deadlineMs: 2_700,
       retryMs: 500,
       badThingMs: 10 * 60_000,
+      troubleMs: 15_000,
       hasWrittenAfter: () => false,
       ...options,
     };
@@ -98,6 +103,14 @@ export class EventBuffer {
       throw new StoreError('unavailable', 'The database did not answer in time.');
   }
 
+  /** Why nothing is recorded, as a sentence: the events of several threads fail, and none was written for a while. */
+  get trouble(): string | undefined {
+    const { since = Number.POSITIVE_INFINITY, why } = this.#failure ?? {};
+    const failingMs = performance.now() - since;
+    if (failingMs < this.#options.troubleMs || this.#kept.size < 2) return undefined;
+    return `no event was recorded for ${Math.round(failingMs / 1_000)} s (${String(why)})`;
+  }
+
   /** Gives up what is kept: Slack sends it to another process, or after the next start. What it no longer sends is read back. */
   async stop(): Promise<void> {
     this.#stopped.abort();
@@ -108,10 +121,21 @@ export class EventBuffer {
 
   async #tryOnce(event: BufferableEvent): Promise<void> {
     try {
-      await event.write();
-      this.#lastWrittenAt = performance.now();
+      await this.#writeOut(event);
     } catch (error) {
       if (error instanceof StoreError) this.#keep(event).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Writes an event now. Throws what the database says. */
+  async #writeOut(event: BufferableEvent): Promise<void> {
+    try {
+      await event.write();
+      this.#lastWrittenAt = performance.now();
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = { since: this.#failure?.since ?? performance.now(), why: error };
       throw error;
     }
   }
@@ -169,7 +193,7 @@ export class EventBuffer {
     const all = [...thread.events.values()];
     const first = all.reduce((one, other) => (isEarlierTs(other.event.ts, one.event.ts) ? other : one));
     try {
-      await first.event.write();
+      await this.#writeOut(first.event);
     } catch (error) {
       if (!(error instanceof StoreError)) {
         first.refusals += 1;
@@ -193,7 +217,6 @@ export class EventBuffer {
       }
       return true;
     }
-    this.#lastWrittenAt = performance.now();
     first.written.resolve();
     this.#remove(name, thread, first);
     return true;
@@ -219,6 +242,7 @@ export class EventBuffer {
     thread.events.delete(event.id);
     thread.failing = new FailingTime();
     if (thread.events.size === 0) this.#kept.delete(name);
+    if (this.#kept.size === 0) this.#failure = undefined;
     this.#events -= 1;
     this.#bytes -= bytes;
   }

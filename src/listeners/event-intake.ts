@@ -118,6 +118,11 @@ export class EventIntake {
     return isMessage ? 'message' : 'event';
   }
 
+  /** Why no event is recorded, as a sentence; undefined if they are. */
+  get trouble(): string | undefined {
+    return this.#buffer.trouble;
+  }
+
   /** Gives up the events that could not be recorded. */
   async stop(): Promise<void> {
     await this.#buffer.stop();

@@ -12,18 +12,16 @@ const MAX_BEHIND_SECONDS = 5 * 60;
 /** After how long a request that did not fit may be repeated (s). */
 const RETRY_AFTER_SECONDS = 5;
 
-interface HttpRejection {
-  status: number;
-  why: string;
-}
-
-const STALE_TIMESTAMP = { status: 401, why: 'The request is too old, or from the future.' };
-const MISSING_SIGNATURE = { status: 401, why: 'The request is not signed.' };
-const INVALID_BODY = { status: 400, why: 'The body is not a JSON object.' };
-const BODY_REJECTIONS = {
+/** Why a request is rejected, with its answer; Bolt itself answers those of another signature. */
+const REJECTIONS = {
+  unsigned: { status: 401, why: 'The request is not signed.' },
+  clock: { status: 401, why: 'The request is too old, or from the future.' },
+  body: { status: 400, why: 'The body is not a JSON object.' },
   too_large: { status: 413, why: 'The request is too large.' },
   busy: { status: 503, why: 'Too many requests at once.' },
 };
+
+export type RequestRejection = keyof typeof REJECTIONS | 'signature';
 
 /**
  * Rejects requests before Bolt's receiver reads them: with a stale timestamp or no signature, too large, beyond the
@@ -32,36 +30,42 @@ const BODY_REJECTIONS = {
  */
 export function withRequestValidation(
   listener: RequestListener,
-  now: () => number = Date.now,
+  onRejected: (why: RequestRejection) => void = () => undefined,
 ): RequestListener {
   const readBody = createBodyReader();
   return (request, response) => {
-    const reject = ({ status, why }: HttpRejection) => {
+    const answer = ({ status, why }: { status: number; why: string }) => {
       if (status === 503) response.setHeader('retry-after', RETRY_AFTER_SECONDS);
       response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' });
       response.end(`${why}\n`);
     };
+    const reject = (why: keyof typeof REJECTIONS) => {
+      onRejected(why);
+      answer(REJECTIONS[why]);
+    };
     const validate = async () => {
       if (request.method !== 'POST') return listener(request, response);
-      if (!hasFreshTimestamp(request, now())) return reject(STALE_TIMESTAMP);
-      if (!hasSignature(request)) return reject(MISSING_SIGNATURE);
-      if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
-        return reject(BODY_REJECTIONS.too_large);
+      if (!hasSignature(request)) return reject('unsigned');
+      if (!hasFreshTimestamp(request)) return reject('clock');
+      if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return reject('too_large');
       const body = await readBody(request);
-      if (typeof body === 'string') return reject(BODY_REJECTIONS[body]);
-      if (!isJsonObjectBody(body, request.headers['content-type'])) return reject(INVALID_BODY);
+      if (typeof body === 'string') return reject(body);
+      if (!isJsonObjectBody(body, request.headers['content-type'])) return reject('body');
+      response.once('finish', () => {
+        if (response.statusCode === 401) onRejected('signature');
+      });
       listener(Object.assign(request, { rawBody: body }), response);
     };
     validate().catch(() => {
       if (response.headersSent) response.destroy();
-      else reject({ status: 404, why: 'Not found' });
+      else answer({ status: 404, why: 'Not found' });
     });
   };
 }
 
-function hasFreshTimestamp({ headers }: IncomingMessage, now: number): boolean {
+function hasFreshTimestamp({ headers }: IncomingMessage): boolean {
   const stamp = String(headers['x-slack-request-timestamp']);
-  const ahead = Number(stamp) - now / 1_000;
+  const ahead = Number(stamp) - Date.now() / 1_000;
   return /^\d+$/.test(stamp) && ahead <= MAX_AHEAD_SECONDS && ahead >= -MAX_BEHIND_SECONDS;
 }
 

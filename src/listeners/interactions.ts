@@ -19,6 +19,7 @@ import { sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
 import { MENU_ACTION, plainMessage, type RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
+import { SlackAuthError } from '../slack/errors.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
 import { parseEnvelope, parseForm, parsePress } from './envelope.ts';
 
@@ -78,7 +79,7 @@ function buttonListener(
         if (location !== undefined && told !== undefined) await sendEphemeral(deps, location, told);
       })
       .catch(async (error: unknown) => {
-        const text = strings.command.unavailable;
+        const text = failureText(error);
         if (location !== undefined)
           await respond({ response_type: 'ephemeral', replace_original: false, text });
         throw error;
@@ -87,6 +88,11 @@ function buttonListener(
     if (about === 'control' || about === 'message') await handled.catch(() => undefined);
     await ack();
   };
+}
+
+/** What a person reads by response_url, which needs no token, after an error. */
+export function failureText(error: unknown): string {
+  return error instanceof SlackAuthError ? strings.command.installAgain : strings.command.unavailable;
 }
 
 /** Whether a press has what its handler needs; others are not of a message or view of ours. */

@@ -7,7 +7,7 @@ import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 import { StoreError } from '../store/errors.ts';
 import { parseRequester } from './envelope.ts';
 import type { EventIntake } from './event-intake.ts';
-import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
+import { MAX_BODY_BYTES, type RequestRejection, withRequestValidation } from './http-request-validation.ts';
 import { CLOSE_FORM, keepFormOpen } from './interactions.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
 import { type SocketLease, SocketModePool } from './socket-mode-pool.ts';
@@ -23,6 +23,8 @@ export interface SlackAppDeps {
   /** How workspaces install the app by OAuth; left out if the token comes from the settings. */
   oauthPages?: OAuthPagesDeps | undefined;
   slackApiUrl: string;
+  /** Called for each of Slack's requests that is rejected. */
+  onRequestRejected?: (why: RequestRejection) => void;
   log: Logger;
 }
 
@@ -80,7 +82,9 @@ export class SlackApp {
         : new SocketModePool({ ...transport, slackApiUrl, onConnected, log });
     const isSocket = receiver instanceof SocketModePool;
     this.socketMode = isSocket ? receiver : undefined;
-    const events = isSocket ? undefined : withRequestValidation(receiver.requestListener);
+    const events = isSocket
+      ? undefined
+      : withRequestValidation(receiver.requestListener, deps.onRequestRejected);
     const { oauthPages } = deps;
     this.requestListener = oauthPages === undefined ? events : createOAuthPages(oauthPages, events, log);
     this.#app = new PersistBeforeAckApp({

@@ -111,14 +111,21 @@ const metricHelp = {
   service_calls_total: `Attempts of calls to the agent service; status: of HTTP, 4xx for a rare one, or none; ${CALL}`,
   service_call_seconds: `Duration of calls to the agent service; ${CALL}`,
   service_retries_total: `Attempts after the first; ${CALL}`,
+  requests_rejected_total:
+    "Requests to the address for Slack's events that were rejected; " +
+    'reason: unsigned, clock (too old, or from the future), signature (made with another secret), body (no JSON object), too_large, busy',
+  memory_limit_bytes:
+    "The most memory that the process may take; of: process (the container's limit, or the machine's memory), heap (V8's limit)",
   threads_held: 'Threads that this process works on',
   credential_refused: '1 for each setting whose token or key is rejected; setting: its name',
   own_credentials_refused:
     'Rejected credentials of workspaces, and tokens that cannot be decrypted; kind: token, key',
+  missing_scopes:
+    'Workspaces in which the app lacks a scope of the manifest, as far as Slack has said; scope: its name',
   deaf_workspaces: 'Workspaces whose posts do not come back as events',
   slack_connections: 'Open Socket Mode connections of this process; 0 with events by HTTP',
   slack_connections_allowed: 'Socket Mode connections that this process is to open; 0 with events by HTTP',
-  database_up: '1 if the figures from the database could be read, else 0',
+  database_up: '1 if the database answers and takes what is written, else 0',
   messages_waiting: 'Messages waiting for their turn, over all processes',
   oldest_waiting_seconds: 'Age of the oldest waiting message',
   token_renewals:

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ProbeResult } from '../agent/account-probe.ts';
@@ -16,11 +18,15 @@ import { Metrics } from './metrics.ts';
 export interface TelemetrySources {
   /** Counts over all processes. */
   stats(): Promise<Stats>;
+  /** Why nothing can be recorded now; undefined if it can. */
+  findTrouble(): Promise<string | undefined>;
   heldThreads(): number;
   rejectedSettings(): readonly string[];
   /** Workspaces whose events do not arrive, as far as this process knows. */
   deafWorkspaces(): number;
   rejectedWorkspaceCredentials(): { token: number; key: number };
+  /** The scopes that the app lacks, as far as Slack has told this process: as often as workspaces lack them. */
+  missingScopes(): readonly string[];
   /** Socket Mode connections of this process; undefined with events by HTTP. */
   slackConnections(): { live: number; allowed: number } | undefined;
 }
@@ -54,11 +60,15 @@ export class Telemetry {
   #stats: { at: number; read: Promise<Stats | undefined> } | undefined;
   #lastEventAt: Date | undefined;
   /** The last attempt of a call to the service of the settings; `status` is undefined if there was no response. */
-  #lastAttempt: { status: number | undefined } | undefined;
+  #lastAttempt: Pick<CallAttempt, 'status' | 'durationMs'> | undefined;
   #lastAnswerAt: Date | undefined;
+  /** When Slack last limited each method, and when a request to us was last rejected for each reason. */
+  readonly #throttledAt: Record<string, Date> = {};
+  readonly #requestsRejectedAt: Record<string, Date> = {};
   /** False if the address was found to accept any key; until a call succeeds there. */
   #isService = true;
 
+  readonly #requestsRejected = this.#metrics.counter('requests_rejected_total', ['reason']);
   readonly #events = this.#metrics.counter('events_total', ['kind', 'outcome']);
   readonly #eventSeconds = this.#metrics.histogram('event_seconds', FAST_BUCKETS, ['kind']);
   readonly #turnsEnded = this.#metrics.counter('turns_ended_total', ['outcome']);
@@ -84,7 +94,8 @@ export class Telemetry {
     this.#log = log;
     this.#metrics.count('log_lines_dropped_total', droppedLines);
     const version = readVersion();
-    this.#metrics.gauge('build_info', () => onesFor([version]), 'version');
+    this.#metrics.gauge('build_info', () => countsOf([version]), 'version');
+    this.#metrics.gauge('memory_limit_bytes', readMemoryLimits, 'of');
   }
 
   /** Adds what is read when somebody asks. */
@@ -93,12 +104,16 @@ export class Telemetry {
     const metrics = this.#metrics;
     const stats = () => this.#readStats(sources);
     metrics.gauge('threads_held', () => sources.heldThreads());
-    metrics.gauge('credential_refused', () => onesFor(sources.rejectedSettings()), 'setting');
+    metrics.gauge('credential_refused', () => countsOf(sources.rejectedSettings()), 'setting');
     metrics.gauge('own_credentials_refused', () => sources.rejectedWorkspaceCredentials(), 'kind');
+    metrics.gauge('missing_scopes', () => countsOf(sources.missingScopes()), 'scope');
     metrics.gauge('deaf_workspaces', () => sources.deafWorkspaces());
     metrics.gauge('slack_connections', () => sources.slackConnections()?.live ?? 0);
     metrics.gauge('slack_connections_allowed', () => sources.slackConnections()?.allowed ?? 0);
-    metrics.gauge('database_up', async () => ((await stats()) === undefined ? 0 : 1));
+    metrics.gauge('database_up', async () => {
+      const [read, trouble] = await Promise.all([stats(), sources.findTrouble()]);
+      return read === undefined || trouble !== undefined ? 0 : 1;
+    });
     metrics.gauge('messages_waiting', async () => (await stats())?.waiting);
     metrics.gauge('oldest_waiting_seconds', async () => (await stats())?.oldestWaitingSeconds);
     metrics.gauge('token_renewals', async () => (await stats())?.renewals, 'state');
@@ -136,7 +151,15 @@ export class Telemetry {
   readonly onSlackCall = ({ method, outcome, durationMs }: SlackCallRecord): void => {
     this.#slackCalls.inc({ method, outcome });
     this.#slackSeconds.observe({ method }, durationMs / 1_000);
-    if (outcome === 'throttled') this.#slackThrottled.inc({ method });
+    if (outcome !== 'throttled') return;
+    this.#throttledAt[method] = new Date();
+    this.#slackThrottled.inc({ method });
+  };
+
+  /** A request to the address for Slack's was rejected. */
+  readonly onRequestRejected = (reason: string): void => {
+    this.#requestsRejectedAt[reason] = new Date();
+    this.#requestsRejected.inc({ reason });
   };
 
   /** `unseenMs`: the age of the oldest text that an edit first shows. */
@@ -188,14 +211,19 @@ export class Telemetry {
   /** Fields of /readyz, which itself makes no calls; `ok` is null before the first attempt. */
   report(): Record<string, unknown> {
     return {
+      startedAt: new Date(performance.timeOrigin),
       lastEventAt: this.#lastEventAt ?? null,
+      requestsRejectedAt: this.#requestsRejectedAt,
+      slackThrottledAt: this.#throttledAt,
       service: {
         ok: this.#lastAttempt === undefined ? null : this.#doesServiceWork(),
         lastAnswerAt: this.#lastAnswerAt ?? null,
         lastStatus: this.#lastAttempt?.status ?? null,
+        lastSeconds: this.#lastAttempt === undefined ? null : this.#lastAttempt.durationMs / 1_000,
       },
       deafWorkspaces: this.#sources?.deafWorkspaces(),
       ownRefused: this.#sources?.rejectedWorkspaceCredentials(),
+      missingScopes: countsOf(this.#sources?.missingScopes() ?? []),
     };
   }
 
@@ -216,8 +244,18 @@ export class Telemetry {
   }
 }
 
-function onesFor(names: readonly string[]): Record<string, number> {
-  return Object.fromEntries(names.map((name) => [name, 1]));
+/** How often each name is among them. */
+function countsOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+/** What the process may take: of the container or the machine, and of V8's heap. */
+function readMemoryLimits(): Record<string, number> {
+  // 0 where the container says nothing, and beyond all machines where it sets no limit.
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return { process: Math.min(constrained, totalmem()), heap: getHeapStatistics().heap_size_limit };
 }
 
 function statusLabel(status: number | undefined): string {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import manifest from './manifest.generated.json' with { type: 'json' };
 import { clientForToken, type SlackClient } from './slack-client.ts';
 import workflowStep from './workflow-step.json' with { type: 'json' };
 
@@ -122,6 +121,3 @@ export function manifestWithStep(manifest: AppManifest): AppManifest {
 export function hasStep({ functions }: AppManifest): boolean {
   return manifestSchema.safeParse(functions).data?.ask_agent !== undefined;
 }
-
-/** The bot token scopes that the app needs: those of manifest.yml. */
-export const REQUIRED_SCOPES: readonly string[] = manifest.oauth_config.scopes.bot;

@@ -22,7 +22,8 @@ const ownPageSchema = z.looseObject({
 /** Who is in which channel of one workspace: looked up for each use, because access depends on it. */
 export class ChannelMembership {
   readonly #client: RateLimitedClient;
-  readonly #looksUnderWay = new Map<string, Promise<MembershipStatus>>();
+  /** Those under way. */
+  readonly #looks = new Map<string, Promise<MembershipStatus>>();
   readonly #loads = new SharedLoads();
 
   constructor(client: RateLimitedClient) {
@@ -32,11 +33,11 @@ export class ChannelMembership {
   /** Whether a person is in a channel now; who asks while that is looked up shares the answer. Throws a SlackError if Slack is unavailable. */
   async statusOf(channel: string, person: string): Promise<MembershipStatus> {
     const key = `${channel}/${person}`;
-    const look = () => this.#lookUp(channel, person).finally(() => this.#looksUnderWay.delete(key));
     return await this.#loads.join(key, () => {
-      const shared = this.#looksUnderWay.get(key) ?? look();
-      this.#looksUnderWay.set(key, shared);
-      return shared;
+      const look =
+        this.#looks.get(key) ?? this.#lookUp(channel, person).finally(() => this.#looks.delete(key));
+      this.#looks.set(key, look);
+      return look;
     });
   }
 

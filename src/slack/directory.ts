@@ -1,3 +1,4 @@
+import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { neededFor, SharedLoads } from '../calls/askers.ts';
@@ -79,7 +80,8 @@ export class SlackDirectory {
   readonly #log: Logger;
   readonly #people = ttlCache(50_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
   readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
-  readonly #insiders = ttlCache(1, MAX_CURRENT_AGE_MS, () => this.#loadInsiders());
+  /** Made at its first use, which few workspaces have. */
+  #insiders: LRUCache<string, Set<string>> | undefined;
   /** Slack's list of people has more pages than are read for a link. */
   #isLarge = false;
   readonly #loads = new SharedLoads();
@@ -166,6 +168,7 @@ export class SlackDirectory {
    */
   async areInsiders(ids: readonly string[]): Promise<boolean> {
     if (ids.length > MAX_LINK_READERS) {
+      this.#insiders ??= ttlCache(1, MAX_CURRENT_AGE_MS, () => this.#loadInsiders());
       const insiders = this.#isLarge ? undefined : await this.#insiders.forceFetch('all');
       return insiders !== undefined && ids.every((id) => insiders.has(id));
     }

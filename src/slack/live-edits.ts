@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
@@ -78,12 +77,8 @@ const FINAL_EDIT_INTERVAL_MS = 1_000;
 /** When each message was last posted or edited by this process. */
 export class EditSpacing {
   readonly #pace: number;
-  /** Older changes no longer delay an edit. */
-  readonly #lastChangeAt = new LRUCache<string, number>({
-    ttl: LIVE_EDIT_INTERVAL_MS,
-    ttlAutopurge: true,
-    perf: performance,
-  });
+  /** The newest last; older changes no longer delay an edit. A plain map, because each workspace has one. */
+  readonly #lastChangeAt = new Map<string, number>();
 
   /** `pace`: how many times as fast as Slack's documents allow. */
   constructor(pace = 1) {
@@ -92,7 +87,13 @@ export class EditSpacing {
 
   /** Call after Slack's response. */
   recordChange(channel: string, ts: string): void {
-    this.#lastChangeAt.set(`${channel} ${ts}`, performance.now());
+    const now = performance.now();
+    for (const [message, at] of this.#lastChangeAt) {
+      if (now - at < LIVE_EDIT_INTERVAL_MS) break;
+      this.#lastChangeAt.delete(message);
+    }
+    this.#lastChangeAt.delete(`${channel} ${ts}`);
+    this.#lastChangeAt.set(`${channel} ${ts}`, now);
   }
 
   /** The earliest time of the message's next edit, as `performance.now()` (ms). */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
@@ -9,6 +10,7 @@ import { type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts'
 import { SharedQuestion } from '../calls/shared-calls.ts';
 import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
+import { missingScopes } from './scopes.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
 
@@ -48,10 +50,6 @@ export interface SlackCallOptions<S extends z.ZodType> {
 export class SlackClient {
   readonly installation: Installation;
   readonly #options: SlackClientOptions;
-  #webClient: { token: string; client: WebClient } | undefined;
-  // WebClient has one timeout per client; ours is per call. Its queue starts a request in the caller's async
-  // context as long as it never waits, hence the unlimited concurrency.
-  readonly #inFlight = new AsyncLocalStorage<InFlightRequest>();
   /** When a call last succeeded (`performance.now()`). */
   #lastSuccessAt = Number.NEGATIVE_INFINITY;
   readonly #presence = new SharedQuestion(PRESENCE_INTERVAL_MS, () =>
@@ -61,22 +59,6 @@ export class SlackClient {
   constructor(options: SlackClientOptions) {
     this.installation = options.installation;
     this.#options = options;
-  }
-
-  #webClientForToken(): WebClient {
-    const { installation, slackApiUrl, log } = this.#options;
-    const { token } = installation;
-    if (this.#webClient?.token !== token) {
-      const client = new WebClient(token, {
-        ...webClientOptions(slackApiUrl ?? SLACK_API_URL),
-        maxRequestConcurrency: Number.POSITIVE_INFINITY,
-        logger: createSlackLogger(log, true),
-        fetch: this.#fetch,
-        ...(installation.isOrgToken === true ? { teamId: installation.workspace } : {}),
-      });
-      this.#webClient = { token, client };
-    }
-    return this.#webClient.client;
   }
 
   /** Whether Slack has answered this token well after `at` (`performance.now()`); asks it, where no call has succeeded. */
@@ -95,21 +77,23 @@ export class SlackClient {
     options: SlackCallOptions<S>,
   ): Promise<z.infer<S>> {
     const { guard } = options;
-    const { workspace } = this.installation;
+    const { installation } = this;
+    const { workspace, isOrgToken } = installation;
     assertLeaseHeld(method, guard);
-    const { gate, log, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
+    const { gate, log, onCall, timeoutMs = CALL_TIMEOUT_MS, slackApiUrl = SLACK_API_URL } = this.#options;
     gate?.enter();
     const controller = new AbortController();
     const ms = Math.min(timeoutMs, guard?.remainingMs() ?? timeoutMs);
     const timer = setTimeout(() => controller.abort(new Error(`No response within ${ms} ms.`)), ms);
     const onLost = () => controller.abort(guard?.signal.reason);
     guard?.signal.addEventListener('abort', onLost, { once: true });
-    const request: InFlightRequest = { method, guard, signal: controller.signal, isSent: false };
+    const { signal } = controller;
+    const request: SlackRequest = { method, guard, signal, isSent: false, installation, log };
     const since = performance.now();
     let outcome = 'ok';
     try {
-      const web = this.#webClientForToken();
-      const response = await this.#inFlight.run(request, () => web.apiCall(method, args));
+      const named = isOrgToken === true ? { team_id: workspace, ...args } : args;
+      const response = await inFlight.run(request, () => webClients.memo(slackApiUrl).apiCall(method, named));
       gate?.accepted();
       const { result: parsed, leftOut } = countLeftOut(() => options.schema.safeParse(response));
       if (leftOut > 0)
@@ -130,17 +114,57 @@ export class SlackClient {
       guard?.signal.removeEventListener('abort', onLost);
     }
   }
+}
 
-  readonly #fetch: FetchFunction = async (url, init = {}) => {
-    const request = this.#inFlight.getStore();
-    if (request === undefined) throw new Error('A request was made outside SlackClient.call.');
-    assertLeaseHeld(request.method, request.guard);
-    request.isSent = true;
-    const response = await sendText(url, { ...init, signal: request.signal }, keptConnections);
-    request.status = response.status;
-    request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
-    return response;
-  };
+interface SlackRequest extends InFlightRequest {
+  installation: Installation;
+  log: Logger;
+}
+
+/**
+ * The requests under way: WebClient has one token, time-out and log, and ours are per call. Its queue starts a request in
+ * the caller's async context as long as it never waits, hence the unlimited concurrency.
+ */
+const inFlight = new AsyncLocalStorage<SlackRequest>();
+
+/** One for each address of the API, because its hundreds of methods take 40 kB; all workspaces share it. */
+const webClients = new LRUCache<string, WebClient>({
+  max: 10,
+  memoMethod: (slackApiUrl) =>
+    new WebClient(undefined, {
+      ...webClientOptions(slackApiUrl),
+      maxRequestConcurrency: Number.POSITIVE_INFINITY,
+      logger: createSlackLogger(() => inFlight.getStore()?.log, true),
+      fetch: sendInFlight,
+    }),
+});
+
+const sendInFlight: FetchFunction = async (url, init = {}) => {
+  const request = inFlight.getStore();
+  if (request === undefined) throw new Error('A request was made outside SlackClient.call.');
+  assertLeaseHeld(request.method, request.guard);
+  const { token } = request.installation;
+  const authorization = token === '' ? {} : { authorization: `Bearer ${token}` };
+  request.isSent = true;
+  const headers = { ...init.headers, ...authorization };
+  const response = await sendText(url, { ...init, headers, signal: request.signal }, keptConnections);
+  request.status = response.status;
+  request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
+  noteScopes(request, response.headers.get('x-oauth-scopes')?.split(','));
+  return response;
+};
+
+/** Keeps which scopes an installation lacks, as each response says; undefined or none: this one does not. */
+export function noteScopes(
+  { installation, log }: Pick<SlackRequest, 'installation' | 'log'>,
+  granted: readonly string[] = [],
+): void {
+  const { workspace, missingScopes: before = [] } = installation;
+  if (granted.length === 0 || workspace === '') return;
+  const missing = missingScopes(granted);
+  installation.missingScopes = missing;
+  if (missing.length > 0 && missing.join() !== before.join())
+    log.error({ workspace, missing }, 'the app lacks scopes in this workspace; install it there again');
 }
 
 export interface Installation {
@@ -156,6 +180,8 @@ export interface Installation {
   enterprise?: string | undefined;
   /** The token belongs to the organisation: calls name their workspace. */
   isOrgToken?: boolean | undefined;
+  /** The scopes of the manifest that the token lacks, as far as Slack has said. */
+  missingScopes?: readonly string[];
 }
 
 /** A client of which only the token is known. Without one, calls carry the app's own credentials. */
@@ -200,12 +226,13 @@ export function webClientOptions(slackApiUrl: string) {
  * Passes the log lines of Slack's packages on to ours. Drops debug lines, which contain people's messages. `isQuiet`: warnings and
  * errors become debug lines, for clients whose failures we log ourselves.
  */
-export function createSlackLogger(log: Logger, isQuiet = false): SlackLogger {
+export function createSlackLogger(log: Logger | (() => Logger | undefined), isQuiet = false): SlackLogger {
   const drop = () => undefined;
+  const current = () => (typeof log === 'function' ? log() : log);
   const passOn =
     (level: 'debug' | 'warn' | 'error') =>
     (...parts: unknown[]) =>
-      log[isQuiet ? 'debug' : level]({ parts: parts.map(String) }, 'Slack package');
+      current()?.[isQuiet ? 'debug' : level]({ parts: parts.map(String) }, 'Slack package');
   return {
     debug: drop,
     info: passOn('debug'),

@@ -8,6 +8,7 @@ import {
   anyResponseSchema,
   clientForToken,
   type Installation,
+  noteScopes,
   type SlackClientOptions,
 } from './slack-client.ts';
 
@@ -40,18 +41,21 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
   const { token } = options;
   const client = clientForToken(token, options);
   const response = await retryTransient(() => client.call('auth.test', {}, { schema: authTestSchema }));
+  const installation = {
+    workspace: response.team_id,
+    token,
+    botUser: response.user_id,
+    botId: response.bot_id,
+    enterprise: response.enterprise_id,
+  };
+  const scopes = response.response_metadata?.scopes ?? [];
+  noteScopes({ installation, log: options.log }, scopes);
   return {
-    installation: {
-      workspace: response.team_id,
-      token,
-      botUser: response.user_id,
-      botId: response.bot_id,
-      enterprise: response.enterprise_id,
-    },
+    installation,
     name: response.team ?? response.team_id,
     url: response.url ?? '',
     appId: response.app_id,
-    scopes: response.response_metadata?.scopes ?? [],
+    scopes,
   };
 }
 

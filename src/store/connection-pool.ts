@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { type DatabaseClientClass, isConnectionLost, isConnectionUseless } from './database-client.ts';
-import { connectionError, isOutdatedPlan, toStoreError } from './errors.ts';
+import { connectionError, isDiskFull, isOutdatedPlan, toStoreError } from './errors.ts';
 
 /** The server ends a statement this long (ms) before we would drop its connection, where it still can. */
 const SERVER_HEAD_START_MS = 500;
@@ -28,6 +28,8 @@ export interface ConnectionPoolOptions {
   isPooled?: boolean;
   /** Called when a connection that stands proves useless: the others may be, too. */
   onUseless?: () => void;
+  /** Called when a statement fails because the server's disk is full. */
+  onDiskFull?: () => void;
   log: Logger;
 }
 
@@ -126,6 +128,7 @@ class PooledConnection implements PostgresPoolClient {
     try {
       return await withCurrentPlan(() => this.#client.query<Row>(statement()));
     } catch (error) {
+      if (isDiskFull(error)) this.#options.onDiskFull?.();
       const isUseless = isConnectionUseless(error);
       if (isUseless) this.#options.onUseless?.();
       if (!isUseless && !isConnectionLost(this.#client, error)) throw toStoreError(error);

@@ -47,6 +47,8 @@ const DEFAULT_CONNECTIONS = 9;
 const TIMEOUT_MS = { turns: 8_000, acknowledgements: 2_500, leases: 2_500 };
 /** How long the search for trouble may take (ms): a probe must not hang. */
 const TROUBLE_TIMEOUT_MS = 2_000;
+/** How long the disk counts as full after a statement has lacked room (ms): longer than the pauses between tries. */
+const DISK_FULL_MS = 20_000;
 
 /**
  * Opens the database and brings its tables up to date.
@@ -64,6 +66,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const DirectClient =
     directUrl === undefined ? Client : databaseClientClass(DatabaseAddresses.ofUrl(directUrl));
   const pools: ConnectionPool[] = [];
+  let diskFullUntil = 0;
   const openPool = (use: keyof typeof TIMEOUT_MS, max: number) => {
     const pool = new ConnectionPool({
       name: `taskthread ${use}`,
@@ -71,6 +74,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       timeoutMs: isCommand ? undefined : TIMEOUT_MS[use],
       Client,
       isPooled,
+      onDiskFull: () => {
+        diskFullUntil = performance.now() + DISK_FULL_MS;
+      },
       onUseless: () => {
         for (const each of pools) each.dropIdle();
       },
@@ -101,7 +107,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     leaseKysely: kyselyOn(leasePool),
     openOwnPool,
     createClient: (config) => new Client(config),
-    findTrouble: () => findTrouble(leasePool),
+    findTrouble: async () =>
+      performance.now() < diskFullUntil ? 'its disk is full' : await findTrouble(leasePool),
     async close() {
       closed ??= Promise.all(pools.map((each) => each.end()));
       await closed;

@@ -37,6 +37,11 @@ const TIMEOUT_SQLSTATES = /^(57014|55P03|25P0[34])/;
 const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
 const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
 
+/** Whether the server lacks room on its disk. */
+export function isDiskFull(error: unknown): boolean {
+  return DISK_FULL_CODES.test(errorCode(error) ?? '');
+}
+
 /** Of Node and OpenSSL, and of `pg` for a server without TLS. */
 const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL/;
 
@@ -53,8 +58,7 @@ export function toStoreError(error: unknown): unknown {
   const reason = error.message;
   const storeError = (kind: StoreErrorCode, message: string) =>
     new StoreError(kind, message, { cause: error });
-  if (DISK_FULL_CODES.test(code))
-    return storeError('disk_full', 'The disk of the database is full: free some space.');
+  if (isDiskFull(error)) return storeError('disk_full', 'The disk of the database is full: free some space.');
   if (ACCESS_DENIED_SQLSTATES.test(code))
     return storeError(
       'denied',

@@ -24,7 +24,7 @@ function openBuffer(options: Partial<EventBufferOptions> = {}) {
         database.written.push(`${thread} ${ts}`);
       },
     });
-  return { database, send };
+  return { buffer, database, send };
 }
 
 /** Sends an event to a buffer, one for each thread; `tries` counts how often each is written. */
@@ -41,6 +41,35 @@ function openCountingBuffer<Thread extends string>(tries: Record<Thread, number>
       },
     });
 }
+
+describe('it is trouble that no event is written', () => {
+  test('once the events of two threads have failed for a while, until one is written', async () => {
+    const { buffer, database, send } = openBuffer({ troubleMs: 100 });
+    await expect(send('one', '1.000000')).rejects.toBe(unavailable);
+    await sleep(150);
+    expect(buffer.trouble).toBeUndefined();
+    await expect(send('other', '2.000000')).rejects.toBe(unavailable);
+    expect(buffer.trouble).toBe('no event was recorded for 0 s (StoreError: gone)');
+    database.isAway = false;
+    await waitFor(() => expect(database.written).toHaveLength(2));
+    expect(buffer.trouble).toBeUndefined();
+    database.isAway = true;
+    for (const thread of ['one', 'other']) await expect(send(thread, '3.000000')).rejects.toBe(unavailable);
+    expect(buffer.trouble).toBeUndefined();
+  });
+
+  test('but not that those of two threads fail while others are written', async () => {
+    const { buffer, database, send } = openBuffer({ troubleMs: 100 });
+    for (const thread of ['one', 'other']) await expect(send(thread, '1.000000')).rejects.toBe(unavailable);
+    const write = async () => void database.written.push('fine');
+    for (let at = 0; at < 8; at += 1) {
+      await sleep(30);
+      const recordLoss = async () => undefined;
+      await buffer.write({ id: `${at}`, thread: 'fine', ts: '1.000000', size: () => 1, recordLoss, write });
+      expect(buffer.trouble).toBeUndefined();
+    }
+  });
+});
 
 describe('events that the database cannot take', () => {
   test('are written in the order of their ts once it is back, before newer ones of their thread', async () => {

@@ -9,7 +9,7 @@ import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import type { CheckTools } from '../../src/operate/checks/check-result.ts';
 import { formatResult, runChecks } from '../../src/operate/doctor.ts';
-import { REQUIRED_SCOPES } from '../../src/slack/app-manifest.ts';
+import { REQUIRED_SCOPES } from '../../src/slack/scopes.ts';
 import { Keyring } from '../../src/store/workspaces/encryption.ts';
 import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';

@@ -71,6 +71,8 @@ describe('the HTTP server', () => {
   test('/readyz stays 200 and reports when the service rejects the key', async () => {
     const telemetry = new Telemetry(silentLog).watch({
       stats: () => Promise.reject(new Error('no database here')),
+      findTrouble: async () => undefined,
+      missingScopes: () => [],
       heldThreads: () => 0,
       rejectedSettings: () => [],
       deafWorkspaces: () => 0,
@@ -91,10 +93,19 @@ describe('the HTTP server', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({
       ready: true,
+      startedAt: expect.stringMatching(/Z$/),
+      requestsRejectedAt: {},
+      slackThrottledAt: {},
+      missingScopes: {},
       database: true,
       draining: false,
       lastEventAt: expect.stringMatching(/^\d{4}-/),
-      service: { ok: false, lastAnswerAt: expect.stringMatching(/^\d{4}-/), lastStatus: 401 },
+      service: {
+        ok: false,
+        lastAnswerAt: expect.stringMatching(/^\d{4}-/),
+        lastStatus: 401,
+        lastSeconds: 0.001,
+      },
       deafWorkspaces: 0,
       ownRefused: { token: 0, key: 0 },
     });

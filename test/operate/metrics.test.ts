@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import perfHooks from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Telemetry } from '../../src/operate/telemetry.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -13,11 +15,13 @@ const figures = {
 };
 const sources = {
   stats: async () => figures,
+  findTrouble: async (): Promise<string | undefined> => undefined,
   heldThreads: () => 4,
   deafWorkspaces: () => 1,
   slackConnections: () => ({ live: 1, allowed: 2 }),
   rejectedSettings: () => ['AGENT_API_KEY'],
   rejectedWorkspaceCredentials: () => ({ token: 0, key: 2 }),
+  missingScopes: () => ['users:read', 'files:read', 'users:read'],
 };
 
 test('the metrics report waiting messages, running threads, refused permits and rejected credentials', async () => {
@@ -47,6 +51,7 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'slack_permits_total{limit="chat.postMessage",outcome="granted"} 1',
     'credential_refused{setting="AGENT_API_KEY"} 1',
     'own_credentials_refused{kind="key"} 2',
+    'missing_scopes{scope="users:read"} 2',
   ])
     expect(text).toContain(`taskthread_${line}\n`);
 });
@@ -87,6 +92,23 @@ test('the calls of a service have few series, whatever it responds', async () =>
   expect(lines).toContain(
     'taskthread_service_calls_total{endpoint="GET /projects",status="none",account="settings"} 1',
   );
+});
+
+test('a database that answers and takes no writes is down', async () => {
+  let trouble: string | undefined;
+  const metrics = new Telemetry(silentLog).watch({ ...sources, findTrouble: async () => trouble });
+  expect((await metrics.scrape()).text).toContain('taskthread_database_up 1\n');
+  trouble = 'its disk is full';
+  expect((await metrics.scrape()).text).toContain('taskthread_database_up 0\n');
+});
+
+test('the metrics tell how much memory the process may take, and its heap', async () => {
+  const { text } = await new Telemetry(silentLog).watch(sources).scrape();
+  const limit = (of: string) =>
+    Number(text.split(`taskthread_memory_limit_bytes{of="${of}"} `)[1]?.split('\n')[0]);
+  expect(limit('process')).toBeGreaterThan(process.memoryUsage.rss());
+  expect(limit('process')).toBeLessThanOrEqual(totalmem());
+  expect(limit('heap')).toBe(getHeapStatistics().heap_size_limit);
 });
 
 test.each([

@@ -49,6 +49,7 @@ test.each([
   ['docs/operations.md', 2_300],
   ['docs/troubleshooting.md', 3_500],
   ['docs/operator-troubleshooting.md', 2_000],
+  ['docs/alerts.md', 1_000],
 ])('a reader gets through %s: it has at most %i words', (page, limit) => {
   expect((pages.get(page) ?? '').trim().split(/\s+/).length).toBeLessThanOrEqual(limit);
 });

@@ -60,11 +60,13 @@ async function metricNames(): Promise<string[]> {
       ...{ waiting: 0, oldestWaitingSeconds: 0, turns: {}, feedback: { good: 0, bad: 0 } },
       renewals: { due: 0, late: 0 },
     }),
+    findTrouble: async () => undefined,
     heldThreads: () => 0,
     deafWorkspaces: () => 0,
     slackConnections: () => undefined,
     rejectedSettings: () => [],
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
+    missingScopes: () => [],
   });
   const { text } = await metrics.scrape();
   return [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name);
@@ -88,12 +90,10 @@ test('each panel has an id of its own', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('docs/operator-troubleshooting.md says for each alert what to do, and for no other', () => {
-  const [, section = ''] = /## Alerts\n([\s\S]*?)\n## /.exec(read('docs/operator-troubleshooting.md')) ?? [];
-  const rows = [...section.matchAll(/^\| `(Taskthread\w+)` \|/gm)].map(([, name]) => name);
+test('docs/alerts.md says for each alert what to do, and for no other', () => {
+  const rows = [...read('docs/alerts.md').matchAll(/^\| `(Taskthread\w+)` \|/gm)].map(([, name]) => name);
   expect(rows).toEqual(alerts.map(({ alert }) => alert));
-  for (const { annotations } of alerts)
-    expect(annotations.runbook_url).toMatch(/\/docs\/operator-troubleshooting\.md#alerts$/);
+  for (const { annotations } of alerts) expect(annotations.runbook_url).toMatch(/\/docs\/alerts\.md$/);
 });
 
 test('the alerts for the service count only the account of the settings', () => {
@@ -105,10 +105,22 @@ test('the alerts for the service count only the account of the settings', () => 
 /** Hours in which nothing is wrong: a value for each minute, in the notation of promtool. */
 const WELL: Readonly<Record<string, string>> = {
   'taskthread_build_info{instance="a",version="1.0.0"}': '1x600',
+  'process_start_time_seconds{instance="a"}': '100x600',
+  'process_start_time_seconds{instance="another program"}': '0+60x600',
+  'process_resident_memory_bytes{instance="a"}': '300x600',
+  'taskthread_memory_limit_bytes{instance="a",of="process"}': '768x600',
+  // It is collected every other minute.
+  'nodejs_heap_size_used_bytes{instance="a"}': '200 390 '.repeat(300),
+  'taskthread_memory_limit_bytes{instance="a",of="heap"}': '400x600',
   'taskthread_database_up{instance="a"}': '1x600',
   'taskthread_own_credentials_refused{kind="token"}': '0x600',
   'taskthread_token_renewals{state="due"}': '8000x600',
   'taskthread_token_renewals{state="late"}': '0x600',
+  'taskthread_own_credentials_refused{kind="key"}': '0x600',
+  // Anybody may send requests without a signature.
+  'taskthread_requests_rejected_total{reason="unsigned"}': '0+30x600',
+  'taskthread_requests_rejected_total{reason="clock"}': '0x600',
+  'taskthread_requests_rejected_total{reason="signature"}': '0+0.1x600',
   // The second process has no share of the connections.
   'taskthread_slack_connections{instance="a"}': '2x600',
   'taskthread_slack_connections_allowed{instance="a"}': '2x600',
@@ -129,6 +141,13 @@ const WELL: Readonly<Record<string, string>> = {
   'taskthread_slack_calls_total{method="chat.update",outcome="message_gone"}': '0+50x600',
   'taskthread_slack_throttled_total{method="chat.update"}': '0x600',
   'taskthread_service_calls_total{account="settings",status="200"}': '0+100x600',
+  'taskthread_service_call_seconds_bucket{account="settings",endpoint="GET /tasks",le="5"}': '0+100x600',
+  'taskthread_service_call_seconds_bucket{account="settings",endpoint="GET /tasks",le="30"}': '0+100x600',
+  'taskthread_service_call_seconds_bucket{account="settings",endpoint="GET /tasks",le="+Inf"}': '0+100x600',
+  // A message may be accepted as late as its run ends.
+  'taskthread_service_call_seconds_bucket{account="settings",endpoint="POST /messages",le="30"}': '0x600',
+  'taskthread_service_call_seconds_bucket{account="settings",endpoint="POST /messages",le="120"}': '0+9x600',
+  'taskthread_service_call_seconds_bucket{account="settings",endpoint="POST /messages",le="+Inf"}': '0+9x600',
   // A workspace's own service is that workspace's matter.
   'taskthread_service_calls_total{account="own",status="none"}': '0+100x600',
   'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.02x600',
@@ -138,13 +157,20 @@ const WELL: Readonly<Record<string, string>> = {
 /** What must be different for each alert; undefined: the series is missing. */
 const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
   TaskthreadDown: { 'taskthread_build_info{instance="a",version="1.0.0"}': undefined },
+  TaskthreadRestarting: { 'process_start_time_seconds{instance="a"}': '0+60x600' },
+  TaskthreadMemoryNearLimit: { 'process_resident_memory_bytes{instance="a"}': '720x600' },
   TaskthreadDatabaseDown: { 'taskthread_database_up{instance="a"}': '0x600' },
   TaskthreadCredentialRefused: { 'taskthread_credential_refused{setting="AGENT_API_KEY"}': '1x600' },
-  TaskthreadWorkspaceCredentialRefused: { 'taskthread_own_credentials_refused{kind="token"}': '2x600' },
   TaskthreadTokenRenewalsLate: { 'taskthread_token_renewals{state="late"}': '2x600' },
+  TaskthreadWorkspaceTokenRefused: { 'taskthread_own_credentials_refused{kind="token"}': '2x600' },
+  TaskthreadWorkspaceKeyRefused: { 'taskthread_own_credentials_refused{kind="key"}': '2x600' },
+  TaskthreadScopeMissing: { 'taskthread_missing_scopes{scope="users:read"}': '1x600' },
+  TaskthreadRequestsRejected: {
+    'taskthread_requests_rejected_total{reason="signature"}': '0+2x600',
+  },
   TaskthreadSlackDisconnected: { 'taskthread_slack_connections{instance="a"}': '0x600' },
   TaskthreadDeafWorkspace: { taskthread_deaf_workspaces: '1x600' },
-  TaskthreadNoEvents: { 'taskthread_events_total{kind="message",outcome="admitted"}': '7x600' },
+  TaskthreadNoEvents: { 'taskthread_events_total{kind="message",outcome="admitted"}': '0+1x1700 1700x180' },
   TaskthreadTurnsWaiting: { taskthread_oldest_waiting_seconds: '9000x600' },
   TaskthreadTurnsFailing: { 'taskthread_turns_ended_total{outcome="failed"}': '0+5x600' },
   TaskthreadFirstReplySlow: { 'taskthread_first_visible_seconds_bucket{le="30"}': '0+9x600' },
@@ -156,6 +182,9 @@ const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefine
   TaskthreadServiceFailing: {
     'taskthread_service_calls_total{account="settings",status="none"}': '0+20x600',
   },
+  TaskthreadServiceSlow: {
+    'taskthread_service_call_seconds_bucket{account="settings",endpoint="GET /tasks",le="5"}': '0x600',
+  },
   TaskthreadRetentionFailing: { 'taskthread_retention_failures_total{step="messages"}': '0+1x600' },
   TaskthreadEventLoopBlocked: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.8x600' },
 };
@@ -165,21 +194,27 @@ const EVENTS_BY_HTTP = {
   'taskthread_slack_connections_allowed{instance="a"}': '0x600',
 };
 
-/** After midnight: promtool's clock begins on Thursday, 1970-01-01. */
-const NIGHT = '3h';
-const WORKING_HOURS = '9h';
+/** When each alert is looked for. */
+const AT = '3h';
 
-function scenario(
-  name: string,
-  changes: Readonly<Record<string, string | undefined>>,
-  firing: string[],
-  at: string,
-) {
+interface Scenario {
+  name: string;
+  changes: Readonly<Record<string, string | undefined>>;
+  firing: readonly string[];
+  at?: string;
+  /** How many values each series has, and the time from one to the next. */
+  values?: number;
+  interval?: string;
+}
+
+function scenario({ name, changes, firing, at = AT, values = 600, interval = '1m' }: Scenario) {
   const series = Object.entries({ ...WELL, ...changes });
   return {
     name,
-    interval: '1m',
-    input_series: series.flatMap(([key, values]) => (values === undefined ? [] : [{ series: key, values }])),
+    interval,
+    input_series: series.flatMap(([key, all]) =>
+      all === undefined ? [] : [{ series: key, values: all.replaceAll('x600', `x${values}`) }],
+    ),
     promql_expr_test: [
       {
         expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
@@ -189,6 +224,28 @@ function scenario(
     ],
   };
 }
+
+/** Ten days with a value each half hour: events all day, but none from midnight to six, and none on the weekend. */
+const TEN_DAYS = { values: 480, interval: '30m' };
+const EVENTS = 'taskthread_events_total{kind="message",outcome="admitted"}';
+/** promtool's clock begins on Thursday, 1970-01-01. */
+const WEEK = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** The count of events each half hour of ten days; none arrives after `hours`. */
+function eventsUntil(hours: number): string {
+  let count = 0;
+  const values = Array.from({ length: TEN_DAYS.values }, (_, at) => {
+    const hour = at / 2;
+    const isQuiet = ['Sat', 'Sun'].includes(WEEK[Math.floor(hour / 24)] ?? '') || hour % 24 < 6;
+    if (hour < hours && !isQuiet) count += 5;
+    return count;
+  });
+  return values.join(' ');
+}
+
+const NO_EVENTS = 'TaskthreadNoEvents';
+/** In the first week, there must be events of the day before. */
+const FROM_DAY_TWO = { at: '31h', values: 1_900 };
 
 test('each alert has its trouble', () => {
   expect(Object.keys(TROUBLE)).toEqual(alerts.map(({ alert }) => alert));
@@ -205,18 +262,78 @@ describe.skipIf(!hasPromtool)('Prometheus', () => {
     return stdout;
   }
 
+  async function expectSuccess(tests: readonly unknown[], evaluation_interval: string): Promise<void> {
+    const content = { rule_files: [path(ALERTS)], evaluation_interval, tests };
+    expect(await promtool(['test', 'rules'], content)).toContain('SUCCESS');
+  }
+
   test('raises each alert in its trouble and no other, and none while all is well', async () => {
     const tests = [
-      scenario('all is well', {}, [], WORKING_HOURS),
-      scenario('events by HTTP', EVENTS_BY_HTTP, [], WORKING_HOURS),
-      scenario('silence at night', TROUBLE.TaskthreadNoEvents ?? {}, [], NIGHT),
+      scenario({ name: 'all is well', changes: {}, firing: [] }),
+      scenario({ name: 'events by HTTP', changes: EVENTS_BY_HTTP, firing: [] }),
       ...Object.entries(TROUBLE).map(([alert, changes]) =>
-        scenario(alert, changes, [alert], alert === 'TaskthreadNoEvents' ? WORKING_HOURS : NIGHT),
+        scenario({ name: alert, changes, firing: [alert], ...(alert === NO_EVENTS && FROM_DAY_TWO) }),
       ),
     ];
-    const content = { rule_files: [path(ALERTS)], evaluation_interval: '5m', tests };
-    const said = await promtool(['test', 'rules'], content);
-    expect(said).toContain('SUCCESS');
+    await expectSuccess(tests, '5m');
+  });
+
+  test('misses events at any hour at which there were some before, and not in the quiet of each week', async () => {
+    const of = (name: string, lastHour: number, at: string, isMissed = true) =>
+      scenario({
+        name,
+        changes: { [EVENTS]: eventsUntil(lastHour) },
+        firing: isMissed ? [NO_EVENTS] : [],
+        at,
+        ...TEN_DAYS,
+      });
+    await expectSuccess(
+      [
+        of('a quiet night', 240, '172h', false),
+        of('a quiet Saturday', 240, '230h', false),
+        of('an evening in Europe, which is the morning of others', 7 * 24 + 19, `${7 * 24 + 22}h`),
+        of('a whole day, seen in the night after it', 7 * 24, `${8 * 24 + 4}h`),
+      ],
+      '30m',
+    );
+  });
+
+  test.each([
+    ['TaskthreadRestarting', { 'process_start_time_seconds{instance="a"}': '100x60 160+60x540' }, 4],
+    ['TaskthreadDatabaseDown', { 'taskthread_database_up{instance="a"}': '1x60 0x540' }, 3],
+    ['TaskthreadScopeMissing', { 'taskthread_missing_scopes{scope="users:read"}': '_x60 1x540' }, 4],
+    [
+      'TaskthreadWorkspaceTokenRefused',
+      { 'taskthread_own_credentials_refused{kind="token"}': '0x60 1x540' },
+      7,
+    ],
+    [
+      'TaskthreadRequestsRejected',
+      { 'taskthread_requests_rejected_total{reason="clock"}': '0x60 1+1x540', [EVENTS]: '0+1x60 60x540' },
+      8,
+    ],
+    [
+      'TaskthreadSlackThrottled',
+      { 'taskthread_slack_throttled_total{method="chat.update"}': '0x60 2+2x540' },
+      5,
+    ],
+    [
+      'TaskthreadServiceSlow',
+      {
+        'taskthread_service_call_seconds_bucket{account="settings",endpoint="GET /tasks",le="5"}':
+          '0+100x60 6000x540',
+      },
+      10,
+    ],
+  ] as const)('raises %s soon after its trouble begins', async (alert, changes, minutes) => {
+    const began = { name: alert, changes };
+    await expectSuccess(
+      [
+        scenario({ ...began, firing: [], at: '60m' }),
+        scenario({ ...began, firing: [alert], at: `${60 + minutes}m` }),
+      ],
+      '1m',
+    );
   });
 
   test('understands what the dashboard asks', async () => {

@@ -9,10 +9,10 @@ import {
   manifestForHttp,
   manifestWithStep,
   mergeManifests,
-  REQUIRED_SCOPES,
 } from '../../slack/app-manifest.ts';
 import { SlackError } from '../../slack/errors.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
+import { missingScopes } from '../../slack/scopes.ts';
 import { clientForToken, type SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/tokens.ts';
 import { type Check, CheckFailed, type CheckTools, errorMessage, slackUnreachable } from './check-result.ts';
@@ -48,7 +48,7 @@ export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLAC
   const { name, scopes } = await accepted('SLACK_BOT_TOKEN', identified);
   yield `the bot is installed in ${name}`;
   const what = 'Slack scopes';
-  const missing = REQUIRED_SCOPES.filter((scope) => !scopes.includes(scope));
+  const missing = missingScopes(scopes);
   // Slack always reports them; a stand-in may not.
   if (scopes.length === 0) yield { what, ok: true, message: 'not reported by Slack' };
   else if (missing.length === 0) yield { what, ok: true, message: 'all that the manifest requests' };

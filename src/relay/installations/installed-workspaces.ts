@@ -122,6 +122,10 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     return refused.length + this.#leftOut.size;
   }
 
+  missingScopes(): readonly string[] {
+    return [...this.#entries.values()].flatMap(({ installation }) => installation.missingScopes ?? []);
+  }
+
   protected changedSince(sequence: number): Promise<InstalledWorkspace[]> {
     return this.#deps.store.installations.changedSince(sequence);
   }
@@ -290,4 +294,6 @@ export interface WorkspaceRegistry {
   tokenRefusedSince(): Date | undefined;
   /** How many workspaces' own tokens Slack refuses, or cannot be decrypted. */
   refusedOwnTokenCount(): number;
+  /** The scopes that the app lacks, as far as Slack has said: as often as workspaces lack them. */
+  missingScopes(): readonly string[];
 }

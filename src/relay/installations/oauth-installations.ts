@@ -1,4 +1,5 @@
 import type { CredentialGate } from '../../calls/credential-gate.ts';
+import type { Installation } from '../../slack/slack-client.ts';
 import { slackTokens, type TokenIdentity } from '../../slack/tokens.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/encryption.ts';
@@ -118,11 +119,17 @@ export async function openRegistry(
   await store.workspaces.put({ workspace, name, bot_user_id: botUser, bot_id: botId });
   const gate = tokenGateFor(undefined);
   const client = createWorkspaceClient(installation, workspaceOptions, gate);
-  return { registry: singleWorkspace(workspace, client, gate), oauthInstallations: undefined };
+  const registry = singleWorkspace(installation, client, gate);
+  return { registry, oauthInstallations: undefined };
 }
 
 /** The registry of the one workspace whose token is in the settings. */
-function singleWorkspace(id: string, client: WorkspaceClient, gate: CredentialGate): WorkspaceRegistry {
+function singleWorkspace(
+  installation: Installation,
+  client: WorkspaceClient,
+  gate: CredentialGate,
+): WorkspaceRegistry {
+  const { id } = client;
   const workspace = (asked: string) => (asked === id ? client : undefined);
   return {
     ids: () => [id],
@@ -132,5 +139,6 @@ function singleWorkspace(id: string, client: WorkspaceClient, gate: CredentialGa
     find: async (query) => workspace(query.workspace),
     tokenRefusedSince: () => gate.refusedSince,
     refusedOwnTokenCount: () => 0,
+    missingScopes: () => installation.missingScopes ?? [],
   };
 }

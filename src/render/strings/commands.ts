@@ -55,6 +55,7 @@ export const command = {
   untitled: 'Getting started',
   since: (ms: number) => `for ${formatDuration(ms)}`,
   unavailable: "That didn't work just now. Please try again in a moment.",
+  installAgain: 'Slack no longer lets me do that here. Ask an admin to install me again.',
   tooLate: "That took too long, and Slack can't open the window anymore. Please try again.",
 } as const;
 

@@ -233,7 +233,8 @@ export const channelSettingsRefused = {
   outsider: 'Only people in the channel can change its settings.',
   hidden:
     "I can't see who is in this channel, so I can't show its settings. If I'm not in it, invite me and try again.",
-  unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
+  unknown:
+    "Slack can't tell me who you are right now. Try again in a moment, or ask an admin to install me again.",
 } as const;
 
 export const channelSettingsFailed = {

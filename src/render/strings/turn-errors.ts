@@ -117,7 +117,7 @@ export const noAccess = {
     "You don't have access to this agent here. A workspace admin, or a full member in this channel, can let you in.",
 } as const;
 export const personUnknown =
-  "Slack didn't tell me who you are, so I didn't send your message. Please send it again in a moment.";
+  "Slack didn't tell me who you are, so I didn't send your message. Send it again, or ask an admin to install me again.";
 export const messageUnread =
   "Slack doesn't let me read your message, so I didn't send it. Please post it again with a mention of me.";
 export const repliesUnread =
@@ -168,7 +168,8 @@ export const controlRefused = {
   direct: 'Only the person in this direct conversation with me can do that.',
   outsider: 'Only people in this channel can do that.',
   hidden: "Slack doesn't tell me who is in this channel, so I can't do that for you.",
-  unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
+  unknown:
+    "Slack can't tell me who you are right now. Try again in a moment, or ask an admin to install me again.",
 } as const;
 
 /** A quota is used up; `waitMs` is the time until it has room, null if that is when a task ends. */

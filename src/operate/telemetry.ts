@@ -110,10 +110,8 @@ export class Telemetry {
     metrics.gauge('deaf_workspaces', () => sources.deafWorkspaces());
     metrics.gauge('slack_connections', () => sources.slackConnections()?.live ?? 0);
     metrics.gauge('slack_connections_allowed', () => sources.slackConnections()?.allowed ?? 0);
-    metrics.gauge('database_up', async () => {
-      const [read, trouble] = await Promise.all([stats(), sources.findTrouble()]);
-      return read === undefined || trouble !== undefined ? 0 : 1;
-    });
+    const isUp = async () => (await sources.findTrouble()) === undefined && (await stats()) !== undefined;
+    metrics.gauge('database_up', async () => ((await isUp()) ? 1 : 0));
     metrics.gauge('messages_waiting', async () => (await stats())?.waiting);
     metrics.gauge('oldest_waiting_seconds', async () => (await stats())?.oldestWaitingSeconds);
     metrics.gauge('token_renewals', async () => (await stats())?.renewals, 'state');
@@ -156,7 +154,6 @@ export class Telemetry {
     this.#slackThrottled.inc({ method });
   };
 
-  /** A request to the address for Slack's was rejected. */
   readonly onRequestRejected = (reason: string): void => {
     this.#requestsRejectedAt[reason] = new Date();
     this.#requestsRejected.inc({ reason });

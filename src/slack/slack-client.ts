@@ -150,15 +150,12 @@ const sendInFlight: FetchFunction = async (url, init = {}) => {
   const response = await sendText(url, { ...init, headers, signal: request.signal }, keptConnections);
   request.status = response.status;
   request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
-  noteScopes(request, response.headers.get('x-oauth-scopes')?.split(','));
+  noteScopes(request.installation, request.log, response.headers.get('x-oauth-scopes')?.split(','));
   return response;
 };
 
 /** Keeps which scopes an installation lacks, as each response says; undefined or none: this one does not. */
-export function noteScopes(
-  { installation, log }: Pick<SlackRequest, 'installation' | 'log'>,
-  granted: readonly string[] = [],
-): void {
+export function noteScopes(installation: Installation, log: Logger, granted: readonly string[] = []): void {
   const { workspace, missingScopes: before = [] } = installation;
   if (granted.length === 0 || workspace === '') return;
   const missing = missingScopes(granted);

@@ -41,18 +41,13 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
   const { token } = options;
   const client = clientForToken(token, options);
   const response = await retryTransient(() => client.call('auth.test', {}, { schema: authTestSchema }));
-  const installation = {
-    workspace: response.team_id,
-    token,
-    botUser: response.user_id,
-    botId: response.bot_id,
-    enterprise: response.enterprise_id,
-  };
-  const scopes = response.response_metadata?.scopes ?? [];
-  noteScopes({ installation, log: options.log }, scopes);
+  const { team_id: workspace, user_id: botUser, bot_id: botId, enterprise_id: enterprise } = response;
+  const installation = { workspace, token, botUser, botId, enterprise };
+  const { scopes = [] } = response.response_metadata ?? {};
+  noteScopes(installation, options.log, scopes);
   return {
     installation,
-    name: response.team ?? response.team_id,
+    name: response.team ?? workspace,
     url: response.url ?? '',
     appId: response.app_id,
     scopes,

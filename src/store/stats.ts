@@ -19,11 +19,11 @@ export interface Stats {
   renewals: { due: number; late: number };
 }
 
+type Waiting = Pick<Stats, 'waiting' | 'oldestWaitingSeconds'>;
+
 /** Counts messages, turns, ratings and renewals for operators, on partial indexes. */
 export async function readStats(db: Kysely<Tables>): Promise<Stats> {
-  const counts = await sql<
-    Pick<Stats, 'waiting' | 'oldestWaitingSeconds'> & Stats['feedback'] & Stats['renewals']
-  >`
+  const counts = await sql<Waiting & Stats['feedback'] & Stats['renewals']>`
     select * from (
       select count(*) as waiting, coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as "oldestWaitingSeconds"
       from messages where state = 'waiting') as messages, (

@@ -135,7 +135,10 @@ async function readUsage(store: Store, client: pg.Client, { people, questions }:
 async function watchIdling(client: pg.Client, url: string, { workspaces, idleSeconds }: UpkeepScale) {
   const sandbox = await startInProcessSandbox({ log, oauth: true, databaseUrl: url });
   try {
-    const ids = Array.from({ length: workspaces }, (_, at) => `T${at}${randomUUID().slice(0, 8).toUpperCase()}`);
+    const ids = Array.from(
+      { length: workspaces },
+      (_, at) => `T${at}${randomUUID().slice(0, 8).toUpperCase()}`,
+    );
     const sealed = ids.map((id) => encryptTokens(keyring, id, { bot: { token: `xoxb-${id}` } }));
     await client.query(
       `insert into installations (workspace, is_enterprise_install, name, bot_user_id, bot_id, encrypted_tokens)

@@ -159,7 +159,12 @@ export const RUNS: readonly Run[] = [
         bar: { atMost: 120 },
       },
       none('renewals.refused', 'renewals of tokens that Slack refused'),
-      { field: 'forgetSeconds', what: 'forgetting a person with 30,000 messages', unit: 's', bar: { atMost: 10 } },
+      {
+        field: 'forgetSeconds',
+        what: 'forgetting a person with 30,000 messages',
+        unit: 's',
+        bar: { atMost: 10 },
+      },
       {
         field: 'usageSeconds',
         what: 'the usage of 60,000 people in a year, 600,000 questions',

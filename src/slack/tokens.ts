@@ -100,13 +100,6 @@ const tokenResponseSchema = z.looseObject({
   expires_in: z.number().positive(),
 });
 
-export interface RenewedToken {
-  token: string;
-  /** Valid once, for the next renewal. */
-  refreshToken: string;
-  expiresAt: Date;
-}
-
 /** Time limit of the call (ms): its answer holds the only refresh token that is valid then. */
 const RENEWAL_TIMEOUT_MS = 45_000;
 
@@ -130,6 +123,7 @@ async function renewToken({ clientId, clientSecret, ...options }: TokenRenewalOp
   const renewed = await client.call(RENEWAL_METHOD, args, { schema: tokenResponseSchema });
   return {
     token: renewed.access_token,
+    /** Valid once, for the next renewal. */
     refreshToken: renewed.refresh_token,
     expiresAt: new Date(requestedAt + renewed.expires_in * 1_000),
   };

@@ -56,7 +56,11 @@ export class TokenRotation extends Poller {
 
   /** Renews tokens that are due, and retries failed ones after their pause. Throws StoreError once those under way have ended. */
   async renewDue(): Promise<void> {
-    await this.#beginDue().finally(() => Promise.all(this.#running.values()));
+    try {
+      await this.#beginDue();
+    } finally {
+      await Promise.all(this.#running.values());
+    }
   }
 
   /** Begins nothing more, and waits until the renewals under way are saved. */

@@ -55,7 +55,7 @@ export class TurnRunner {
     const thread = { workspace: id, channel, thread_ts };
     const workspace = await findWorkspace(id);
     if (workspace === undefined) {
-      deps.log.warn({ ...thread }, 'there is no usable token for this workspace; the turn waits');
+      deps.log.debug({ ...thread }, 'there is no usable token for this workspace; the turn waits');
       return { inMs: LOOK_AGAIN_MS };
     }
     const lease = drainOnUninstall(jobLease, workspace.uninstalled);

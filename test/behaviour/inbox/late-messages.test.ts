@@ -94,7 +94,7 @@ describe('a message that arrives late, while a newer one is being sent,', async 
     expect(await known(scene, channel, earlier).state()).toBe('closed');
     expect(await known(scene, channel, message.ts).state()).toBe('waiting');
     const paused = await scene.until('the thread names the paused messages', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting')),
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message is waiting')),
     );
     await scene.slack.click({ person: scene.ada, channel, ts: paused.ts, actionId: 'send_paused' });
     await scene.finished(channel, message);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 import { WorkflowStepScene } from '../../support/workflow-step-scene.ts';
@@ -48,7 +49,7 @@ test('a workspace whose tokens cannot be decrypted waits for them, and no other 
   await scene.until('it is counted', isCounted(1));
   expect(linesOf('T2', 'decrypting the tokens')).toHaveLength(1);
 
-  /** A message that waits without a job: its process ended just after it had recorded it. */
+  /** A message that a process recorded before it ended. */
   const leaveWaiting = async ({ person, channel }: typeof ours) => {
     const said = slack.say({ person, channel, text: 'a question that waits' });
     const { teamId: workspace, ts, text } = said;
@@ -56,18 +57,14 @@ test('a workspace whose tokens cannot be decrypted waits for them, and no other 
     await store().threads.adopt(thread, { account_id: SETTINGS_ACCOUNT, user_id: person.id, ts });
     const words = { state: 'waiting', content: { text }, edited_ts: null } as const;
     await store().messages.add({ ...thread, ts }, { thread_ts: ts, user_id: person.id, ...words });
-    return () => scene.finished(channel, said);
+    await store().jobs.want({ ...thread, kind: JOB_KIND.turn, key: '' });
+    return { ends: () => scene.finished(channel, said), now: () => store().messages.get({ ...thread, ts }) };
   };
-  const [oursEnds, theirsEnds] = [await leaveWaiting(ours), await leaveWaiting(theirs)];
-  await scene.sandbox.restartBot();
-  await oursEnds();
-  expect(linesOf('T1', 'queued again')).not.toEqual([]);
-  expect(linesOf('T2', 'queued again')).toEqual([]);
-  expect(linesOf('T2', 'the turn waits')).toEqual([]);
+  const [answered, waiting] = [await leaveWaiting(ours), await leaveWaiting(theirs)];
+  await answered.ends();
+  expect(await waiting.now()).toMatchObject({ state: 'waiting' });
 
   await setTokens(tokens ?? '');
   await scene.until('its tokens are read', isCounted(0));
-  // Rather than wait for the next look at threads without a job.
-  await scene.sandbox.restartBot();
-  await theirsEnds();
+  await waiting.ends();
 });

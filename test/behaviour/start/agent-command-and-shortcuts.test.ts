@@ -194,7 +194,7 @@ describe.concurrent('the start form', () => {
       const text = starting.modalText(guest);
       return text.includes('access') && text;
     });
-    expect(shown).toContain('An admin of this workspace can let you in.');
+    expect(shown).toContain('can let you in.');
     expect(shown).not.toContain('your message');
   });
 

@@ -13,7 +13,7 @@ const maker: AgentScript = async (turn) => {
   for (const [at, name] of names.entries()) await turn.result(name, 'text/plain', `${name} ${at}\n`);
   turn.write('Here they are.');
 };
-const scene = await openAppScene({ agent: { script: maker }, settings: { WATCH_MINUTES: '0' } });
+const scene = await openAppScene({ agent: { script: maker }, limits: { watchMs: 0 } });
 const { slack } = scene;
 
 function modal(person: Person = scene.ada): string {

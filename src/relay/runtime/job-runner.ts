@@ -136,11 +136,12 @@ export class JobRunner {
     });
     this.#renewals.start();
     this.#leaseCheck = setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS);
+    this.runDue();
   }
 
-  /** Begins the jobs that are due. */
+  /** Begins the jobs that are due, once the runner has started. */
   runDue(): void {
-    this.#claims.pollNow();
+    if (this.#leaseCheck !== undefined) this.#claims.pollNow();
   }
 
   /** The database has answered what was asked at `since`. */

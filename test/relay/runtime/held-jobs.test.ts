@@ -255,6 +255,21 @@ describe('one process', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
+  test('runs nothing before it starts, and what is due then at once', async () => {
+    const jobs = new MemoryJobs();
+    jobs.add();
+    const ran = vi.fn<Run>(async () => 'done');
+    const stores = { store: { jobs }, leaseStore: { jobs } };
+    const runner = new JobRunner({ ...stores, log: silentLog, onRun: () => undefined });
+    runner.add(turnJobs({ run: ran }, 0));
+    ending.push(() => runner.stop());
+    runner.runDue();
+    await sleep(50);
+    expect(ran).not.toHaveBeenCalled();
+    runner.start();
+    await waitFor(() => expect(ran).toHaveBeenCalledOnce());
+  });
+
   test('a stop lets runs hand over, aborts the others, and releases every job', async () => {
     const ends: string[] = [];
     const run: Run = async ({ claim_id }, lease) => {

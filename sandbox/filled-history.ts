@@ -45,8 +45,8 @@ const STATEMENTS = [
       task_title, task_started_at, participant_ids, last_used_at, created_at)
     select workspace, channel, thread_ts, 'settings', person, thread_ts, 'prj_' || workspace || channel, 'tsk_' || thread,
       case when has_text then 'A question about a table' end, at, array[person], at, at from history`,
-  `${TURNS} insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, received_at)
-    select workspace, channel, ts, thread_ts, person, 'sent',
+  `${TURNS} insert into messages (workspace, channel, ts, thread_ts, said_ts, user_id, state, content, received_at)
+    select workspace, channel, ts, thread_ts, ts, person, 'sent',
       case when has_text then jsonb_build_object('text', repeat('What does this table say? ', 8)) end, asked_at from asked`,
   `${TURNS} insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, prompt, has_text, user_message_id,
       assistant_message_id, outcome, first_visible_at, settled_at, results_posted_at, finished_at, started_at)

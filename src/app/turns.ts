@@ -62,7 +62,7 @@ export function createTurns(
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
     onBlockRefused: telemetry.onBlockRefused,
-    onTaskStarted: (thread, title) => showTaskTitle({ workspace, log }, thread, title),
+    onTaskTitled: (thread, title) => showTaskTitle({ workspace, log }, thread, title),
   };
   const readRateFor = (account: string) => accounts.readRate(account);
   const runner = new TurnRunner({

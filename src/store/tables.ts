@@ -112,6 +112,7 @@ export interface Tables {
     channel: string;
     ts: SlackTs;
     thread_ts: SlackTs;
+    said_ts: SlackTs | null;
     user_id: string;
     state: MessageState;
     content: Json<'message_content'> | null;

@@ -148,6 +148,7 @@ const otherTexts = {
     'restOfReview',
     'ownServicePage.title',
     'asksAbout',
+    'asksAboutRoot',
     'instructionsSetBy',
     'withInstructions',
     'withoutInstructions',

@@ -9,8 +9,9 @@ import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { TaskStart, Turn } from '../../store/schema.ts';
+import type { Message, SlackTs, TaskStart, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 
 /** The turn whose question a form asks again in a new thread; undefined for other forms. */
 export async function firstTurn(
@@ -18,6 +19,36 @@ export async function firstTurn(
   { workspace, thread_ts, source_turn_id }: TaskStart,
 ): Promise<Turn | undefined> {
   return thread_ts === null && source_turn_id !== null ? turns.get(workspace, source_turn_id) : undefined;
+}
+
+/** The turn whose question a form asks again in its own thread, where the agent did not get it; undefined for other forms. */
+export async function refusedTurn(
+  { turns }: Pick<Store, 'turns'>,
+  { workspace, thread_ts, source_turn_id }: TaskStart,
+): Promise<Turn | undefined> {
+  return thread_ts !== null && source_turn_id !== null ? turns.get(workspace, source_turn_id) : undefined;
+}
+
+/** Our post that shows the question that a form asks again in its own thread; undefined where a person wrote that. */
+export async function ownPost(store: Store, start: TaskStart): Promise<SlackTs | undefined> {
+  const turn = await refusedTurn(store, start);
+  const question = turn && (await store.messages.get(messageKeyOf(turn)));
+  return question?.content?.choices === undefined ? undefined : (question.said_ts ?? undefined);
+}
+
+/** The question of an earlier thread that a form asks again; the root `own` that it replaces may have done so, too. */
+export async function firstQuestion(
+  store: Store,
+  start: TaskStart,
+  own: SlackTs | undefined,
+): Promise<Message | undefined> {
+  const { workspace, channel, thread_ts } = start;
+  const isRoot = thread_ts !== null && thread_ts === own;
+  const asked = isRoot
+    ? store.taskStarts.firstTurnOf({ workspace, channel, thread_ts })
+    : firstTurn(store, start);
+  const turn = await asked;
+  return turn && store.messages.get(messageKeyOf(turn));
 }
 
 /** The web address of a message; undefined where it is gone or Slack refuses to tell. Throws a SlackError. */

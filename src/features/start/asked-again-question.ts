@@ -4,14 +4,14 @@ import { messageContent } from '../../relay/runtime/incoming-message.ts';
 import type { SlackFile } from '../../slack/downloadable-files.ts';
 import { MessageGoneError } from '../../slack/errors.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
-import type { MessageContent, Turn } from '../../store/schema.ts';
+import type { Message, MessageContent, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 
 /** Longest reading of a question (ms): where the app is distributed, Slack lets it read once a minute. */
 const READ_TIMEOUT_MS = 75_000;
 
-/** A question as Slack has it now, and the turn that it was written for. */
+/** A question as Slack has it now, and the turn that sent it. */
 export interface WrittenQuestion {
   turn: Turn;
   content: MessageContent;
@@ -26,8 +26,9 @@ export async function readQuestion(
   workspace: WorkspaceClient,
   asked: Turn,
 ): Promise<WrittenQuestion | undefined> {
-  const { turn, fileIds } = await writtenTurn(store, asked);
-  const { channel, thread_ts: threadTs, message_ts: ts } = turn;
+  const { turn, message, fileIds, askers } = await writtenTurn(store, asked);
+  const { channel, thread_ts: threadTs } = turn;
+  const ts = message?.said_ts ?? turn.message_ts;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   let read: ThreadMessage | undefined;
   try {
@@ -37,28 +38,36 @@ export async function readQuestion(
   }
   if (read === undefined || read.subtype === 'tombstone') return undefined;
   const isPost = read.user === workspace.bot.userId;
-  const known = await store.messages.get(messageKeyOf(turn));
   // A post of ours may repeat the words of somebody who was forgotten. Its files may have been deleted since.
-  const content = isPost ? known?.content && { ...known.content, files: [] } : messageContent(read);
-  if (content == null || !known?.user_id) return undefined;
+  const content = isPost ? message?.content && { ...message.content, files: [] } : messageContent(read);
+  if (content == null || !message?.user_id) return undefined;
   // Files of a form, and those that were shared before the question, are not part of its message.
   const shared = new Set(sharedFiles(content).map(({ id }) => id));
   const ids = await store.uploads.slackFileIds(turn.workspace, fileIds);
   const looked = ids.filter((id) => !shared.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
   const isThere = (file: SlackFile | string): file is SlackFile =>
-    typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && file.user === turn.asked_by));
+    typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && askers.has(file.user)));
   const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');
   const files = [...own, ...(await Promise.all(looked)).filter(isThere)];
   return { turn, content: { ...content, files } };
 }
 
-/** The turn whose message was written in Slack, behind those of buttons and edits, and what files the service got for it. */
-async function writtenTurn({ turns }: Store, asked: Turn): Promise<{ turn: Turn; fileIds: string[] }> {
+/**
+ * The last turn that sent words of its own, behind those of buttons, with its message; and what files the service got, and who
+ * asked, for it and for those that it asked again.
+ */
+async function writtenTurn({ turns, messages }: Store, asked: Turn) {
   const fileIds: string[] = [];
+  const askers = new Set<string | undefined>();
+  let written: { turn: Turn; message: Message | undefined } | undefined;
   for (let turn = asked; ; ) {
     fileIds.push(...(turn.attached_file_ids ?? []));
+    askers.add(turn.asked_by);
+    const message = await messages.get(messageKeyOf(turn));
+    const hasWords = message !== undefined && message.said_ts !== null && message.resends_turn_id === null;
     const earlier = await turns.madeBy(turn);
-    if (earlier === undefined) return { turn, fileIds };
+    if (hasWords || earlier === undefined) written ??= { turn, message };
+    if (earlier === undefined) return { turn, message, ...written, fileIds, askers };
     turn = earlier;
   }
 }

@@ -1,5 +1,7 @@
 import { recordRefusal } from '../../relay/access/access-policy.ts';
 import { useDenial } from '../../relay/access/rights.ts';
+import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
+import { showAskedAgain } from '../../relay/controls/used-buttons.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import {
   blocksOf,
@@ -10,10 +12,12 @@ import {
 import { readableText } from '../../relay/reading/message-to-markdown.ts';
 import { tablesAmong, withoutTables, withTableFiles } from '../../relay/reading/pasted-tables.ts';
 import { verbatimBlock } from '../../relay/reading/rich-text-parser.ts';
+import { parseFlags } from '../../relay/reading/typed-choices.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
+import { inBackground } from '../../relay/runtime/poller.ts';
 import { mayHaveMoved } from '../../relay/runtime/retry-and-giving-up.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
 import { textOfCells } from '../../relay/sending/attachments.ts';
@@ -25,19 +29,24 @@ import { shortenShown, shownSize } from '../../render/markdown/shown-size.ts';
 import * as strings from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
+  MessageGoneError,
   PayloadRefusedError,
   SlackAuthError,
   SlackError,
   SlackRefusedError,
 } from '../../slack/errors.ts';
+import type { SlackMessage } from '../../slack/slack-message.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Job, MessageContent, TaskStart } from '../../store/schema.ts';
-import { firstTurn, linkTo, wantLinkBack } from './asked-again-links.ts';
+import type { Job, MessageContent, SlackTs, TaskStart } from '../../store/schema.ts';
+import { firstQuestion, firstTurn, linkTo, ownPost, refusedTurn, wantLinkBack } from './asked-again-links.ts';
 
 /** Whoever asks may not ask there any more; the message is `later` if Slack does not say. */
 class AskerRefused extends Error {}
 
-/** Posts each question from a form once; its task runs in the thread. One that cannot be posted goes back to its asker. */
+/**
+ * Shows each question from a form once in its thread, where its task runs: in a post, or where one of ours asked before. One
+ * that cannot be shown goes back to its asker.
+ */
 export function questionPosts(deps: RelayDeps): JobKind {
   const jobs: JobKind = {
     kind: JOB_KIND.taskStart,
@@ -64,21 +73,25 @@ export function questionPosts(deps: RelayDeps): JobKind {
   async function postOrReturn(start: TaskStart, job: Job, lease: Lease): Promise<JobOutcome> {
     const workspace = deps.workspace(start.workspace);
     if (workspace === undefined) return 'later';
-    const { channel } = start;
-    const attempt = (withTables: boolean) => {
+    const attempt = async (withTables: boolean) => {
+      const own = await ownPost(deps.store, start);
       const message = async () => {
         await throwIfRefused(start, lease);
-        return renderPost(workspace, start, withTables);
+        return renderPost(workspace, start, { withTables, own });
       };
-      const request = { channel, key: postKeyOf(start), kind: 'first', message } as const;
-      return postOnce(workspace, request, jobPostIntent(deps, job), lease);
+      if (own !== undefined && (await edit(workspace, start.channel, own, message)))
+        return { said_ts: own, ts: start.message_ts ?? own };
+      const place = { channel: start.channel, threadTs: start.thread_ts ?? undefined };
+      const request = { ...place, key: postKeyOf(start), kind: 'first', message } as const;
+      const ts = await postOnce(workspace, request, jobPostIntent(deps, job), lease);
+      return { said_ts: ts, ts };
     };
     try {
-      const ts = await attempt(true).catch((error) => {
+      const shown = await attempt(true).catch((error) => {
         if (error instanceof PayloadRefusedError) return attempt(false);
         throw error;
       });
-      await openThread(start, ts);
+      await openThread(start, shown);
     } catch (error) {
       if (error instanceof AskerRefused && error.message === 'later') return 'later';
       if (error instanceof SlackError && error.outcome === 'none') await deps.store.jobs.forgetIntent(job);
@@ -103,12 +116,18 @@ export function questionPosts(deps: RelayDeps): JobKind {
     throw new AskerRefused(why);
   }
 
-  async function renderPost(workspace: WorkspaceClient, start: TaskStart, withTables: boolean) {
-    const { channel, user_id, content } = start;
-    const { choices, about, step, ...own } = content ?? { text: '' };
+  /** The post with a question; `own` is the ts of the one whose place it takes. */
+  async function renderPost(
+    workspace: WorkspaceClient,
+    start: TaskStart,
+    { withTables, own }: { withTables: boolean; own: SlackTs | undefined },
+  ) {
+    const { channel, user_id, content, thread_ts } = start;
+    const { choices, about, step, ...said } = content ?? { text: '' };
     const botUser = workspace.bot.userId;
-    const question = parseMessage(own);
-    const quoted = about === undefined ? [] : [parseMessage(about)];
+    const question = parseMessage(said);
+    // People see the first message of its thread.
+    const quoted = about === undefined || about.ts === thread_ts ? [] : [parseMessage(about)];
     const scope = { people: workspace.people, channel };
     const names = await lookUpNames(scope, question, ...quoted);
     const wordsOf = (one: ParsedMessage) => readableText(one, names, botUser, withoutTables(blocksOf(one)));
@@ -116,35 +135,46 @@ export function questionPosts(deps: RelayDeps): JobKind {
     const shownTables = tables.filter(
       ({ rows, columns }) => withTables && rows.length <= MAX_TABLE_ROWS && columns <= MAX_TABLE_COLUMNS,
     );
-    const first = await firstTurn(deps.store, start);
+    const asked = parseFlags(wordsOf(question), deps.settings.supportedTaskOptions);
+    const first = await firstQuestion(deps.store, start, own);
     return questionPost({
-      firstLink: first && (await linkTo(workspace, { channel, ts: first.message_ts })),
+      firstLink: first && (await linkTo(workspace, { channel, ts: first.said_ts ?? first.ts })),
       person: step === undefined ? user_id : step.person,
       label: step && (step.label ?? strings.workflowStep.unnamed),
-      question: wordsOf(question),
+      question: asked.text,
       quote: quoted.map(wordsOf)[0],
-      choices: choices ?? {},
+      choices: choices ?? asked.choices,
       files: [...fileNamesOf(question), ...tables.map(({ file = '' }) => file)],
       tables: await Promise.all(shownTables.map((table) => textOfCells(scope, table))),
     });
   }
 
-  /** Makes the post's thread ours, with the question waiting in it. */
-  async function openThread(start: TaskStart, ts: string): Promise<void> {
+  /** Makes the question's thread ours, with the question waiting in it. */
+  async function openThread(
+    start: TaskStart,
+    { ts, said_ts }: { ts: SlackTs; said_ts: SlackTs },
+  ): Promise<void> {
     const { workspace, channel, user_id } = start;
     if (start.content === null) return;
     const { step: _, ...content } = start.content;
-    const thread = { workspace, channel, thread_ts: ts };
+    const thread = { workspace, channel, thread_ts: start.thread_ts ?? ts };
+    const refused = await refusedTurn(deps.store, start);
     await deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish(start, ts))) return;
       await store.threads.adopt(thread, { account_id: deps.accountOf(workspace), user_id, ts });
-      const row = { thread_ts: ts, user_id, state: 'waiting', content, edited_ts: null } as const;
-      if (await store.messages.add({ workspace, channel, ts }, row)) await deps.enqueue(trx, thread);
+      if (refused !== undefined) await store.turns.claimButton(refused, ts, start.message_ts);
+      const again = refused && { revises_turn_id: refused.id };
+      const row = { thread_ts: thread.thread_ts, said_ts, user_id, content, edited_ts: null, ...again };
+      if (await store.messages.add({ workspace, channel, ts }, { ...row, state: 'waiting' }))
+        await deps.enqueue(trx, thread);
       const first = await firstTurn(store, start);
       if (first !== undefined) await wantLinkBack(store, first, start, ts);
     });
-    deps.log.info({ workspace, channel, thread_ts: ts, start: start.id }, 'posted a question from a form');
+    deps.log.info({ ...thread, start: start.id }, 'posted a question from a form');
+    if (start.thread_ts !== null) refreshPausedNotice(deps, { workspace, channel, ts });
+    if (refused !== undefined)
+      inBackground(showAskedAgain(deps, refused), deps.log, 'could not take away a used button');
   }
 
   /** Sends a question back to its asker; keeps the text until that is done or impossible. Throws temporary failures. */
@@ -165,10 +195,29 @@ export function questionPosts(deps: RelayDeps): JobKind {
         deps.log.warn({ err: error, start: start.id }, 'could not return a question to its asker');
       }
     }
+    const { thread_ts, message_ts: ts } = start;
+    if (thread_ts !== null && ts !== null)
+      await deps.store.turns.releaseButton({ workspace: start.workspace, channel, thread_ts, ts });
     await deps.store.taskStarts.finish(start);
   }
 
   return jobs;
+}
+
+/** Edits a post of ours; false if it is gone. Throws other failures. */
+async function edit(
+  { posting }: WorkspaceClient,
+  channel: string,
+  ts: SlackTs,
+  render: () => Promise<SlackMessage>,
+): Promise<boolean> {
+  try {
+    await posting.editComplete({ channel, ts, render });
+    return true;
+  } catch (error) {
+    if (error instanceof MessageGoneError) return false;
+    throw error;
+  }
 }
 
 function postKeyOf({ id }: TaskStart): string {
@@ -180,6 +229,7 @@ function refusalReason(error: unknown): keyof typeof strings.questionRefusals | 
   if (error instanceof AskerRefused) return 'not_allowed';
   if (error instanceof ChannelGoneError)
     return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'unreachable';
+  if (error instanceof MessageGoneError) return 'gone';
   if (error instanceof PayloadRefusedError || error instanceof SlackRefusedError) return 'refused';
   return error instanceof SlackAuthError && !error.isInstallationDead ? 'unreachable' : undefined;
 }
@@ -212,7 +262,8 @@ export interface QuestionPostContent {
 /** The post whose thread a task starts in: a question from a form or a workflow, verbatim, for everyone to see. */
 export function questionPost(content: QuestionPostContent) {
   const { person, label, question, quote = '', choices, files, tables = [], firstLink } = content;
-  const asks = question === '' ? strings.asksAbout : strings.asks;
+  const asksAbout = quote === '' ? strings.asksAboutRoot : strings.asksAbout;
+  const asks = question === '' ? asksAbout : strings.asks;
   const name = label === undefined ? '' : shortenShown(neutralizePings(label), MAX_LABEL_CHARACTERS);
   const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
   const asker = [

@@ -4,12 +4,10 @@ import { within } from '../../calls/retries-and-waits.ts';
 import { certainClosingAt, openPlaces } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { useDenial } from '../../relay/access/rights.ts';
-import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
-import { showButtonUse } from '../../relay/controls/used-buttons.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
-import { misspeltFlag, parseFlags } from '../../relay/reading/typed-choices.ts';
+import { flagsOf, misspeltFlag, parseFlags } from '../../relay/reading/typed-choices.ts';
 import type {
   ChannelActor,
   FormHandlers,
@@ -17,16 +15,17 @@ import type {
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { inBackground } from '../../relay/runtime/poller.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
 import { inviteMe } from '../../relay/tasks/task-list.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
-import type { MessageContent, TaskChoices, TaskStart } from '../../store/schema.ts';
+import type { MessageContent, SlackTs, TaskChoices, Turn } from '../../store/schema.ts';
+import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalTrigger } from '../modals.ts';
+import { refusedTurn } from './asked-again-links.ts';
 import { offeredPrompts } from './offered-prompts.ts';
 import { verbatimContent } from './question-post.ts';
 import {
@@ -82,24 +81,32 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     const startedAt = performance.now();
     const openedThere = channel === submission.channel || channel === submission.from;
     const target = { channel, person, openedThere, source: start };
-    const refusal = await startRefusal(deps, workspace, target);
+    const refused = start && (await refusedTurn(store, start));
+    // Whoever opened the form could control the thread then.
+    const use = refused && { ...useOnTurn(refused, person, 'choose_again'), isInView: true };
+    const refusal =
+      (await startRefusal(deps, workspace, target)) ?? (use && (await controlRefusal(deps, use)));
     if (refusal !== undefined) return refusal;
     const values = await withPrompt(submission, channel);
     if (values === undefined) return strings.startForm.promptGone;
     const source = start?.source_content ?? null;
-    const content = messageOfForm(values, source, settings.supportedTaskOptions);
+    const written = messageOfForm(values, source, settings.supportedTaskOptions);
+    const asked = source && flagsOf(source, workspace.bot.userId, settings.supportedTaskOptions);
+    const content =
+      values.isTaskStarted === true ? withChoicesOfTask(written, asked?.choices ?? {}) : written;
+    if (content === undefined) return strings.startForm.choicesFixed;
     if (isEmptyMessage(content, workspace.bot.userId)) return strings.startForm.empty;
     const typed = values.question === undefined ? '' : content.text;
     const misspelt = misspeltFlag(typed, settings.supportedTaskOptions);
     if (misspelt !== undefined) return strings.unknownFlag(misspelt);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
-    if (start?.thread_ts != null) return addToThread(workspace, start, content, leftMs, submission.reply);
     const noPlace = await placeRefusal(workspace, channel, leftMs);
     if (noPlace !== undefined) return noPlace;
     const { id } = submission;
-    await store.taskStarts.send({ workspace: workspace.id, id, user_id: person, channel, content });
+    const question = { workspace: workspace.id, id, user_id: person, channel, content };
+    const answer = await send(question, refused, start?.message_ts);
     runDue();
-    return undefined;
+    return answer;
   }
 
   /** The values with the words of the chosen prompt before those that were typed; undefined if it is no longer offered. */
@@ -119,47 +126,15 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     return { ...values, question: `${prompt}\n\n${values.question ?? ''}`.trim() };
   }
 
-  async function addToThread(
-    workspace: WorkspaceClient,
-    start: TaskStart,
-    content: MessageContent,
-    leftMs: number,
-    reply: string | undefined,
-  ): Promise<StartFormAnswer> {
-    const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
-    if (start.state === 'done') return undefined;
-    if (thread_ts === null || message_ts === null) return startNoticeView(strings.startForm.gone);
-    if (source_turn_id === null) {
-      const noPlace = await placeRefusal(workspace, channel, leftMs);
-      if (noPlace !== undefined) return noPlace;
-    }
-    const source =
-      source_turn_id === null ? undefined : await deps.store.turns.get(workspace.id, source_turn_id);
-    // Whoever opened the form could control the thread then.
-    const use = source && { ...useOnTurn(source, user_id, 'choose_again'), isInView: true };
-    const refusal = use && (await controlRefusal(deps, use));
-    if (refusal !== undefined) return refusal;
-    const thread = { workspace: workspace.id, channel, thread_ts };
-    const result = await deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
-      await store.threads.lock(thread);
-      if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return undefined;
-      if (
-        source_turn_id !== null &&
-        !(await store.turns.claimButton({ workspace: workspace.id, id: source_turn_id }, message_ts))
-      )
-        return startNoticeView(strings.startForm.alreadyAskedAgain);
-      const account_id = deps.accountOf(workspace.id);
-      await store.threads.adopt(thread, { account_id, user_id, ts: message_ts });
-      const again = source_turn_id === null ? {} : { revises_turn_id: source_turn_id };
-      const row = { thread_ts, user_id, state: 'waiting', content, edited_ts: null, ...again } as const;
-      await store.messages.add({ workspace: workspace.id, channel, ts: message_ts }, row);
-      await deps.enqueue(trx, thread);
-      return undefined;
+  /** Saves a question to be shown in its thread; one that was refused is asked again once, by a form requested at `askedAt`. */
+  async function send(question: TaskStartQuestion, refused: Turn | undefined, askedAt?: SlackTs | null) {
+    return deps.store.transaction(async ({ taskStarts, turns }) => {
+      if (!(await taskStarts.send(question))) return undefined;
+      if (refused === undefined || askedAt == null) return undefined;
+      if (await turns.claimButton(refused, askedAt)) return undefined;
+      await taskStarts.finish(question);
+      return startNoticeView(strings.startForm.alreadyAskedAgain);
     });
-    refreshPausedNotice(deps, { workspace: workspace.id, channel, ts: message_ts });
-    if (source !== undefined && reply !== undefined)
-      inBackground(showButtonUse(deps, source, reply), deps.log, 'could not take away a used button');
-    return result;
   }
 
   /** Asks by `/agent <question>` as the form does, in the channel: once, however often Slack delivers it. Throws a StoreError. */
@@ -208,6 +183,8 @@ export interface StartFormValues {
   choices: TaskChoices;
   /** Slack's file objects. */
   files: readonly unknown[];
+  /** Its task keeps the choices that it began with: the form asks for no others. */
+  isTaskStarted?: boolean;
 }
 
 function formValues({ input }: FormSubmission): StartFormValues {
@@ -229,7 +206,16 @@ function formValues({ input }: FormSubmission): StartFormValues {
       ...((mode === 'auto' || mode === 'plan') && { mode }),
     },
     files: input('files')?.files ?? [],
+    isTaskStarted: input('title') === undefined,
   };
+}
+
+/** A message to a task that began with these choices; undefined if it makes others than that of a skill. */
+function withChoicesOfTask(message: MessageContent, begun: TaskChoices) {
+  const { skill: _, ...kept } = begun;
+  const { skill, ...others } = message.choices ?? {};
+  if (Object.keys(others).length > 0) return undefined;
+  return { ...message, choices: { ...kept, ...(skill !== undefined && { skill }) } };
 }
 
 /**

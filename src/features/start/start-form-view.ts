@@ -64,8 +64,6 @@ const metadataSchema = z.looseObject({
   channel: z.string().optional(),
   /** The channel that the form was opened in, if it may ask for another. */
   from: z.string().optional(),
-  /** The message whose button opened the form. */
-  reply: z.string().optional(),
   /** More of the form is kept in our tables, such as the message that it is about. */
   drafted: z.boolean().optional(),
 });

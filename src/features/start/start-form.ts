@@ -150,8 +150,7 @@ export function startForm(deps: RelayDeps) {
       const { task_id } = await store.threads.getOrThrow(turn);
       const written = { user_id: press.person, source_content: source, message_ts: press.ts };
       const isTaskStarted = inThread && task_id !== null;
-      const shown = { reply: press.messageTs, isTaskStarted };
-      return renderDraft(workspace, { ...place, ...written, channel }, shown);
+      return renderDraft(workspace, { ...place, ...written, channel }, { isTaskStarted });
     });
   }
 
@@ -174,7 +173,7 @@ export function startForm(deps: RelayDeps) {
       if (typeof question === 'string' || !('turn' in question)) return question;
       const place = { channel, thread_ts: null, source_turn_id: question.turn.id, message_ts: press.ts };
       const draft = { ...place, user_id: press.person, source_content: question.content };
-      const shown = { reply: undefined, isTaskStarted: false, note: strings.startForm.asksAgain };
+      const shown = { isTaskStarted: false, note: strings.startForm.asksAgain };
       return renderDraft(workspace, draft, shown);
     });
   }
@@ -183,7 +182,7 @@ export function startForm(deps: RelayDeps) {
   async function renderDraft(
     workspace: WorkspaceClient,
     draft: Omit<TaskStartDraft, 'workspace' | 'id' | 'source_content'> & { source_content: MessageContent },
-    { reply, ...shown }: { reply: string | undefined; isTaskStarted: boolean; note?: string },
+    shown: { isTaskStarted: boolean; note?: string },
   ): Promise<Modal> {
     const { supportedTaskOptions } = deps.settings;
     const { channel, source_content: source } = draft;
@@ -195,7 +194,7 @@ export function startForm(deps: RelayDeps) {
     const quoted =
       source.about === undefined ? undefined : await readableMessage({ workspace, channel }, source.about);
     return renderView(workspace, draft.user_id, {
-      metadata: { id, channel, reply, drafted: true },
+      metadata: { id, channel, drafted: true },
       question:
         question.length > MAX_QUESTION_CHARACTERS
           ? 'long'

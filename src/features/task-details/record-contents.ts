@@ -2,23 +2,26 @@ import { AgentNotFoundError, isTooLarge, undefinedIfNotFound } from '../../agent
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage } from '../../relay/reading/message-parser.ts';
 import { plainText } from '../../relay/reading/message-to-markdown.ts';
+import { isLaterEdit, isSameAsWritten } from '../../relay/reading/message-versions.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
 import type { TaskWork } from '../../relay/runtime/deps.ts';
-import { compareTs } from '../../relay/runtime/incoming-message.ts';
+import { compareTs, messageContent } from '../../relay/runtime/incoming-message.ts';
+import { writerName } from '../../relay/sending/earlier-messages.ts';
+import { turnsResent } from '../../relay/sending/resent-message.ts';
 import { savedPermalink } from '../../relay/tasks/task-list.ts';
 import { withoutSignedLinks } from '../../render/markdown/unsafe-links.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import type * as recorded from '../../render/record/record-page.ts';
 import { recordNotes, tasks } from '../../render/strings/index.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
-import type { SlackTs, Turn } from '../../store/schema.ts';
+import type { Message, MessageContent, SlackTs } from '../../store/schema.ts';
 import type { SentTurn, TaskRow } from '../../store/tasks/tasks.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 
 /** Turns whose questions are read from the thread in one go. */
 const TURNS_PER_READ = 25;
 
-/** Reads what a record holds: people's words from Slack as they are now, the agent's from the service. */
+/** Reads what a record holds: people's words as they were sent, while they are in Slack; the agent's from the service. */
 export interface RecordWork extends TaskWork {
   readonly row: TaskRow;
 }
@@ -94,26 +97,50 @@ async function readMessages({ workspace, row, lease }: RecordWork, wanted: reado
   return found;
 }
 
-/** Who wrote what a turn sent, and their words; a button may have repeated or corrected those. Undefined if they are gone. */
+/**
+ * Who wrote what a turn sent, and their words as they were sent, while these are kept; else as they are now. Undefined if
+ * they are no longer in the thread.
+ */
 async function findWords(work: RecordWork, turn: SentTurn, thread: ReadonlyMap<SlackTs, ThreadMessage>) {
-  const { messages, turns } = work.deps.store;
-  let written: Omit<Turn, 'prompt'> = turn;
-  let said = thread.get(turn.message_ts);
-  while (said === undefined && !turn.is_press) {
-    const earlier = await turns.madeBy(written);
-    if (earlier === undefined) return undefined;
-    written = earlier;
-    said = (await readMessages(work, [earlier.message_ts])).get(earlier.message_ts);
-  }
-  const message = await messages.get(messageKeyOf(written));
+  const message = await writtenMessage(work, turn);
   if (turn.is_erased || message === undefined || message.user_id === '') return undefined;
-  // What was typed in a form about a message of the thread is not in Slack.
-  const asked = said ?? (message.content?.about && message.content);
-  return {
-    writer: await toPerson(work, message.user_id),
-    question: asked && (await toText(work, asked)),
-    isEdited: said?.edited !== undefined,
-  };
+  const writer = await toPerson(work, message.user_id);
+  const { said_ts } = turn;
+  if (said_ts === null) return { writer, question: undefined };
+  const said = thread.get(said_ts) ?? (await readMessages(work, [said_ts])).get(said_ts);
+  if (said === undefined) return undefined;
+  const { content, edited_ts } = message;
+  const isOurs = said.user === work.workspace.bot.userId;
+  const isEdited =
+    !isOurs &&
+    isLaterEdit(said.edited?.ts ?? null, edited_ts) &&
+    !(content !== null && isSameAsWritten(content, messageContent(said)));
+  const now = await toText(work, said);
+  if (content === null) return { writer, question: now, isEdited };
+  const about = await readAbout(work, content.about);
+  const question = await toText(work, content);
+  if (question === '' && content.about !== undefined && about === undefined) return undefined;
+  return { writer, about, question, isEdited, ...(isEdited && { now }) };
+}
+
+/** The message whose words a turn sent: a retry repeats those of an earlier one. */
+async function writtenMessage({ deps: { store } }: RecordWork, turn: SentTurn): Promise<Message | undefined> {
+  const message = await store.messages.get(messageKeyOf(turn));
+  const first = message && (await turnsResent(store, message)).at(-1);
+  return first === undefined ? message : store.messages.get(messageKeyOf(first));
+}
+
+/** The message that a question is about, unless it began the thread and was deleted since. */
+async function readAbout(work: RecordWork, about: MessageContent['about']) {
+  if (about === undefined) return undefined;
+  const message = parseMessage(about);
+  const { row, workspace } = work;
+  const isGone =
+    message.ts === row.thread_ts && !(await readMessages(work, [row.thread_ts])).has(row.thread_ts);
+  if (isGone) return undefined;
+  const { userId: botUserId } = workspace.bot;
+  const names = await lookUpNames({ people: workspace.people, channel: row.channel }, message);
+  return { writer: writerName(message, { names, botUserId }), text: plainText(message, names, botUserId) };
 }
 
 async function toText({ workspace, row }: RecordWork, said: object): Promise<string> {

@@ -119,7 +119,7 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   else
     await store.messages.updateContent(message, {
       content: messageContent(read),
-      edited_ts: ts,
+      edited_ts: read.edited?.ts ?? ts,
       is_partial: false,
     });
   return undefined;

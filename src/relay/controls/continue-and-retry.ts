@@ -12,7 +12,8 @@ import { refreshPausedNotice } from './paused-messages.ts';
 import { buttonUse, showButtonUse } from './used-buttons.ts';
 
 /** The message that a button sends to the agent. */
-type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
+type FollowUpMessage = Pick<NewMessage, 'content' | 'said_ts' | 'resends_turn_id' | 'revises_turn_id'> &
+  Partial<Pick<NewMessage, 'edited_ts'>>;
 
 /** Why a button no longer sends anything: the sentence that takes its place. */
 interface Late {
@@ -41,7 +42,7 @@ export function messageButtons(
         const message = await store.messages.get(messageKeyOf(turn));
         if (message?.state === 'withdrawn') return { late: strings.questionDeleted };
         const content = message?.content ?? undefined;
-        return content && { content, resends_turn_id: turn.id };
+        return content && { content, said_ts: message?.said_ts ?? null, resends_turn_id: turn.id };
       }),
     /** These answer a plan that waits for approval, unless somebody has answered it. */
     go_ahead: answerPlan('go_ahead'),
@@ -97,7 +98,7 @@ export async function addPressedMessage(
   { ts, person: user_id }: TurnPress,
   message: FollowUpMessage,
 ): Promise<void> {
-  const row = { ...message, user_id, thread_ts, state: 'waiting', edited_ts: null } as const;
+  const row = { said_ts: null, edited_ts: null, ...message, user_id, thread_ts, state: 'waiting' } as const;
   await store.messages.add({ workspace, channel, ts }, row);
   await deps.enqueue(trx, { workspace, channel, thread_ts });
 }

@@ -42,7 +42,8 @@ export async function correct(deps: RelayDeps, press: TurnPress): Promise<Contro
     if (edit?.content == null) return 'over';
     // Saved under the person who edited the message, so that erasing that person erases it too.
     const content = { ...edit.content, isCorrection: true } as const;
-    const message = { content, revises_turn_id: turn.id };
+    const said_ts = (await store.messages.get(messageKeyOf(turn)))?.said_ts ?? null;
+    const message = { content, edited_ts: edit.edited_ts, said_ts, revises_turn_id: turn.id };
     await addPressedMessage(deps, { store, trx }, turn, press, message);
     return 'done';
   });

@@ -6,6 +6,7 @@ import type { Message, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
+import { compareTs } from '../runtime/incoming-message.ts';
 
 /** How often (ms), and how many times, it is looked whether a button's message still waits, before its use is shown. */
 const LOOK_INTERVAL_MS = 500;
@@ -42,6 +43,14 @@ export async function showButtonUse(
     return use === undefined ? undefined : withButtonUsed(shown, use);
   };
   await deps.workspace(turn.workspace)?.posting.editComplete({ channel, ts, render });
+}
+
+/** The button "Choose again" leaves the reply of a turn, which says who asked again. Throws a SlackError. */
+export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void> {
+  const posts = [...(await deps.store.posts.ofTurn(turn)).values()];
+  const shown = posts.flatMap(({ part, ts }) => (part.startsWith('reply:') && ts !== null ? [ts] : []));
+  const last = shown.toSorted(compareTs).at(-1);
+  if (last !== undefined) await showButtonUse(deps, turn, last);
 }
 
 /** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */

@@ -338,12 +338,12 @@ class BackfilledMessages {
   }
 
   #toIncomingMessage(read: ThreadMessage): IncomingMessage | undefined {
-    const { ts, user } = read;
+    const { ts, user, edited } = read;
     const { id: workspace, bot } = this.#workspace;
     const isPersons = user !== bot.userId && !isByApp(read) && isPersonsMessage(read);
     if (user === undefined || !isPersons) return undefined;
     const thread_ts = read.thread_ts ?? ts;
-    const content = messageContent(read);
-    return { workspace, channel: this.#job.channel, ts, thread_ts, person: user, content };
+    const said = { content: messageContent(read), editedTs: edited?.ts };
+    return { workspace, channel: this.#job.channel, ts, thread_ts, person: user, ...said };
   }
 }

@@ -150,7 +150,7 @@ export class Inbox {
         user_id: message.person,
         content,
         state,
-        edited_ts: earlyEdit?.edited_ts ?? editedTs,
+        edited_ts: earlyEdit?.edited_ts ?? editedTs ?? message.editedTs ?? null,
         account_id: this.#deps.accountOf(workspace),
         is_addressed: isAddressed,
         is_partial: content === message.content && isPartial(message),

@@ -1,12 +1,12 @@
 import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
-import type { MessageContent, Thread } from '../../store/schema.ts';
+import type { Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { asPersons, isByApp, parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
+import { type IncomingMessage, isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { withPatience } from '../runtime/retry-and-giving-up.ts';
 import { isStopWord } from './stop-word.ts';
@@ -26,9 +26,10 @@ export async function recoverOrphanReplies(work: ThreadWork, thread: Thread): Pr
   const read = async () => {
     for await (const sent of workspace.readBack.messages(request)) {
       const message = await asPersons(sent, workspace.bot, isHuman);
-      const { ts, user } = message;
+      const { ts, user, edited } = message;
       if (!orphanTs.includes(ts) || user === undefined || isByApp(message)) continue;
-      await addOrphanReply(deps, workspace, thread, { ts, person: user, content: messageContent(message) });
+      const reply = { ts, person: user, content: messageContent(message), editedTs: edited?.ts };
+      await addOrphanReply(deps, workspace, thread, reply);
     }
   };
   const about = { workspace: workspace.id, channel, thread_ts: threadTs };
@@ -44,7 +45,7 @@ async function addOrphanReply(
   deps: RelayDeps,
   { bot }: WorkspaceClient,
   thread: Thread,
-  { ts, person, content }: { ts: string; person: string; content: MessageContent },
+  { ts, person, content, editedTs }: Pick<IncomingMessage, 'ts' | 'person' | 'content' | 'editedTs'>,
 ): Promise<void> {
   const { workspace, channel, thread_ts } = thread;
   const parsed = parseMessage(content);
@@ -56,7 +57,7 @@ async function addOrphanReply(
   await deps.store.transaction(async (store, trx) => {
     if (isStop) await withdrawEarlierMessages(store, thread, ts);
     const kept = state === 'waiting' ? content : null;
-    const row = { thread_ts, user_id: person, content: kept, edited_ts: null };
+    const row = { thread_ts, user_id: person, content: kept, edited_ts: editedTs ?? null };
     const asRead = { ...row, state: isStop ? ('closed' as const) : state };
     const added = await store.messages.add({ workspace, channel, ts }, asRead);
     if (added && state === 'waiting' && !isStop) await deps.enqueue(trx, thread);

@@ -39,7 +39,8 @@ export function messageUpdate(
   return { ...merged, is_partial: isPartial && (merged.edited_ts !== known.edited_ts || known.is_partial) };
 }
 
-function isLaterEdit(edit: SlackTs | null, than: SlackTs | null): boolean {
+/** Whether a message was edited again; null: it was not at all. */
+export function isLaterEdit(edit: SlackTs | null, than: SlackTs | null): boolean {
   return edit !== null && (than === null || isEarlierTs(than, edit));
 }
 

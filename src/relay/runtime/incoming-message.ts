@@ -13,6 +13,8 @@ export interface IncomingMessage {
   thread_ts: SlackTs;
   person: string;
   content: MessageContent;
+  /** Its last edit, where it is read back. */
+  editedTs?: SlackTs | undefined;
   /** Whether the channel is a group message, where Slack says. */
   isGroup?: boolean;
   /** Slack says that it mentions the bot, which may have another id in the text. Such a copy may lack files. */

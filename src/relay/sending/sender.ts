@@ -220,7 +220,10 @@ export class Sender {
   /** Options of a whole task are fixed when it starts: a note says so and offers a new thread. */
   #notifyFixedOptions({ message, choices }: OutgoingMessage): void {
     const { skill: _, ...fixed } = choices;
-    if (message.resends_turn_id !== null || Object.keys(fixed).length === 0) return;
+    const { resends_turn_id, revises_turn_id, content } = message;
+    // Of a question that is asked again with other choices, its task has them.
+    const isChosenAgain = revises_turn_id !== null && content?.choices !== undefined;
+    if (resends_turn_id !== null || isChosenAgain || Object.keys(fixed).length === 0) return;
     const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;
     const text = Object.hasOwn(fixed, 'model') ? strings.modelFixed : strings.optionsFixed;
     const note = noteWithButtons(text, ['new_thread'], id);

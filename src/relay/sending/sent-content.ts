@@ -57,12 +57,16 @@ export async function recordSentContent(
     sent_after_message_id: lastMessageId,
     send_intended_at: new Date(),
   };
+  // What is asked may have changed since its task was started.
+  const title = (await isFirstToTask(store, thread, { message, turn, taskId })) ? outgoing.title : undefined;
   const freeze = async (earlierTs?: SlackTs) => {
     const frozen = await lockedIfForwarded(store, turn, (within) =>
-      within.turns.freeze(turn, message, { ...content, ...intent }, { earlierTs, startedTaskId }),
+      within.turns.freeze(turn, message, { ...content, ...intent }, { earlierTs, startedTaskId, title }),
     );
+    if (frozen === undefined) return undefined;
     // A process that ends before this lets the next message quote them again.
-    if (frozen !== undefined) await store.messages.markQuoted(message, outgoing.quoted);
+    await store.messages.markQuoted(message, outgoing.quoted);
+    if (title !== undefined) work.deps.onTaskTitled?.(turn, title);
     return frozen;
   };
   // The statement itself sees whether an earlier message has arrived.
@@ -77,6 +81,16 @@ export async function recordSentContent(
   if (frozenAfter !== undefined) return frozenAfter;
   if (await store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, work.lease);
   return now;
+}
+
+/** Whether a task has no message yet: the service may have refused the one that is asked again. */
+async function isFirstToTask(
+  { threads }: Pick<Store, 'threads'>,
+  { participant_ids }: Thread,
+  { message, turn, taskId }: { message: Message; turn: Turn; taskId: string },
+): Promise<boolean> {
+  if (participant_ids.length === 0) return true;
+  return message.revises_turn_id !== null && !(await threads.isTaskBegun(turn, taskId));
 }
 
 /** The turn whose message no longer waits: this run has frozen it, in a statement whose answer did not reach us. */

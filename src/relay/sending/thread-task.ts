@@ -89,7 +89,6 @@ export async function ensureThreadTask(
   try {
     const task = await agent.startTask({ projectId, ...options }, { guard: lease });
     log.info({ task: task.id }, 'task started');
-    deps.onTaskStarted?.(thread, options.title);
     return { taskId: task.id, isRecorded: false };
   } catch (error) {
     if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)

@@ -51,11 +51,15 @@ const USED_ONCE: ReadonlySet<unknown> = new Set([
   'choose_again',
 ]);
 
-/** The same message with a sentence about who used the button in place of those buttons; undefined if it has none. */
+/**
+ * The same message with a sentence about who used the button in place of those buttons; undefined if it has none. Once a question
+ * is asked again, the sentence stands alone: nothing of what was refused is left.
+ */
 export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string): ShownMessage | undefined {
   const at = blocks.findIndex((block) => block.type === 'actions' && block.elements?.some(isUsedOnce));
   const block = blocks[at];
   if (block === undefined) return undefined;
+  if (block.elements?.some((element) => actionOf(element) === 'choose_again')) return endedNotice(sentence);
   const left = block.elements?.filter((element) => !isUsedOnce(element)) ?? [];
   const replacements = [
     contextLineBlock(sentence),
@@ -65,7 +69,11 @@ export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string)
 }
 
 function isUsedOnce(element: object): boolean {
-  return 'action_id' in element && USED_ONCE.has(element.action_id);
+  return USED_ONCE.has(actionOf(element));
+}
+
+function actionOf(element: object): unknown {
+  return 'action_id' in element ? element.action_id : undefined;
 }
 
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */

@@ -61,13 +61,15 @@ export function crateMetadata({ task, turns, sources, leftOut }: CrateContent): 
 }
 
 function actionOf(turn: CrateContent['turns'][number]) {
-  const { number, question = '', filesIn, filesOut, skill, outcome, endedAt } = turn;
+  const { number, about, question = '', filesIn, filesOut, skill, outcome, endedAt } = turn;
+  const asked =
+    about === undefined ? question : `${question}\n${recordNotes.about(about.writer)} ${about.text}`.trim();
   const facts = [skill && `Skill: ${skill}.`, outcome && `Outcome: ${outcome}.`];
   return {
     '@id': actionId(number),
     '@type': 'CreateAction',
     name: `Question ${number}`,
-    description: [shorten(withoutSignedLinks(question), 1_000), ...facts].filter(Boolean).join('\n'),
+    description: [shorten(withoutSignedLinks(asked), 1_000), ...facts].filter(Boolean).join('\n'),
     agent: { '@id': personId(turn.writer) },
     instrument: { '@id': '#agent' },
     startTime: turn.askedAt.toISOString(),

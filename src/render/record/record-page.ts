@@ -43,9 +43,14 @@ export interface RecordedTurn {
   number: number;
   writer: RecordedPerson;
   askedAt: Date;
-  /** Plain text; undefined where a button was pressed. */
+  /** The message that the question is about, in plain text. */
+  about?: { writer: string; text: string } | undefined;
+  /** Plain text as it was sent, or as it is now where that is no longer kept; undefined where a button was pressed. */
   question: string | undefined;
-  isEdited: boolean;
+  /** It was edited after it was sent. */
+  isEdited?: boolean;
+  /** What it says since that edit, beside what was sent. */
+  now?: string;
   filesIn: readonly RecordedFile[];
   /** The agent's reply, or a sentence why there is none. */
   answer: readonly ContentBlock[] | string;
@@ -73,6 +78,7 @@ dd { margin: 0; }
 p, li, dd, td, code { overflow-wrap: anywhere; }
 p { white-space: pre-line; }
 .asked { white-space: pre-wrap; }
+blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid #767676; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6; padding: .5rem; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid #767676; padding: .2rem .5rem; text-align: left; vertical-align: top; }
@@ -106,19 +112,28 @@ export function pageStart(task: RecordedTask): string {
 
 /** A question with its answer, in pieces that each take one slice to make. */
 export function* turnHtml(turn: RecordedTurn): Generator<string> {
-  const { number, question, answer, skill, outcome, endedAt } = turn;
+  const { number, about, question, now, answer, skill, outcome, endedAt } = turn;
   const asked = [escapeHtml(turn.writer.name), time(turn.askedAt)];
-  if (turn.isEdited) asked.push('edited since');
+  if (turn.isEdited === true) asked.push(recordNotes.edited);
   if (skill !== null) asked.push(`skill: ${escapeHtml(skill)}`);
   yield `<h2 id="question-${number}">Question ${number}</h2>\n${note(asked)}`;
   if (question === undefined) yield note(['A button was pressed.']);
-  else yield `<p class="asked">${escapeHtml(withoutSignedLinks(question))}</p>\n`;
+  if (about !== undefined)
+    yield note([recordNotes.about(escapeHtml(about.writer))]) +
+      `<blockquote>${saidHtml(about.text)}</blockquote>\n`;
+  if (question !== undefined) yield saidHtml(question);
+  if (now !== undefined) yield note([recordNotes.now]) + saidHtml(now);
   yield filesHtml('Files sent to the agent', turn.filesIn);
   const ended = [endedAt === null ? 'not finished when this was saved' : time(endedAt)];
   if (outcome !== null && outcome !== 'completed') ended.push(escapeHtml(`ended: ${outcome}`));
   yield `<h3>Answer</h3>\n${note(['Agent', ...ended])}`;
   yield* typeof answer === 'string' ? [note([answer])] : answerHtml(answer);
   yield filesHtml('Files made by the agent', turn.filesOut);
+}
+
+/** A person's words; nothing where there are none. */
+function saidHtml(text: string): string {
+  return text === '' ? '' : `<p class="asked">${escapeHtml(withoutSignedLinks(text))}</p>\n`;
 }
 
 /** The text of an answer, the sources that it names, and its steps. */

@@ -156,6 +156,7 @@ export const startForm = {
   questionGone: "I can't find this question in Slack, so I can't repeat it. Write it again with /agent new.",
   contentForgotten:
     "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
+  choicesFixed: 'This task keeps the model and options it began with. Take them out of your question.',
   asksAgain: 'Ask this again in a new thread.',
   threadTaken:
     'This thread already has a task, so your question starts a new thread and quotes the message. To continue the existing task, mention me in its thread.',
@@ -182,6 +183,7 @@ export const questionRefusals = {
   unreachable: 'the channel is archived or restricts who can post. Ask in another one.',
   refused: "Slack doesn't accept it as it is. Shorten it, then ask again.",
   not_allowed: "you can't ask there any more.",
+  gone: 'its thread was deleted. Ask in a new one.',
   given_up: "I don't answer there, or Slack has failed for an hour.",
 } as const;
 
@@ -189,6 +191,8 @@ export const asks = 'asks:';
 /** Between the name of a workflow's step and the person whom it names. */
 export const asksFor = 'for';
 export const asksAbout = 'asks about this message:';
+/** In the thread that the message begins. */
+export const asksAboutRoot = "asks about this thread's first message.";
 
 /** In mrkdwn, below a question that was asked before. */
 export function askedFirst(link: string): string {

@@ -59,6 +59,9 @@ export const taskRecord = {
 export const recordNotes = {
   leftOut: (count: number) =>
     `Questions left out with their answers, because their words were deleted: ${count}.`,
+  edited: 'edited after it was sent',
+  now: 'It now says:',
+  about: (writer: string) => `About a message from ${writer}:`,
   none: 'No answer of its own; the answer to another message may cover it.',
   failed: (reason: string) => `The agent ran into a problem and stopped: ${reason}`,
   notFound: 'The agent service no longer has this.',

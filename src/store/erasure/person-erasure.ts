@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { allowAuditChange } from '../audit-trail.ts';
 import { JOB_KIND } from '../jobs/jobs.ts';
-import { countChanges, Queries } from '../queries.ts';
+import { countChanges, Queries, sameThread } from '../queries.ts';
 import { SIGNED_COLUMNS } from '../workspaces/encryption.ts';
 
 /** Columns that hold nothing but a person's id. */
@@ -122,10 +122,18 @@ function only(person: string): RawBuilder<unknown> {
 
 /**
  * Erases what others sent that quotes the person: a message that they asked about, linked to or forwarded, and the
- * earlier messages of a thread or of its former tasks.
+ * earlier messages of a thread or of its former tasks; and the titles that come from what they asked again, in a thread of others.
  */
 function quoteErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   return [
+    sql`
+      update threads set task_title = null from turns join messages
+        on (messages.workspace, messages.channel, messages.ts) = (turns.workspace, turns.channel, turns.message_ts)
+      where threads.workspace = ${workspace} and ${sameThread('turns', 'threads')}
+        and turns.asked_by = ${person} and turns.task_id = threads.task_id and messages.revises_turn_id is not null
+        and not exists (
+          select from turns as earlier where ${sameThread('earlier', 'turns')} and earlier.id < turns.id
+            and earlier.task_id = turns.task_id)`,
     sql`
       with about as (
         select channel, thread_ts, ts from messages

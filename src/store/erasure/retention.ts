@@ -151,16 +151,14 @@ const LEFTOVER_DELETIONS = {
     'theoretical_arrival_at',
   ),
   uploads: deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
-  // A form that was never sent, or a question that was given up. Whose words were asked again in a thread, and what was
-  // asked there without a message in Slack, its form tells.
+  // A form that was never sent, or a question that was given up. Whose words were asked again in a thread, its form tells.
   task_starts: deletion(
     'task_starts',
     sql`created_at < now() - interval '2 hours'
       and (state = 'draft' and content is null or created_at < now() - interval '2 days')
       and not exists (
         select from turns where (turns.workspace, turns.id) = (task_starts.workspace, task_starts.source_turn_id)
-          and task_starts.state = 'done' and turns.thread_ts <> task_starts.thread_ts)
-      and not exists (select from turns where ${sameThread('turns', 'task_starts')} and turns.message_ts = task_starts.message_ts)`,
+          and task_starts.state = 'done' and turns.thread_ts <> task_starts.thread_ts)`,
     'created_at',
   ),
   jobs: deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, Jobs } from '../jobs/jobs.ts';
-import { countChanges, fromNow, isWaiting, millis, Queries, sameThread } from '../queries.ts';
+import { countChanges, fromNow, isWaiting, millis, Queries } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
 
 /** A channel with more used threads than this is read in their place: it shows which of them were spoken in. */
@@ -19,9 +19,8 @@ export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) 
       and (payload #>> '{waiting,held_until}')::numeric > extract(epoch from clock_timestamp()))`;
 }
 
-/** Whether a waiting message stands in Slack under its ts: that of a button does not. For the table of messages. */
-const isInSlack = sql<boolean>`messages.resends_turn_id is null and messages.revises_turn_id is null and not exists (
-  select from turns where ${sameThread('turns', 'messages')} and turns.button_message_ts = messages.ts)`;
+/** Whether a message stands in Slack under its ts: that of a button does not. For the table of messages. */
+const isInSlack = sql<boolean>`messages.said_ts = messages.ts`;
 
 /** A gap in receiving, and what is read back after it. Times in ms. */
 export interface Gap {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, jobInsert } from '../jobs/jobs.ts';
 import { Queries, toPostgresJson } from '../queries.ts';
-import type { MessageContent, SlackTs, TaskStart } from '../schema.ts';
+import type { MessageContent, SlackTs, TaskStart, ThreadKey, Turn } from '../schema.ts';
 
 /** Identifies a form. */
 export type TaskStartKey = Pick<TaskStart, 'workspace' | 'id'>;
@@ -18,6 +18,15 @@ export class TaskStarts extends Queries {
     return this.first(sql<TaskStart>`select * from task_starts where ${isStart(key)}`);
   }
 
+  /** The turn of an earlier thread whose question a form asked again as the root of this one. */
+  async firstTurnOf({ workspace, channel, thread_ts }: ThreadKey): Promise<Turn | undefined> {
+    return this.first(sql<Turn>`
+      select turns.* from task_starts as form
+      join turns on (turns.workspace, turns.id) = (form.workspace, form.source_turn_id)
+      where (form.workspace, form.channel, form.thread_ts) = (${workspace}, ${channel}, ${thread_ts})
+        and turns.thread_ts <> form.thread_ts limit 1`);
+  }
+
   /** Saves what an open form is about. */
   async saveDraft(draft: TaskStartDraft): Promise<void> {
     const { workspace, id, user_id, channel, thread_ts, message_ts, source_turn_id, source_content } = draft;
@@ -28,12 +37,12 @@ export class TaskStarts extends Queries {
       on conflict do nothing`);
   }
 
-  /** Saves a question to post and its job, unless the form was sent before. */
-  async send({ workspace, id, user_id, channel, content }: TaskStartQuestion): Promise<void> {
+  /** Saves a question to post and its job; false if the form was sent before. */
+  async send({ workspace, id, user_id, channel, content }: TaskStartQuestion): Promise<boolean> {
     const place = { workspace, channel, thread_ts: CHANNEL_LEVEL };
     const job = { ...place, kind: JOB_KIND.taskStart, key: id, person: user_id };
     const isSaved = sql`exists (select from saved)`;
-    await this.changes(sql`
+    return this.changes(sql`
       with saved as (
         insert into task_starts (workspace, id, state, channel, user_id, content)
         values (${workspace}, ${id}, 'posting', ${channel}, ${user_id}, ${toPostgresJson(content)})

@@ -32,8 +32,8 @@ export interface CheckedTurn extends Turn {
 export interface SentTurn extends Omit<Turn, 'prompt'> {
   /** The messages of its reply. */
   reply_ts: SlackTs[];
-  /** A button, or a form about a message in the thread, made its message, which is not in Slack, and repeats no other. */
-  is_press: boolean;
+  /** The message in Slack that shows its words; null: a button sent it. */
+  said_ts: SlackTs | null;
   /** It sent words of a person who was erased since. */
   is_erased: boolean;
 }
@@ -119,12 +119,7 @@ export class TaskRecords extends Queries {
       select turns.*, null as prompt, prompt is null and has_text as is_erased,
         array(select ts::text from posts where (posts.workspace, turn_id) = (turns.workspace, turns.id)
           and part like 'reply:%' and state = 'posted' and ts is not null order by ts) as reply_ts,
-        (exists (select from turns as pressed where ${sameThread('pressed', 'turns')}
-          and pressed.button_message_ts = turns.message_ts) or exists (
-            select from task_starts as form where ${sameThread('form', 'turns')}
-              and form.message_ts = turns.message_ts)) and not exists (
-            select from messages where ${sameThread('messages', 'turns')} and ts = turns.message_ts
-              and coalesce(resends_turn_id, revises_turn_id) is not null) as is_press
+        (select said_ts from messages where ${sameThread('messages', 'turns')} and ts = turns.message_ts) as said_ts
       from turns
       where ${inThread(thread)} and user_message_id is not null and coalesce(task_id, ${task_id}) = ${task_id}
       order by id`);

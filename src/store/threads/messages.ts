@@ -15,9 +15,9 @@ import {
 import type { Message, MessageContent, MessageKey, SlackTs, Thread, ThreadKey, Turn } from '../schema.ts';
 import { isHeldForBackfill } from '../slack/backfills.ts';
 
-/** A new message; of an unsent one, only the ids are kept. */
+/** A new message; of an unsent one, only the ids are kept. Its own ts is where Slack shows it, unless `said_ts` says otherwise. */
 export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &
-  Partial<Pick<Message, 'resends_turn_id' | 'revises_turn_id'>>;
+  Partial<Pick<Message, 'said_ts' | 'resends_turn_id' | 'revises_turn_id'>>;
 
 /** What a later version of a message changes. */
 export interface MessageUpdate extends Pick<Message, 'edited_ts' | 'is_partial'> {
@@ -40,10 +40,12 @@ export class Messages extends Queries {
   /** Adds a message once; false if this workspace, channel and ts is known. */
   async add({ workspace, channel, ts }: MessageKey, message: NewMessage): Promise<boolean> {
     const { thread_ts, user_id, state, content, edited_ts, resends_turn_id, revises_turn_id } = message;
+    const { said_ts = ts } = message;
     return this.changes(sql`
-      insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts, resends_turn_id, revises_turn_id)
-      values (${workspace}, ${channel}, ${ts}, ${thread_ts}, ${user_id}, ${state}, ${content && toPostgresJson(content)},
-        ${edited_ts}, ${resends_turn_id ?? null}, ${revises_turn_id ?? null})
+      insert into messages (workspace, channel, ts, thread_ts, said_ts, user_id, state, content, edited_ts, resends_turn_id,
+        revises_turn_id)
+      values (${workspace}, ${channel}, ${ts}, ${thread_ts}, ${said_ts}, ${user_id}, ${state},
+        ${content && toPostgresJson(content)}, ${edited_ts}, ${resends_turn_id ?? null}, ${revises_turn_id ?? null})
       on conflict (workspace, channel, ts) do nothing`);
   }
 
@@ -144,7 +146,8 @@ export class Messages extends Queries {
   async saidInFormerTasks(thread: Thread, taskId: string): Promise<SaidMessage[]> {
     const { workspace, channel, quotable_task_ids: former } = thread;
     if (former.length === 0) return [];
-    const message = sql`messages.ts, messages.user_id, messages.resends_turn_id, messages.revises_turn_id`;
+    const shown = sql`case when messages.resends_turn_id is null then coalesce(messages.said_ts, messages.ts) else messages.ts end`;
+    const message = sql`${shown} as ts, messages.user_id, messages.resends_turn_id, messages.revises_turn_id`;
     const ofTheirTurn = sql`
       join messages on messages.workspace = ${workspace} and messages.channel = ${channel} and messages.ts = sent.message_ts`;
     return this.rows(sql<SaidMessage>`

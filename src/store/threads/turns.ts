@@ -175,7 +175,8 @@ export class Turns extends Queries {
    * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
    * where the turn was stopped, the message is held or has changed since it was read, who set the instructions that it quotes
    * was forgotten meanwhile, or another one than `earlierTs` waits before it.
-   * Who sends a message again is no new participant. `startedTaskId` becomes the thread's task, unless it has one.
+   * Who sends a message again is no new participant. `startedTaskId` becomes the thread's task, unless it has one; `title` is its
+   * task's from now on.
    */
   async freeze(
     turn: Turn,
@@ -184,7 +185,12 @@ export class Turns extends Queries {
     {
       earlierTs,
       startedTaskId = null,
-    }: { earlierTs?: SlackTs | undefined; startedTaskId?: string | null } = {},
+      title = null,
+    }: {
+      earlierTs?: SlackTs | undefined;
+      startedTaskId?: string | null;
+      title?: string | null | undefined;
+    } = {},
   ): Promise<Turn | undefined> {
     const { instructions_set_by: signer = null } = content;
     // A stop locks the turn's row, too: one of both comes first. An edit has the message's row, and erasing a person that of
@@ -209,6 +215,7 @@ export class Turns extends Queries {
         returning ts),
       joined as (
         update threads set last_used_at = now(), ${startedTaskId === null ? sql`` : sql`${taskBinding(startedTaskId)}, `}
+          task_title = coalesce(${title}::text, task_title),
           participant_ids = case
             when ${message.resends_turn_id !== null} or ${message.user_id} = any(participant_ids) then participant_ids
             else participant_ids || ${message.user_id}::text end
@@ -275,10 +282,11 @@ export class Turns extends Queries {
     return this.finish(turn, outcome, last, sql`not ${paused}`);
   }
 
-  /** Claims a turn's button for the message `ts`, which it makes; false if it was claimed before. */
-  async claimButton(turn: TurnId, ts: SlackTs): Promise<boolean> {
+  /** Claims a turn's button for the message `ts`, which it makes; false if it was claimed before, for another than `known`. */
+  async claimButton(turn: TurnId, ts: SlackTs, known: SlackTs | null = null): Promise<boolean> {
     return this.changes(sql`
-      update turns set button_message_ts = ${ts} where ${isTurn(turn)} and button_message_ts is null`);
+      update turns set button_message_ts = ${ts}
+      where ${isTurn(turn)} and button_message_ts is not distinct from ${known}::numeric`);
   }
 
   /** The message that a button made is not sent: the button may be pressed again. */

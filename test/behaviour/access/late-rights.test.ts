@@ -96,6 +96,38 @@ test('a form that chooses again counts only while whoever sends it controls the 
   await scene.until('an admin may choose', () => starting.startedTasks('what is chosen?').length === 2);
 });
 
+test('a question that is asked again where a form posted it stays as it was if its asker has left meanwhile', async () => {
+  const { person, channel } = privateChannel();
+  await starting.command(scene.grace, channel, 'new');
+  await starting.form(scene.grace);
+  await starting.send(scene.grace, { question: 'what was first?', skill: 'sumary' });
+  const root = await starting.post(channel, 'what was first?');
+  await scene.finished(channel, root);
+  await starting.press(person, channel, root, 'choose_again');
+  await starting.form(person);
+  const fault = { kind: 'status', status: 503 } as const;
+  const mend = slack.faults.add({ call: 'chat.update', about: root.ts, fault });
+  await starting.send(person, { question: 'what came late?', skill: 'summary' });
+  const isEdited = () =>
+    slack.calls.some(({ method, args }) => method === 'chat.update' && args.ts === root.ts);
+  await scene.until('its post could not be changed', isEdited);
+  slack.kick(channel, person);
+  mend();
+  const reason = strings.questionRefusals.not_allowed;
+  const returned = strings.questionNotPosted(channel.id, reason, 'what came late?');
+  const dm = slack.openDm(person);
+  await scene.until('it is given back', () => slack.messages(dm).some(({ text }) => text === returned));
+  expect(scene.shown(channel, root)).toContain('what was first?');
+  expect(JSON.stringify(slack.thread(channel, root.ts))).not.toContain('what came late?');
+  await starting.press(scene.grace, channel, root, 'choose_again');
+  await starting.form(scene.grace);
+  await starting.send(scene.grace, { ...starting.filled(scene.grace), skill: 'summary' });
+  await scene.until(
+    'others may still ask it again',
+    () => scene.sentToAgent('what was first?').texts.length > 0,
+  );
+});
+
 const menuOf = (item: string) => async (person: Person, channel: Channel, root: Message) =>
   starting.choose(person, channel, root, item);
 const buttonOf = (id: string) => async (person: Person, channel: Channel, root: Message) =>

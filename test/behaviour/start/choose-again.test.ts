@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { asks, startForm } from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
 const starting = await openStartFormScene();
@@ -147,6 +148,91 @@ describe.concurrent('a choice of skill or model that the service does not know',
     await starting.send(person, { ...starting.filled(person), model: 'max' });
     await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.sentToAgent('what is long?').texts).toEqual([long]);
+  });
+
+  test('with other words changes the question that a form posted, and leaves nothing of what was refused', async () => {
+    const { channel, person } = starting.personInChannel();
+    const other = starting.newPerson();
+    slack.invite(channel, other);
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const first = { question: 'what does the old word mean?', model: 'max', skill: 'sumary' };
+    await starting.send(person, first);
+    const root = await starting.post(channel, 'the old word');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('sumary');
+    for (const skill of ['sumery', 'summary']) {
+      await starting.press(other, channel, root, 'choose_again');
+      await starting.form(other);
+      await starting.send(other, { ...starting.filled(other), question: `what does ${skill} mean?`, skill });
+      const came = skill === 'summary' ? 'All is said.' : 'no skill called “sumery”';
+      await scene.until('it is asked again', () => scene.shown(channel, root).includes(came));
+    }
+    const whole = () => slack.thread(channel, root.ts).map((one) => JSON.stringify([one.text, one.blocks]));
+    await scene.until('nothing of the refusals is left', () => !/sum(a|e)ry|old word/.test(whole().join()));
+    expect(scene.replies(channel, root)[0]).toBe(root);
+    expect(slack.visibleText(root)).toContain(`<@${other.id}> ${asks}`);
+    expect(slack.visibleText(root)).toContain('what does summary mean?');
+    expect(slack.visibleText(root)).toMatch(/Model Max · skill summary$/);
+    // The question, two refusals and the answer: nothing is asked twice in sight.
+    expect(whole().join().split('what does summary mean?')).toHaveLength(3);
+    const row = await scene.sandbox.bot.store.threads.getOrThrow({
+      workspace: root.teamId,
+      channel: channel.id,
+      thread_ts: root.ts,
+    });
+    expect(row).toMatchObject({ task_title: 'what does summary mean?', task_model: 'max' });
+    const sent = `${other.name}: what does summary mean?`;
+    expect(scene.sentToAgent('what does the old word mean?').texts).toEqual([sent]);
+    // Asked again from there, it is what was sent.
+    await starting.choose(person, channel, root, 'ask_again');
+    await starting.form(person);
+    expect(starting.filled(person)).toMatchObject({ question: 'what does summary mean?', skill: 'summary' });
+    await starting.send(person, { ...starting.filled(person), skill: 'sumary' });
+    const posts = () => starting.posts(channel, 'what does summary mean?');
+    const again = await scene.until('it is posted again', () => posts().find(({ ts }) => ts !== root.ts));
+    await starting.press(person, channel, again, 'choose_again');
+    await starting.form(person);
+    await starting.send(person, { ...starting.filled(person), skill: 'summary' });
+    await scene.until('it goes on', () => scene.shown(channel, again).includes('All is said.'));
+    expect(JSON.stringify(again.blocks)).toContain(slack.permalink(root));
+  });
+
+  test('with other words than a person wrote is shown in the thread, and there again', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--skill sumary what is the old one?');
+    await scene.finished(channel, root);
+    const press = async (question: string, skill: string) => {
+      await starting.press(person, channel, root, 'choose_again');
+      await starting.form(person);
+      await starting.send(person, { ...starting.filled(person), question, skill });
+    };
+    await press('what is the newer one?', 'sumery');
+    await scene.until('it is refused', () => scene.shown(channel, root).includes('no skill called “sumery”'));
+    await press('what is the new one?', 'summary');
+    await scene.until('it is answered', () => scene.shown(channel, root).includes('All is said.'));
+    await scene.until('the refusals are gone', () => !/sum(a|e)ry/.test(scene.shown(channel, root)));
+    const posts = scene.replies(channel, root).filter((one) => slack.visibleText(one).includes(asks));
+    expect(posts.map((one) => slack.visibleText(one))).toEqual([
+      expect.stringMatching(new RegExp(`<@${person.id}> ${asks}[^]*what is the new one\\?[^]*Skill summary`)),
+    ]);
+    expect(scene.sentToAgent('what is the old one?').texts).toEqual(['what is the new one?']);
+    expect(scene.shown(channel, root)).toContain(`Asked again by ${person.name}.`);
+  });
+
+  test('keeps the options with which the task began, and says so to flags for others', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--model max --title "Kept" --skill sumary what is kept?');
+    await scene.finished(channel, root);
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.form(person);
+    const refused = await starting.send(person, { question: '--model fast what is kept?', skill: 'summary' });
+    expect(JSON.stringify(refused.body)).toContain(startForm.choicesFixed);
+    await starting.send(person, { question: 'what is kept now?', skill: 'summary' });
+    await scene.until('it is answered', () => scene.shown(channel, root).includes('All is said.'));
+    expect(scene.shown(channel, root)).toContain('“Kept” · model Max · skill summary');
+    expect(starting.startedTasks('Kept')).toMatchObject([{ model: 'max' }]);
+    expect(starting.ephemeralTexts(person, channel)).toEqual([]);
   });
 
   test('is not corrected by a person without access', async () => {

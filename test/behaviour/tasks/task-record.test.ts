@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { recordNotes, taskRecord, tasks } from '../../../src/render/strings/index.ts';
+import { editedAfterAnswer, recordNotes, taskRecord, tasks } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { crateProblems } from '../../support/ro-crate/crate-problems.ts';
 import { unpackedRecord } from '../../support/unpacked-record.ts';
@@ -76,6 +76,39 @@ async function pressed(channel: Channel, root: Message, actionId: string): Promi
   const before = (await finished()).length;
   await slack.click({ person: scene.ada, channel, ts, actionId });
   await scene.until('it is answered', async () => (await finished()).length > before);
+}
+
+/** Waits until so many questions of a channel are answered. */
+async function answered(channel: Channel, count = 1): Promise<void> {
+  const turns = scene.sandbox.bot.store.db.selectFrom('turns').select('id').where('channel', '=', channel.id);
+  const completed = turns.where('finished_at', 'is not', null).where('outcome', '=', 'completed');
+  await scene.until('it is answered', async () => (await completed.execute()).length >= count);
+}
+
+/** Sends a person's form, once it is open; more than once, if Slack did not say in time who sends it. */
+async function submitted(person: Person, values: Record<string, string>): Promise<void> {
+  await scene.until('the form is open', () => slack.modal(person)?.callbackId === 'start');
+  await scene.until('it is taken', async () => {
+    await slack.submitView(person, values);
+    return slack.modal(person) === undefined;
+  });
+}
+
+/** Ada asks about a message with a form, and is answered. */
+async function askAbout(channel: Channel, said: Message, question: string): Promise<void> {
+  await slack.shortcut({ person: scene.ada, callbackId: 'ask_about', channel, ts: said.ts });
+  await submitted(scene.ada, { question });
+  await answered(channel);
+}
+
+/** A week and more passes: the words of a channel are erased. */
+async function forgetWords(channel: Channel): Promise<void> {
+  const { db, retention } = scene.sandbox.bot.store;
+  const then = new Date(Date.now() - 8 * 86_400_000);
+  await db.updateTable('messages').set({ received_at: then }).where('channel', '=', channel.id).execute();
+  await db.updateTable('turns').set({ finished_at: then }).where('channel', '=', channel.id).execute();
+  await db.updateTable('task_starts').set({ created_at: then }).where('channel', '=', channel.id).execute();
+  await retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
 }
 
 describe('the record of a task', () => {
@@ -206,30 +239,91 @@ describe('the record of a task', () => {
   test('holds what a form asked in the thread of a message, and its answer once those words are forgotten', async () => {
     const channel = scene.channel();
     const said = slack.say({ person: scene.grace, channel, text: 'Said before' });
-    await slack.shortcut({ person: scene.ada, callbackId: 'ask_about', channel, ts: said.ts });
-    await scene.until('the form is open', () => slack.modal(scene.ada)?.callbackId === 'start');
-    await scene.until('it is taken', async () => {
-      await slack.submitView(scene.ada, { question: 'Typed in a form?' });
-      return slack.modal(scene.ada) === undefined;
-    });
-    const { db, retention } = scene.sandbox.bot.store;
-    const turn = db.selectFrom('turns').select('id').where('channel', '=', channel.id);
-    const isAnswered = async () => await turn.where('finished_at', 'is not', null).executeTakeFirst();
-    await scene.until('it is answered', isAnswered);
+    await askAbout(channel, said, 'Typed in a form?');
     const { page } = await saved(channel, said);
     expect(page).toContain('<p class="asked">Typed in a form?</p>');
+    expect(page).toContain(`${recordNotes.about('grace')}</p>\n<blockquote><p class="asked">Said before</p>`);
     expect(page).not.toContain(recordNotes.leftOut(1));
-    await db
-      .updateTable('task_starts')
-      .set({ created_at: new Date(Date.now() - 3 * 86_400_000) })
-      .where('channel', '=', channel.id)
-      .execute();
-    await db.updateTable('messages').set({ content: null }).where('channel', '=', channel.id).execute();
-    await retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    await forgetWords(channel);
     const later = await saved(channel, said);
-    expect(later.page).toContain('A button was pressed.');
-    expect(later.page).not.toContain('<p class="asked">Typed in a form?</p>');
+    expect(later.page).toContain('Typed in a form?');
+    expect(later.page).not.toContain('Said before');
     expect(later.page).not.toContain(recordNotes.leftOut(1));
+  });
+
+  test('holds the message that a question was about, unless that was deleted', async () => {
+    const channel = scene.channel();
+    const said = slack.say({ person: scene.grace, channel, text: 'Wanted nowhere else' });
+    await askAbout(channel, said, 'What about it?');
+    const words = await saved(channel, said);
+    for (const text of [words.page, words.metadata]) expect(text).toContain('Wanted nowhere else');
+    slack.remove(channel, said.ts);
+    const later = await saved(channel, said);
+    for (const text of [later.page, later.metadata]) {
+      expect(text).toContain('What about it?');
+      expect(text).not.toContain('Wanted nowhere else');
+    }
+    const bare = scene.channel();
+    const only = slack.say({ person: scene.grace, channel: bare, text: 'The only words' });
+    await askAbout(bare, only, '');
+    expect((await saved(bare, only)).page).toContain('The only words');
+    slack.remove(bare, only.ts);
+    const nothing = await saved(bare, only);
+    for (const text of [nothing.page, nothing.metadata]) {
+      expect(text).not.toContain('The only words');
+      expect(text).toContain(recordNotes.leftOut(1));
+    }
+  });
+
+  test('holds each question as it was sent, and what an edit made of it later', async () => {
+    const { channel, root } = await asked('First words');
+    const slow = scene.reply(channel, root, 'Take your time:\n/silent 100');
+    const waiting = scene.reply(channel, root, 'Words to be mended');
+    slack.edit(channel.id, waiting.ts, 'Words mended in time');
+    await scene.finished(channel, slow);
+    await scene.finished(channel, waiting);
+    const before = await saved(channel, root);
+    expect(before.page).toContain('<p class="asked">Words mended in time</p>');
+    expect(before.page).not.toContain(recordNotes.edited);
+    slack.edit(channel.id, root.ts, `${scene.mention} Later words`);
+    const note = await scene.until('the note is there', () =>
+      slack.ephemerals(scene.ada, channel).find(({ text }) => text === editedAfterAnswer),
+    );
+    const { page, metadata } = await saved(channel, root);
+    expect(page.split(recordNotes.edited)).toHaveLength(2);
+    expect(page).toContain(
+      `<p class="asked">First words</p>\n<p class="note">${recordNotes.now}</p>\n<p class="asked">Later words</p>`,
+    );
+    expect(metadata).toContain('First words');
+    // Sent as a correction, the later words stand as a question of their own.
+    await slack.click({ person: scene.ada, channel, ts: note.ts, actionId: 'correct' });
+    await answered(channel, 4);
+    const corrected = await saved(channel, root);
+    expect(corrected.page.split('<p class="asked">Later words</p>')).toHaveLength(3);
+    expect(corrected.page.split(recordNotes.edited)).toHaveLength(2);
+    // Once what was sent is no longer kept, the words of now stand with the same mark.
+    await forgetWords(channel);
+    const later = await saved(channel, root);
+    expect(later.page).not.toContain('<p class="asked">First words</p>');
+    expect(later.page).not.toContain(recordNotes.now);
+    expect(later.page.split(recordNotes.edited)).toHaveLength(2);
+  });
+
+  test('pairs a question that was asked again with other words with its answer', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '--skill sumary Refused words');
+    await scene.finished(channel, root);
+    const { ts } = await scene.messageWithButton(channel, root, 'choose_again');
+    await slack.click({ person: scene.grace, channel, ts, actionId: 'choose_again' });
+    await submitted(scene.grace, { question: 'Accepted words', skill: 'summary' });
+    await answered(channel);
+    const { page, metadata } = await saved(channel, root, scene.grace);
+    for (const text of [page, metadata]) {
+      expect(text).toContain('Accepted words');
+      expect(text).not.toContain('Refused words');
+    }
+    expect(page).toContain('<h1>Record of a task: Accepted words</h1>');
+    expect(page).toMatch(/id="question-1">.*\n<p class="note">grace /);
   });
 
   test('comes late where Slack does not say for a while who may see it', async () => {

@@ -64,8 +64,8 @@ export const RECORD_MESSAGE_FUNCTION = `
       decision := 'changed';
       return;
     end if;
-    insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts, is_partial, client_msg_id)
-      values (in_workspace, in_channel, in_ts, root, in_user_id,
+    insert into messages (workspace, channel, ts, thread_ts, said_ts, user_id, state, content, edited_ts, is_partial, client_msg_id)
+      values (in_workspace, in_channel, in_ts, root, in_ts, in_user_id,
         case when applied_is_deletion then 'withdrawn' else in_state end,
         case when in_state = 'waiting' then in_content end, in_edited_ts, in_is_partial, in_client_msg_id)
       -- By its text alone, the other copy of a mention may have been for people.

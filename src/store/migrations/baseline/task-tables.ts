@@ -38,7 +38,7 @@ export const TASK_TABLES = `
     user_id text not null,
     channel text not null,
     thread_ts numeric(16,6), -- The thread that it goes into; null: a new one, below a post of ours that is still to come.
-    message_ts numeric(16,6), -- When the form was requested: the ts of its message in the thread.
+    message_ts numeric(16,6), -- When the form was requested.
     source_turn_id uuid, -- The turn whose question is asked again.
     source_content message_content, -- The message that the form is about: one that was chosen, or one that is asked again.
     content message_content, -- The question, once the form was sent.

@@ -73,6 +73,8 @@ export const THREAD_TABLES = `
     channel text not null,
     ts numeric(16,6) not null,
     thread_ts numeric(16,6) not null,
+    -- The message in Slack that shows its words; null: a button sent it, and none does.
+    said_ts numeric(16,6),
     user_id text not null,
     state message_state not null,
     -- Null once the turn has ended and can no longer be retried, and until a waiting message is read back from Slack.

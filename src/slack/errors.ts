@@ -65,6 +65,11 @@ export class MessageGoneError extends SlackError {
   readonly code = 'message_gone';
 }
 
+/** For `catch`: there is nothing where a message is gone. Throws any other error. */
+export function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof MessageGoneError)) throw error;
+}
+
 /** Slack refuses this content: post something shorter or plainer. */
 export class PayloadRefusedError extends SlackError {
   readonly code = 'payload_refused';

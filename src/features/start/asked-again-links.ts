@@ -9,16 +9,18 @@ import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Message, SlackTs, TaskStart, Turn } from '../../store/schema.ts';
+import type { SlackTs, TaskStart, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 
-/** The turn whose question a form asks again in a new thread; undefined for other forms. */
+/** The turn of an earlier thread whose question a form asks again; `own`: it replaces our post with that ts. */
 export async function firstTurn(
-  { turns }: Pick<Store, 'turns'>,
-  { workspace, thread_ts, source_turn_id }: TaskStart,
+  { turns, taskStarts }: Pick<Store, 'turns' | 'taskStarts'>,
+  { workspace, channel, thread_ts, source_turn_id }: TaskStart,
+  own?: SlackTs,
 ): Promise<Turn | undefined> {
-  return thread_ts === null && source_turn_id !== null ? turns.get(workspace, source_turn_id) : undefined;
+  if (thread_ts === null) return source_turn_id === null ? undefined : turns.get(workspace, source_turn_id);
+  return thread_ts === own ? taskStarts.firstTurnOf({ workspace, channel, thread_ts }) : undefined;
 }
 
 /** The turn whose question a form asks again in its own thread, where the agent did not get it; undefined for other forms. */
@@ -34,21 +36,6 @@ export async function ownPost(store: Store, start: TaskStart): Promise<SlackTs |
   const turn = await refusedTurn(store, start);
   const question = turn && (await store.messages.get(messageKeyOf(turn)));
   return question?.content?.choices === undefined ? undefined : (question.said_ts ?? undefined);
-}
-
-/** The question of an earlier thread that a form asks again; the root `own` that it replaces may have done so, too. */
-export async function firstQuestion(
-  store: Store,
-  start: TaskStart,
-  own: SlackTs | undefined,
-): Promise<Message | undefined> {
-  const { workspace, channel, thread_ts } = start;
-  const isRoot = thread_ts !== null && thread_ts === own;
-  const asked = isRoot
-    ? store.taskStarts.firstTurnOf({ workspace, channel, thread_ts })
-    : firstTurn(store, start);
-  const turn = await asked;
-  return turn && store.messages.get(messageKeyOf(turn));
 }
 
 /** The web address of a message; undefined where it is gone or Slack refuses to tell. Throws a SlackError. */

@@ -2,8 +2,7 @@ import { filesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { messageContent } from '../../relay/runtime/incoming-message.ts';
 import type { SlackFile } from '../../slack/downloadable-files.ts';
-import { MessageGoneError } from '../../slack/errors.ts';
-import type { ThreadMessage } from '../../slack/message-history.ts';
+import { undefinedIfGone } from '../../slack/errors.ts';
 import type { Message, MessageContent, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -30,12 +29,7 @@ export async function readQuestion(
   const { channel, thread_ts: threadTs } = turn;
   const ts = message?.said_ts ?? turn.message_ts;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-  let read: ThreadMessage | undefined;
-  try {
-    read = await workspace.readBack.message({ channel, threadTs, ts, signal });
-  } catch (error) {
-    if (!(error instanceof MessageGoneError)) throw error;
-  }
+  const read = await workspace.readBack.message({ channel, threadTs, ts, signal }).catch(undefinedIfGone);
   if (read === undefined || read.subtype === 'tombstone') return undefined;
   const isPost = read.user === workspace.bot.userId;
   // A post of ours may repeat the words of somebody who was forgotten. Its files may have been deleted since.
@@ -52,10 +46,7 @@ export async function readQuestion(
   return { turn, content: { ...content, files } };
 }
 
-/**
- * The last turn that sent words of its own, behind those of buttons, with its message; and what files the service got, and who
- * asked, for it and for those that it asked again.
- */
+/** The last turn with words of its own, behind those of buttons, and its message; the files and askers of all of them. */
 async function writtenTurn({ turns, messages }: Store, asked: Turn) {
   const fileIds: string[] = [];
   const askers = new Set<string | undefined>();

@@ -34,11 +34,12 @@ import {
   SlackAuthError,
   SlackError,
   SlackRefusedError,
+  undefinedIfGone,
 } from '../../slack/errors.ts';
-import type { SlackMessage } from '../../slack/slack-message.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, MessageContent, SlackTs, TaskStart } from '../../store/schema.ts';
-import { firstQuestion, firstTurn, linkTo, ownPost, refusedTurn, wantLinkBack } from './asked-again-links.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import { firstTurn, linkTo, ownPost, refusedTurn, wantLinkBack } from './asked-again-links.ts';
 
 /** Whoever asks may not ask there any more; the message is `later` if Slack does not say. */
 class AskerRefused extends Error {}
@@ -74,14 +75,16 @@ export function questionPosts(deps: RelayDeps): JobKind {
     const workspace = deps.workspace(start.workspace);
     if (workspace === undefined) return 'later';
     const attempt = async (withTables: boolean) => {
+      const { channel, thread_ts, message_ts } = start;
       const own = await ownPost(deps.store, start);
       const message = async () => {
         await throwIfRefused(start, lease);
         return renderPost(workspace, start, { withTables, own });
       };
-      if (own !== undefined && (await edit(workspace, start.channel, own, message)))
-        return { said_ts: own, ts: start.message_ts ?? own };
-      const place = { channel: start.channel, threadTs: start.thread_ts ?? undefined };
+      const edit = (ts: SlackTs) => workspace.posting.editComplete({ channel, ts, render: message });
+      const said_ts = own && (await edit(own).then(() => own, undefinedIfGone));
+      if (said_ts !== undefined) return { said_ts, ts: message_ts ?? said_ts };
+      const place = { channel, threadTs: thread_ts ?? undefined };
       const request = { ...place, key: postKeyOf(start), kind: 'first', message } as const;
       const ts = await postOnce(workspace, request, jobPostIntent(deps, job), lease);
       return { said_ts: ts, ts };
@@ -136,9 +139,10 @@ export function questionPosts(deps: RelayDeps): JobKind {
       ({ rows, columns }) => withTables && rows.length <= MAX_TABLE_ROWS && columns <= MAX_TABLE_COLUMNS,
     );
     const asked = parseFlags(wordsOf(question), deps.settings.supportedTaskOptions);
-    const first = await firstQuestion(deps.store, start, own);
+    const first = await firstTurn(deps.store, start, own);
+    const firstSaid = first && (await deps.store.messages.get(messageKeyOf(first)))?.said_ts;
     return questionPost({
-      firstLink: first && (await linkTo(workspace, { channel, ts: first.said_ts ?? first.ts })),
+      firstLink: firstSaid == null ? undefined : await linkTo(workspace, { channel, ts: firstSaid }),
       person: step === undefined ? user_id : step.person,
       label: step && (step.label ?? strings.workflowStep.unnamed),
       question: asked.text,
@@ -202,22 +206,6 @@ export function questionPosts(deps: RelayDeps): JobKind {
   }
 
   return jobs;
-}
-
-/** Edits a post of ours; false if it is gone. Throws other failures. */
-async function edit(
-  { posting }: WorkspaceClient,
-  channel: string,
-  ts: SlackTs,
-  render: () => Promise<SlackMessage>,
-): Promise<boolean> {
-  try {
-    await posting.editComplete({ channel, ts, render });
-    return true;
-  } catch (error) {
-    if (error instanceof MessageGoneError) return false;
-    throw error;
-  }
 }
 
 function postKeyOf({ id }: TaskStart): string {

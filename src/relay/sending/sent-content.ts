@@ -57,8 +57,11 @@ export async function recordSentContent(
     sent_after_message_id: lastMessageId,
     send_intended_at: new Date(),
   };
-  // What is asked may have changed since its task was started.
-  const title = (await isFirstToTask(store, thread, { message, turn, taskId })) ? outgoing.title : undefined;
+  // What is asked may have changed since its task was started: while it waited, or after a refusal.
+  const isBegun =
+    thread.participant_ids.length > 0 &&
+    (message.revises_turn_id === null || (await store.threads.isTaskBegun(turn, taskId)));
+  const title = isBegun ? undefined : outgoing.title;
   const freeze = async (earlierTs?: SlackTs) => {
     const frozen = await lockedIfForwarded(store, turn, (within) =>
       within.turns.freeze(turn, message, { ...content, ...intent }, { earlierTs, startedTaskId, title }),
@@ -81,16 +84,6 @@ export async function recordSentContent(
   if (frozenAfter !== undefined) return frozenAfter;
   if (await store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, work.lease);
   return now;
-}
-
-/** Whether a task has no message yet: the service may have refused the one that is asked again. */
-async function isFirstToTask(
-  { threads }: Pick<Store, 'threads'>,
-  { participant_ids }: Thread,
-  { message, turn, taskId }: { message: Message; turn: Turn; taskId: string },
-): Promise<boolean> {
-  if (participant_ids.length === 0) return true;
-  return message.revises_turn_id !== null && !(await threads.isTaskBegun(turn, taskId));
 }
 
 /** The turn whose message no longer waits: this run has frozen it, in a statement whose answer did not reach us. */

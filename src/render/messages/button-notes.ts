@@ -52,14 +52,17 @@ const USED_ONCE: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * The same message with a sentence about who used the button in place of those buttons; undefined if it has none. Once a question
- * is asked again, the sentence stands alone: nothing of what was refused is left.
+ * The same message with a sentence about who used the button in place of those buttons; undefined if it has none. Of what was
+ * refused and is asked again, nothing is left but the sentence.
  */
 export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string): ShownMessage | undefined {
   const at = blocks.findIndex((block) => block.type === 'actions' && block.elements?.some(isUsedOnce));
   const block = blocks[at];
   if (block === undefined) return undefined;
-  if (block.elements?.some((element) => actionOf(element) === 'choose_again')) return endedNotice(sentence);
+  const isRefusal = block.elements?.some(
+    (element) => 'action_id' in element && element.action_id === 'choose_again',
+  );
+  if (isRefusal === true) return endedNotice(sentence);
   const left = block.elements?.filter((element) => !isUsedOnce(element)) ?? [];
   const replacements = [
     contextLineBlock(sentence),
@@ -69,11 +72,7 @@ export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string)
 }
 
 function isUsedOnce(element: object): boolean {
-  return USED_ONCE.has(actionOf(element));
-}
-
-function actionOf(element: object): unknown {
-  return 'action_id' in element ? element.action_id : undefined;
+  return 'action_id' in element && USED_ONCE.has(element.action_id);
 }
 
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */

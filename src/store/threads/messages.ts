@@ -146,8 +146,7 @@ export class Messages extends Queries {
   async saidInFormerTasks(thread: Thread, taskId: string): Promise<SaidMessage[]> {
     const { workspace, channel, quotable_task_ids: former } = thread;
     if (former.length === 0) return [];
-    const shown = sql`case when messages.resends_turn_id is null then coalesce(messages.said_ts, messages.ts) else messages.ts end`;
-    const message = sql`${shown} as ts, messages.user_id, messages.resends_turn_id, messages.revises_turn_id`;
+    const message = sql`messages.ts, messages.user_id, messages.resends_turn_id, messages.revises_turn_id`;
     const ofTheirTurn = sql`
       join messages on messages.workspace = ${workspace} and messages.channel = ${channel} and messages.ts = sent.message_ts`;
     return this.rows(sql<SaidMessage>`

@@ -176,12 +176,10 @@ describe.concurrent('a choice of skill or model that the service does not know',
     expect(slack.visibleText(root)).toMatch(/Model Max · skill summary$/);
     // The question, two refusals and the answer: nothing is asked twice in sight.
     expect(whole().join().split('what does summary mean?')).toHaveLength(3);
-    const row = await scene.sandbox.bot.store.threads.getOrThrow({
-      workspace: root.teamId,
-      channel: channel.id,
-      thread_ts: root.ts,
-    });
-    expect(row).toMatchObject({ task_title: 'what does summary mean?', task_model: 'max' });
+    const { threads, personErasure } = scene.sandbox.bot.store;
+    const key = { workspace: root.teamId, channel: channel.id, thread_ts: root.ts };
+    const task = { task_title: 'what does summary mean?', task_model: 'max', started_by: person.id };
+    expect(await threads.getOrThrow(key)).toMatchObject(task);
     const sent = `${other.name}: what does summary mean?`;
     expect(scene.sentToAgent('what does the old word mean?').texts).toEqual([sent]);
     // Asked again from there, it is what was sent.
@@ -196,6 +194,9 @@ describe.concurrent('a choice of skill or model that the service does not know',
     await starting.send(person, { ...starting.filled(person), skill: 'summary' });
     await scene.until('it goes on', () => scene.shown(channel, again).includes('All is said.'));
     expect(JSON.stringify(again.blocks)).toContain(slack.permalink(root));
+    // The title is forgotten with whose words it has become.
+    await personErasure.eraseUser(root.teamId, other.id);
+    expect(await threads.getOrThrow(key)).toMatchObject({ task_title: null, started_by: person.id });
   });
 
   test('with other words than a person wrote is shown in the thread, and there again', async () => {

@@ -139,11 +139,42 @@ export function formTests(opened: () => OpenedPage): void {
     await startForm(page);
     await form.getByText('About this message: “The paper of this week has 3 figures.”').waitFor();
     await form.getByRole('textbox', { name: /What should the agent do with it/ }).fill('Count them.');
+    await form.getByRole('radiogroup', { name: 'Model' }).getByLabel('Fast').check();
     await send(page, 'Start', taken);
     await lastInChannel().getByRole('button', { name: /repl/ }).click();
     await threadOf(page)
       .getByText(/You wrote/)
       .waitFor();
+    // Who reads the thread sees who asked what, and with which model.
+    const question = threadOf(page).locator('.from-app', { hasText: 'Count them.' }).first();
+    expect(await question.innerText()).toMatch(/@Ada asks:.*Count them\..*Model Fast/s);
+  });
+
+  test('a question that is asked again with other words and another skill says what was sent', async () => {
+    await goTo(page, 'sequencing');
+    await say(page, 'channel', '/agent new');
+    const form = await startForm(page);
+    const question = form.getByRole('textbox', { name: 'What should the agent do?' });
+    const skill = form.getByRole('textbox', { name: /kill/ });
+    await form.getByRole('combobox', { name: 'Where' }).selectOption({ label: '#sequencing' });
+    await question.fill('What is in the old list?');
+    await skill.fill('sumary');
+    await send(page, 'Start', taken);
+    const post = lastInChannel();
+    await post.getByText('What is in the old list?').waitFor();
+    await post.getByRole('button', { name: /repl(y|ies)/ }).click();
+    const thread = threadOf(page);
+    await thread.getByRole('button', { name: 'Choose again' }).click();
+    await startForm(page);
+    await question.fill('What is in the new list?');
+    await skill.fill('summary');
+    await send(page, 'Start', taken);
+    await thread.getByText('Asked again by Ada.').waitFor();
+    await thread.getByText(/You wrote/).waitFor();
+    for (const place of [post, thread]) {
+      expect(await place.innerText()).toMatch(/@Ada asks:.*What is in the new list\?.*Skill summary/s);
+      expect(await place.innerText()).not.toMatch(/old list|sumary/);
+    }
   });
 
   test("Home lists the tasks and opens their details; a task's name leads to its thread", async () => {
@@ -170,24 +201,36 @@ export function formTests(opened: () => OpenedPage): void {
     await page.getByRole('main').getByRole('heading', { name: 'sequencing', level: 1 }).waitFor();
   });
 
-  test('the record of a task loads nothing, and axe finds nothing in it', async () => {
+  /** Saves the record of the newest or the oldest task in Home, once that lists it, and opens its page. */
+  async function openRecord(
+    which: 'first' | 'last',
+    title?: string,
+  ): Promise<{ record: Page; file: string; loaded: string[] }> {
     const { slack } = visit.sandbox;
     const ada = [...slack.team.people.values()].find(({ name }) => name === 'ada');
     const records = () =>
       ada === undefined ? [] : slack.messages(slack.openDm(ada)).flatMap(({ fileIds }) => fileIds ?? []);
+    const before = records().length;
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Home' }).click();
-    await page.getByRole('button', { name: 'Details' }).last().click();
+    if (title !== undefined) await page.getByRole('main').getByText(title).first().waitFor();
+    await page.getByRole('button', { name: 'Details' })[which]().click();
     const details = page.getByRole('dialog', { name: 'Task' });
     await details.getByRole('button', { name: strings.buttons.task_record.label }).click();
-    await expect.poll(() => records().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => records().length, { timeout: 20_000 }).toBe(before + 1);
     await page.keyboard.press('Escape');
     await closed(page);
-    const file = `file://${await unpackedRecord(await slack.fileBytes(records()[0] ?? ''))}/record.html`;
+    const folder = await unpackedRecord(await slack.fileBytes(records().at(-1) ?? ''));
+    const file = `file://${folder}/record.html`;
     const record = await visit.newPage();
     const loaded: string[] = [];
     record.on('request', (request) => loaded.push(request.url()));
     await record.goto(file);
+    return { record, file, loaded };
+  }
+
+  test('the record of a task loads nothing, and axe finds nothing in it', async () => {
+    const { record, file, loaded } = await openRecord('last');
     expect(await record.getByRole('heading', { name: 'Question 1' }).count()).toBe(1);
     expect(await record.getByText(/^Steps \(/).count()).toBe(1);
     expect(await allFindings(record)).toEqual([]);
@@ -195,6 +238,52 @@ export function formTests(opened: () => OpenedPage): void {
     await record.close();
     await goTo(page, 'sequencing');
   });
+
+  test('the record shows a question as it was sent, what an edit made of it, and the message that it is about', async () => {
+    const edited = await openEditedRecord();
+    const text = await edited.getByRole('main').innerText();
+    expect(text).toMatch(
+      /edited after it was sent\s+These were the first words\s+It now says:\s+These are the later words/,
+    );
+    expect(await allFindings(edited)).toEqual([]);
+    await edited.close();
+    await goTo(page, 'reading-club');
+    await say(page, 'channel', 'The paper of next week has 5 figures.');
+    await lastInChannel().getByText('5 figures').waitFor();
+    await lastInChannel().hover();
+    await lastInChannel().getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Ask the agent about this' }).click();
+    await startForm(page);
+    await send(page, 'Start', taken);
+    await lastInChannel().getByRole('button', { name: /repl/ }).click();
+    await threadOf(page)
+      .getByText(/You wrote/)
+      .waitFor();
+    const { record } = await openRecord('first', 'The paper of next week');
+    const about = await record.getByRole('main').innerText();
+    expect(about).toMatch(/About a message from Ada.*The paper of next week has 5 figures\./s);
+    expect(await allFindings(record)).toEqual([]);
+    await record.close();
+    await goTo(page, 'sequencing');
+  });
+
+  /** Ada edits a question that was answered, and opens its record. */
+  async function openEditedRecord(): Promise<Page> {
+    await goTo(page, 'sequencing');
+    await say(page, 'channel', '@Taskthread These were the first words');
+    const message = lastInChannel();
+    await threadOf(page)
+      .getByText(/You wrote/)
+      .waitFor();
+    await message.hover();
+    await message.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Edit message' }).click();
+    const box = message.getByRole('textbox', { name: 'Edit your message' });
+    await box.fill('@Taskthread These are the later words');
+    await box.press('Enter');
+    await message.getByText('(edited)').waitFor();
+    return (await openRecord('first', 'These were the first words')).record;
+  }
 
   test("a channel's settings are saved, and are there when the form is opened again", async () => {
     const settings = page.getByRole('dialog', { name: 'Channel settings' });

@@ -175,8 +175,7 @@ export class Turns extends Queries {
    * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
    * where the turn was stopped, the message is held or has changed since it was read, who set the instructions that it quotes
    * was forgotten meanwhile, or another one than `earlierTs` waits before it.
-   * Who sends a message again is no new participant. `startedTaskId` becomes the thread's task, unless it has one; `title` is its
-   * task's from now on.
+   * Who sends it again is no new participant. `startedTaskId` becomes the thread's task, unless it has one, and `title` its title.
    */
   async freeze(
     turn: Turn,
@@ -185,12 +184,8 @@ export class Turns extends Queries {
     {
       earlierTs,
       startedTaskId = null,
-      title = null,
-    }: {
-      earlierTs?: SlackTs | undefined;
-      startedTaskId?: string | null;
-      title?: string | null | undefined;
-    } = {},
+      title,
+    }: { earlierTs?: SlackTs | undefined; startedTaskId?: string | null; title?: string | undefined } = {},
   ): Promise<Turn | undefined> {
     const { instructions_set_by: signer = null } = content;
     // A stop locks the turn's row, too: one of both comes first. An edit has the message's row, and erasing a person that of
@@ -215,7 +210,7 @@ export class Turns extends Queries {
         returning ts),
       joined as (
         update threads set last_used_at = now(), ${startedTaskId === null ? sql`` : sql`${taskBinding(startedTaskId)}, `}
-          task_title = coalesce(${title}::text, task_title),
+          task_title = coalesce(${title ?? null}::text, task_title),
           participant_ids = case
             when ${message.resends_turn_id !== null} or ${message.user_id} = any(participant_ids) then participant_ids
             else participant_ids || ${message.user_id}::text end

@@ -5,7 +5,7 @@ import { Faults } from '../faults.ts';
 import type { NetworkProxy } from '../network-proxy.ts';
 import { listenBehind, type Reach } from '../reach.ts';
 import type { AgentScript } from './agent-script.ts';
-import { analyst } from './analyst.ts';
+import { type AnalystHabits, analyst } from './analyst.ts';
 import { CallLog, type RecordedCall } from './call-log.ts';
 import { openDiskStorage } from './disk-storage.ts';
 import type { EndpointContext, Skill } from './endpoint.ts';
@@ -74,7 +74,8 @@ export async function startAgentService(options: AgentServiceOptions = {}) {
   const runners = new Map<string, TaskRunner>();
   const { pace = 1, writingPace = 1 } = options;
   const turnContext = { state, storage, behaviour, pace, writingPace };
-  const script = options.script ?? analyst();
+  const habits: AnalystHabits = { writesPapers: false };
+  const script = options.script ?? analyst(habits);
   const context: EndpointContext = {
     state,
     storage,
@@ -111,6 +112,8 @@ export async function startAgentService(options: AgentServiceOptions = {}) {
     faults,
     /** May be changed while the service runs. */
     behaviour,
+    /** Of the default agent; may be changed, too. */
+    habits,
     calls,
     get projects(): readonly Readonly<ProjectRecord>[] {
       return [...state.projects.values()];

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentScript, AgentTurn, AttachedFile } from './agent-script.ts';
 import { columnChart } from './column-chart.ts';
+import { writePaper } from './paper-writer.ts';
 import { continueReply, runPromptCommands } from './prompt-commands.ts';
 import { counted, explainStatistics, writeLikeModel } from './sample-report.ts';
 import {
@@ -16,15 +17,22 @@ interface KnownTable extends TableSummary {
   file: string;
 }
 
+/** How the analyst answers; may be changed while it works. */
+export interface AnalystHabits {
+  /** Every message gets an answer as in a paper. */
+  writesPapers: boolean;
+}
+
 /**
  * The sandbox's default agent: summarises attached tables, answers questions about them later in the task, and follows
  * the commands that the README lists.
  */
-export function analyst(): AgentScript {
+export function analyst(habits: AnalystHabits = { writesPapers: false }): AgentScript {
   const known = new Map<string, KnownTable[]>();
   /** What the tasks that begin with a plan are about, once the plan is shown. */
   const planned = new Map<string, Pick<AgentTurn, 'files' | 'text'>>();
   return async (turn) => {
+    if (habits.writesPapers) return writePaper(turn);
     if (await continueReply(turn)) return;
     const plan = planned.get(turn.task.id);
     if (turn.task.plansFirst === true && plan === undefined) {

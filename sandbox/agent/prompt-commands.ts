@@ -1,4 +1,5 @@
 import { type AgentTurn, TurnCancelled } from './agent-script.ts';
+import { writePaper } from './paper-writer.ts';
 import { sampleReport, writeLikeModel } from './sample-report.ts';
 
 /** Where `/lengthcut` stops, in the middle of a sentence; `Continue.` brings the rest. */
@@ -74,6 +75,7 @@ const COMMANDS: Record<string, Command> = {
     }
     await writeLikeModel(turn, 'I left some notes. ');
   },
+  paper: (turn) => writePaper(turn),
   ping: (turn) =>
     writeLikeModel(
       turn,

@@ -64,27 +64,42 @@ const FAULT_PLANS: Record<string, FaultPlan> = {
   },
 };
 
-/** The faults that people can switch on and off on the page. */
+/** Not a fault: another way in which the agent answers. */
+const PAPERS = {
+  id: 'agent-papers',
+  side: 'service',
+  name: 'The agent writes papers',
+  description: 'Every answer has formulas, a figure, references, a long and a wide table.',
+} as const;
+
+/** The faults that people can switch on and off on the page, and the agent's way of answering. */
 export class FaultSwitches {
   readonly #sides: Record<FaultSwitch['side'], Pick<SlackWorkspace | AgentService, 'faults'>>;
   readonly #on = new Map<string, () => void>();
+  readonly #habits: AgentService['habits'];
 
   constructor(slack: SlackWorkspace, agent: AgentService) {
     this.#sides = { slack, service: agent };
+    this.#habits = agent.habits;
   }
 
   get all(): FaultSwitch[] {
-    return Object.entries(FAULT_PLANS).map(([id, { side, name, description }]) => ({
+    const faults = Object.entries(FAULT_PLANS).map(([id, { side, name, description }]) => ({
       id,
       side,
       name,
       description,
       on: this.#on.has(id),
     }));
+    return [...faults, { ...PAPERS, on: this.#habits.writesPapers }];
   }
 
   /** @throws if there is no such fault */
   set(id: string, on: boolean): void {
+    if (id === PAPERS.id) {
+      this.#habits.writesPapers = on;
+      return;
+    }
     const plan = FAULT_PLANS[id];
     if (plan === undefined) throw new Error(`There is no fault ${id}.`);
     this.#on.get(id)?.();

@@ -71,7 +71,7 @@ export function messageModel(
     ts: message.ts,
     user: message.user,
     text: deleted ? '' : message.text,
-    ...(deleted || blocks === undefined ? {} : { blocks: blocks.map(blockModel) }),
+    ...(deleted || blocks === undefined ? {} : { blocks: blocks.map((block) => blockModel(block, slack)) }),
     files: deleted ? [] : message.fileIds.map((id) => fileModel(slack.file(id))),
     ...(message.threadTs === undefined ? {} : { thread: message.threadTs }),
     ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
@@ -125,7 +125,10 @@ function fileModel(file: SlackFile): FileModel {
   return isDeleted ? common : { ...common, size: file.content.size, url: `/files/${file.id}` };
 }
 
-function blockModel(block: Block): BlockModel {
+function blockModel(block: Block, slack?: SlackWorkspace): BlockModel {
+  const { slack_file: shown } = block;
+  if (slack !== undefined && isFields(shown) && typeof shown.id === 'string')
+    return { ...block, file: { ...fileModel(slack.file(shown.id)) } };
   if (block.type !== 'markdown' || typeof block.text !== 'string') return block;
   return { ...block, tree: markdownTree(block.text) };
 }
@@ -145,7 +148,7 @@ export function privateModel(slack: SlackWorkspace, me: string): PrivateModel {
       ts: one.ts,
       user: slack.bot.userId,
       text: one.text,
-      ...(one.blocks === undefined ? {} : { blocks: one.blocks.map(blockModel) }),
+      ...(one.blocks === undefined ? {} : { blocks: one.blocks.map((block) => blockModel(block, slack)) }),
       files: [],
       ...(one.threadTs === undefined ? {} : { thread: one.threadTs }),
       edited: false,
@@ -168,7 +171,7 @@ function viewModel(view: View): ViewModel {
   return {
     id: view.id,
     hash: view.hash,
-    blocks: view.blocks.map(blockModel),
+    blocks: view.blocks.map((block) => blockModel(block)),
     title: textOf(title) ?? '',
     ...(submitText === undefined ? {} : { submit: submitText }),
     close: textOf(close) ?? 'Close',

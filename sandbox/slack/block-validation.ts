@@ -25,7 +25,7 @@ const EVERYWHERE = ['actions', 'context', 'divider', 'header', 'input', 'rich_te
 const ALLOWED: Record<Surface, Set<string>> = {
   message: new Set([
     ...EVERYWHERE,
-    ...['context_actions', 'data_table', 'markdown', 'plan', 'table', 'task_card'],
+    ...['context_actions', 'data_table', 'image', 'markdown', 'plan', 'table', 'task_card'],
   ]),
   modal: new Set(EVERYWHERE),
   home: new Set([...EVERYWHERE, 'table']),

@@ -22,6 +22,8 @@ const LIMITS: Record<
   'ContextBlock.elements': { items: [1, 10] },
   'DataTableBlock.rows': { items: [1, 101] },
   'HeaderBlock.text': { text: [1, 150] },
+  'ImageBlock.alt_text': { length: [1, 2000] },
+  'ImageBlock.title': { text: [1, 2000] },
   'InputBlock.hint': { text: [1, 2000] },
   'InputBlock.label': { text: [1, 2000] },
   'MarkdownBlock.text': { length: [1, 12000] },

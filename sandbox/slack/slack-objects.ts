@@ -90,7 +90,7 @@ export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields
     timestamp: Math.floor(file.created / 1000),
     name: file.name,
     title: file.title,
-    mimetype: file.mime,
+    mimetype: ready || file.kind === 'processing' ? file.mime : '',
     filetype: SPECIAL_FILE_TYPES[file.kind] ?? extension,
     user: file.user,
     size: announcedSize(file),

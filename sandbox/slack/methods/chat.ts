@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkBlocks } from '../block-validation.ts';
-import type { Block, Channel, Fields, Message, Team } from '../model.ts';
+import { type Block, type Channel, type Fields, isFields, type Message, type Team } from '../model.ts';
 import { messageJson, permalinkOf } from '../slack-objects.ts';
 import { explainedRefusal, SlackRefusal } from '../slack-refusal.ts';
 import {
@@ -158,6 +158,13 @@ interface MessageContent {
   metadata?: Fields;
 }
 
+/** Whether an image block has a picture that Slack has, has processed and can show. */
+function showsFile({ world }: WorkspaceDeps, { slack_file: shown }: Block): boolean {
+  const file = isFields(shown) && typeof shown.id === 'string' ? world.files.get(shown.id) : undefined;
+  if (file === undefined || file.isDeleted === true) return false;
+  return file.readyAt <= world.clock.now() && /^image\/(?:png|jpeg|gif)$/.test(file.mime);
+}
+
 function contentOf(
   deps: WorkspaceDeps,
   args: { text: string | undefined; blocks?: unknown; metadata?: Fields | undefined },
@@ -168,7 +175,12 @@ function contentOf(
       ? [`unsupported type: ${type} [json-pointer:/blocks/${at}/type]`]
       : [],
   );
-  if (refused.length > 0) throw explainedRefusal('invalid_blocks', refused);
+  const unshown = (blocks ?? []).flatMap((block, at) =>
+    block.type === 'image' && !showsFile(deps, block)
+      ? [`invalid slack file [json-pointer:/blocks/${at}/slack_file]`]
+      : [],
+  );
+  if (refused.length + unshown.length > 0) throw explainedRefusal('invalid_blocks', [...refused, ...unshown]);
   const metadata = args.metadata === undefined ? {} : { metadata: checkMetadata(args.metadata, deps) };
   const hasBlocks = blocks !== undefined && blocks.length > 0;
   if (args.text === undefined && !hasBlocks) throw new SlackRefusal('no_text');

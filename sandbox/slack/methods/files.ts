@@ -69,8 +69,8 @@ export function fileMethods(deps: WorkspaceDeps): Record<string, Method> {
         const threadTs = isGone ? undefined : args.thread_ts;
         if (channel !== undefined && threadTs !== undefined) checkThread(channel, threadTs);
         const done = args.files.map(({ id, title }) => complete(deps, team, id, title));
-        if (channel !== undefined)
-          share(deps, team, channel.id, done, { text: comment ?? '', blocks, threadTs });
+        if (channel === undefined) for (const file of done) process(deps, file);
+        else share(deps, team, channel.id, done, { text: comment ?? '', blocks, threadTs });
         return {
           files: done.map((file) => ({ ...fileJson(world, file, false), id: file.id, title: file.title })),
         };
@@ -90,6 +90,15 @@ function complete(deps: WorkspaceDeps, team: Team, id: string, title: string | u
   if (upload === undefined) throw new SlackRefusal('file_not_found');
   const named = { name: upload.name, title: title ?? upload.name, mime: mimeOf(upload.name) };
   return deps.world.addFile(team, team.bot.userId, named, { path: upload.path }, id);
+}
+
+/** Makes out after a delay what a file is, as Slack does with one that is shown nowhere; of some it never does. */
+function process(deps: WorkspaceDeps, file: SlackFile): void {
+  file.readyAt = Number.POSITIVE_INFINITY;
+  deps.deliveries.track(async () => {
+    await deps.deliveries.wait(deps.settings.shareDelayMs);
+    if (deps.settings.unshownFiles?.test(file.name ?? '') !== true) file.readyAt = deps.world.clock.now();
+  });
 }
 
 /** Posts the message with the files after a delay, as Slack does after its malware scan; some never appear. */
@@ -117,6 +126,8 @@ const MIMES: Fields = {
   md: 'text/markdown',
   pdf: 'application/pdf',
   png: 'image/png',
+  gif: 'image/gif',
+  jpeg: 'image/jpeg',
   jpg: 'image/jpeg',
   txt: 'text/plain',
   zip: 'application/zip',

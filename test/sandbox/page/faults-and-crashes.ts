@@ -3,6 +3,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { goTo, type OpenedPage, say, threadOf } from '../../support/browser-scene.ts';
 
 const patience = { timeout: 10_000 };
+/** For an answer of many lines. */
+const patience30 = { timeout: 30_000 };
 
 /** What people see while something fails. */
 export function troubleTests(opened: () => OpenedPage): void {
@@ -41,6 +43,24 @@ export function troubleTests(opened: () => OpenedPage): void {
     await page.locator('.phase-running').waitFor();
     await thread.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     expect(await thread.getByText('Second 1 of 7').count()).toBe(1);
+  });
+
+  test('an agent that writes papers shows its figure where its text has it, and its table to sort', async () => {
+    const papers = page.getByRole('switch', { name: /writes papers/ });
+    await papers.click();
+    await goTo(page, 'plate-reader');
+    await say(page, 'channel', '@taskthread What did the treatment do?');
+    const thread = threadOf(page);
+    await thread.getByText('Figure: gene changes.png, below').waitFor(patience30);
+    const figure = thread.getByRole('img', { name: 'Changes of all genes' });
+    await figure.waitFor(patience30);
+    await expect.poll(() => figure.evaluate((one) => one instanceof HTMLImageElement && one.naturalWidth)).toBe(720);
+    const shown = await thread.locator('.from-app').first().innerText();
+    expect(shown).toContain('Cells were kept at 37 °C and 5 % CO₂ [1]');
+    expect(shown).toMatch(/Changes of all genes[^]*Figure 1\./);
+    await thread.getByText('Sources').waitFor();
+    expect(await thread.locator('.from-app').first().innerText()).toContain('1. PMID 16990137');
+    await papers.click();
   });
 
   test('faults are switched on and off, and the calls show what they do', async () => {

@@ -26,7 +26,8 @@ const UNIPROT = '(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,
 
 /**
  * Kinds of ids by the patterns of their registries, narrower where a pattern allows other words: the first of their `pages`
- * is linked; further ones count as the same. Of an id, its page is that without what `dropped` matches. Of those
+ * is linked; further ones count as the same. Of an id, its page is that without what `dropped` matches, and `called` stands
+ * before it where people read it. Of those
  * `isInTextOnly`, a table that a tool returns may have thousands, on which no answer rests.
  */
 export const ID_KINDS = [
@@ -36,6 +37,7 @@ export const ID_KINDS = [
     id: '(?:(?<!PubMed\\W{1,8})\\d{5,6}|\\d{7,8})',
     // "and 50000 cells" may follow the first one.
     next: '\\d{7,8}',
+    called: 'PMID ',
     pages: ['pubmed.ncbi.nlm.nih.gov/', 'www.ncbi.nlm.nih.gov/pubmed/', 'europepmc.org/article/MED/'],
   },
   { id: 'PMC\\d{5,8}', pages: ['pmc.ncbi.nlm.nih.gov/articles/', 'www.ncbi.nlm.nih.gov/pmc/articles/'] },
@@ -80,18 +82,20 @@ export const ID_KINDS = [
     pages: ['www.ebi.ac.uk/chembl/id_lookup/', 'www.ebi.ac.uk/chembl/compound_report_card/'],
     isInTextOnly: true,
   },
-  { word: 'arXiv', id: '\\d{4}\\.\\d{4,5}(?:v\\d+)?', pages: ['arxiv.org/abs/'] },
+  { word: 'arXiv', id: '\\d{4}\\.\\d{4,5}(?:v\\d+)?', called: 'arXiv:', pages: ['arxiv.org/abs/'] },
   { id: 'RCV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/'], isInTextOnly: true },
   { id: '[SV]CV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/?term='], isInTextOnly: true },
   {
     word: `ClinVar(?:(?=:\\d)|[ _-]?Variation${CALLED}|[ _-]?IDs?)`,
     id: '\\d{4,8}',
+    called: 'ClinVar ',
     pages: ['www.ncbi.nlm.nih.gov/clinvar/variation/'],
   },
   {
     word: 'RRIDs?',
     id: '[A-Za-z]{2,9}(?:-[A-Z]{2,9}|_[A-Z]{2,5})?[_:](?=[A-Za-z-]*\\d|[A-Z]{4}\\b)[A-Za-z\\d]+(?:[:-][A-Za-z\\d]+)*',
     next: '(?:AB_\\d+|SCR_\\d{6}|CVCL_[A-Z\\d]{4}|Addgene_\\d+)',
+    called: 'RRID:',
     pages: ['scicrunch.org/resolver/RRID:'],
   },
   // A digit and three characters with a letter among them; no ordinal and no size.
@@ -99,24 +103,27 @@ export const ID_KINDS = [
     word: `PDB${CALLED}`,
     id: `${PDB}(?:(?=\\d*[A-Z])[A-Z\\d]{3}|[a-z][a-z\\d]{2})${CHAIN}`,
     dropped: /[_.].$/,
+    called: 'PDB ',
     pages: ['www.rcsb.org/structure/'],
   },
   {
     word: 'PDB[ _-]?(?:IDs?|(?:accession )?codes?|entry|entries)',
     id: `${PDB}(?=\\d*[a-z])[a-z\\d]{3}${CHAIN}`,
     dropped: /[_.].$/,
+    called: 'PDB ',
     pages: ['www.rcsb.org/structure/'],
   },
-  { id: 'pdb_0000[1-9][a-z\\d]{3}', dropped: /^pdb_0000/, pages: ['www.rcsb.org/structure/'] },
+  { id: 'pdb_0000[1-9][a-z\\d]{3}', dropped: /^pdb_0000/, called: 'PDB ', pages: ['www.rcsb.org/structure/'] },
   {
     word: `(?:UniProt(?:KB)?(?:/Swiss-Prot|/TrEMBL)?${CALLED}|primaryAccession)`,
     id: UNIPROT,
     dropped: /\..*$/,
+    called: 'UniProt ',
     pages: ['www.uniprot.org/uniprotkb/', 'www.uniprot.org/uniprot/'],
   },
   // As a sequence's header in FASTA has it.
-  { id: `(?<=\\b(?:sp|tr)\\|)${UNIPROT}(?=(?:-\\d+)?\\|)`, pages: ['www.uniprot.org/uniprotkb/'] },
-].map(({ id, next = id, word, pages, dropped, isInTextOnly }) => {
+  { id: `(?<=\\b(?:sp|tr)\\|)${UNIPROT}(?=(?:-\\d+)?\\|)`, called: 'UniProt ', pages: ['www.uniprot.org/uniprotkb/'] },
+].map(({ id, next = id, word, called = '', pages, dropped, isInTextOnly }) => {
   // Two ids of one kind may share a slash.
   const after = AFTER.replace('ID', () => id);
   return {
@@ -133,7 +140,11 @@ export const ID_KINDS = [
             next: new RegExp(`${next}${after}`, 'y'),
           },
     whole: new RegExp(`^${id}$`),
-    pageOf: (one: string) => `https://${pages[0]}${dropped === undefined ? one : one.replace(dropped, '')}`,
+    /** Its page, and how people call it. */
+    pageOf: (one: string) => {
+      const plain = dropped === undefined ? one : one.replace(dropped, '');
+      return { url: `https://${pages[0]}${plain}`, label: called + plain };
+    },
     pages: pages.map(withoutWww),
     isInTextOnly: isInTextOnly === true,
   };

@@ -6,14 +6,24 @@ import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
 import { decoded, doisAt, doisIn, workOf } from './doi.ts';
 import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id-patterns.ts';
+import { numberedReferences, type ReferenceEntry } from './reference-list.ts';
 import { answerToSearch, readableCharacters, resultToSearch, wholeWords } from './searched-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-values.ts';
 
 /** A page that an answer names by its address or by an id. */
 export interface Source {
   url: string;
-  /** The address as people read it: its host whole, the rest shortened. */
+  /** The id as people write it, or the address: its host whole, the rest shortened. */
   label: string;
+  /** Its number in the answer's own references, if it has one there; else what follows them. */
+  number: number;
+}
+
+/** A page that a text names, and where: `label` is the id that leads there. */
+interface Find {
+  at: number;
+  url: string;
+  label?: string | undefined;
 }
 
 /** Sources listed below an answer. */
@@ -59,50 +69,70 @@ export function sourcesOf(blocks: readonly ContentBlock[]): readonly Source[] {
 }
 
 function findSources(blocks: readonly ContentBlock[]): Source[] {
-  const found = new Map<string, Source>();
-  const addAll = (urls: readonly string[]) => {
-    for (const url of urls) {
-      if (found.size >= MAX_FOUND) return;
-      const { href, host, pathname, search, hash } = new URL(url);
+  const found = new Map<string, Omit<Source, 'number'> & { number: number | undefined }>();
+  const addAll = (finds: readonly Find[], numberOf: (find: Find) => number | undefined) => {
+    for (const find of finds) {
+      const { href, host, pathname, search, hash } = new URL(find.url);
       const query = search.replace(/[?&]utm_[^&]*/g, '').replace(/^&/, '?');
       const rest = `${pathname}${query}`.replace(/\/$/, '');
       const route = /^#[!/]/.test(hash) ? hash : '';
       const key = (workOf(withoutWww(host + pathname)) ?? withoutWww(`${host}${rest}${route}`)).toLowerCase();
-      if (!found.has(key)) found.set(key, { url: href, label: `${host}${shorten(rest, MAX_PATH_LENGTH)}` });
+      const known = found.get(key);
+      const number = known?.number ?? numberOf(find);
+      if (known === undefined && found.size >= MAX_FOUND) return;
+      const label = find.label ?? `${host}${shorten(rest, MAX_PATH_LENGTH)}`;
+      found.set(key, { url: href, label, ...known, number });
     }
   };
-  addAll(pagesIn(answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED)), false));
+  const text = answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED));
+  const references = numberedReferences(text);
+  addAll(pagesIn(text, false), ({ at }) => {
+    const label = /\[\\?\[?(\d{1,3})\\?\]?\]\(<?$/.exec(text.slice(Math.max(0, at - 10), at))?.[1];
+    return label === undefined
+      ? references.find(({ from, to }) => from <= at && at < to)?.number
+      : Number(label);
+  });
   let left = MAX_SEARCHED;
   for (const block of blocks) {
     if (block.kind !== 'tool_result' || left <= 0) continue;
     left -= block.content.length;
-    addAll(pagesIn(resultToSearch(wholeWords(block.content, MAX_TOOL_TEXT_LENGTH)), true));
+    addAll(pagesIn(resultToSearch(wholeWords(block.content, MAX_TOOL_TEXT_LENGTH)), true), () => undefined);
   }
-  return [...found.values()];
+  return inOrder([...found.values()], references);
+}
+
+/** The sources by their numbers; those without one follow the answer's own references. */
+function inOrder(
+  sources: readonly (Omit<Source, 'number'> & { number: number | undefined })[],
+  references: readonly ReferenceEntry[],
+): Source[] {
+  let last = Math.max(0, ...[...references, ...sources].map(({ number }) => number ?? 0));
+  const numbered = sources.map((source) => ({ ...source, number: source.number ?? (last += 1) }));
+  return numbered.sort((one, other) => one.number - other.number);
 }
 
 /** The pages that a text names, in their order; a tool's result names only those of ids. */
-function pagesIn(text: string, isResult: boolean): string[] {
-  const finds: { at: number; url: string }[] = [];
+function pagesIn(text: string, isResult: boolean): Find[] {
+  const finds: Find[] = [];
   // What stands in an address is no id by itself.
   const rest = text.replace(ADDRESS, (raw, at: number) => {
     const isSource = finds.length < MAX_FINDS && !isPictureOrDoi(text.slice(Math.max(0, at - 304), at));
-    const url = isSource ? pageAt(text, at, raw, isResult) : undefined;
-    if (url !== undefined) finds.push({ at, url });
+    const page = isSource ? pageAt(text, at, raw, isResult) : undefined;
+    if (page !== undefined) finds.push({ at, ...page });
     return ' '.repeat(raw.length);
   });
-  for (const { at, id } of doisIn(rest, MAX_FINDS)) finds.push({ at, url: doiPage(id) });
+  for (const { at, id } of doisIn(rest, MAX_FINDS)) finds.push({ at, ...doiPage(id) });
   for (const kind of ID_KINDS) {
     if (isResult && kind.isInTextOnly) continue;
-    for (const { at, id } of idsIn(rest, kind)) finds.push({ at, url: kind.pageOf(id) });
+    for (const { at, id } of idsIn(rest, kind)) finds.push({ at, ...kind.pageOf(id) });
   }
-  return finds.sort((one, other) => one.at - other.at).map(({ url }) => url);
+  return finds.sort((one, other) => one.at - other.at);
 }
 
 /** At most so many public pages that a tool's result names by their address. */
 export function addressesIn(result: string, most: number): string[] {
   const text = readableCharacters(wholeWords(result, MAX_TOOL_TEXT_LENGTH));
-  const found = [...text.matchAll(ADDRESS)].map(({ index, 0: raw }) => pageAt(text, index, raw, false));
+  const found = [...text.matchAll(ADDRESS)].map(({ index, 0: raw }) => pageAt(text, index, raw, false)?.url);
   return [...new Set(found.filter((url) => url !== undefined))].slice(0, most);
 }
 
@@ -114,7 +144,7 @@ function isPictureOrDoi(before: string): boolean {
 }
 
 /** The page that an address leads to: that of an id where it is one; undefined if it is no public page. */
-function pageAt(text: string, at: number, raw: string, isResult: boolean): string | undefined {
+function pageAt(text: string, at: number, raw: string, isResult: boolean): Omit<Find, 'at'> | undefined {
   const resolver = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/(?=10\.\d{4})/i.exec(raw)?.[0];
   if (resolver !== undefined) return doisAt(text, at + resolver.length).map(doiPage)[0];
   const url = URL.parse(wholeName(text, at, raw) ?? '');
@@ -128,12 +158,12 @@ function pageAt(text: string, at: number, raw: string, isResult: boolean): strin
     if (whole.test(id)) return pageOf(id);
   }
   const isSite = /^.{1,80}\.[a-z][a-z\d-]{1,20}$/.test(url.hostname) && !NO_SITE.test(url.hostname);
-  return isResult || !isSite || isSignedLink(url.href) ? undefined : url.href;
+  return isResult || !isSite || isSignedLink(url.href) ? undefined : { url: url.href };
 }
 
 /** The page of a DOI; what would end the path of its address is encoded. */
-function doiPage(doi: string): string {
-  return `https://doi.org/${doi.replace(/[#%?]/g, encodeURIComponent)}`;
+function doiPage(doi: string): Omit<Find, 'at'> {
+  return { url: `https://doi.org/${doi.replace(/[#%?]/g, encodeURIComponent)}`, label: doi };
 }
 
 /** Below an answer: the sources that it names, if there are two or more. */
@@ -141,23 +171,24 @@ export function sourceBlocks(blocks: readonly ContentBlock[]): RichTextBlock[] {
   const sources = sourcesOf(blocks);
   const rest = sources.length - MAX_LISTED;
   if (sources.length < 2) return [];
-  return [
-    listBlock(strings.sources, sources.slice(0, MAX_LISTED), 1, rest > 0 ? strings.sourcesInSteps(rest) : ''),
-  ];
+  const last = rest > 0 ? strings.sourcesInSteps(rest) : '';
+  return [listBlock(strings.sources, sources.slice(0, MAX_LISTED), last)];
 }
 
 /** The sources that the list below an answer has no room for. */
 export function furtherSourceBlocks(blocks: readonly ContentBlock[]): RichTextBlock[] {
   const rest = sourcesOf(blocks).slice(MAX_LISTED);
   const last = rest.length === MAX_FOUND - MAX_LISTED ? strings.firstSourcesOnly(MAX_FOUND) : '';
-  return rest.length === 0 ? [] : [listBlock(strings.furtherSources, rest, MAX_LISTED + 1, last)];
+  return rest.length === 0 ? [] : [listBlock(strings.furtherSources, rest, last)];
 }
 
 /** Rich text shows its texts literally. */
-function listBlock(heading: string, sources: readonly Source[], first: number, last = ''): RichTextBlock {
+function listBlock(heading: string, sources: readonly Source[], last: string): RichTextBlock {
   const elements: RichTextElement[] = [{ type: 'text', text: heading, style: { bold: true } }];
-  for (const [index, { url, label }] of sources.entries())
-    elements.push({ type: 'text', text: `\n${first + index}. ` }, { type: 'link', url, text: label });
+  for (const [index, { url, label, number }] of sources.entries()) {
+    const isSame = sources[index - 1]?.number === number;
+    elements.push({ type: 'text', text: isSame ? ', ' : `\n${number}. ` }, { type: 'link', url, text: label });
+  }
   if (last !== '') elements.push({ type: 'text', text: `\n${last}` });
   return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
 }

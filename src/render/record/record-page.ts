@@ -139,7 +139,7 @@ function saidHtml(text: string): string {
 /** The text of an answer, the sources that it names, and its steps. */
 function* answerHtml(blocks: readonly ContentBlock[]): Generator<string> {
   yield* markdownToHtml(answerText(blocks));
-  const sources = sourcesOf(blocks).map(({ url }) => `<li>${linkTo(url)}</li>`);
+  const sources = sourcesOf(blocks).map(({ url, number }) => `<li value="${number}">${linkTo(url)}</li>`);
   if (sources.length > 0) yield `<h3>Sources</h3>\n<ol>${sources.join('\n')}</ol>\n`;
   const steps = toolCalls(blocks);
   if (steps.length === 0) return;
@@ -148,9 +148,10 @@ function* answerHtml(blocks: readonly ContentBlock[]): Generator<string> {
   yield '</ol></details>\n';
 }
 
-function stepHtml({ name, input, output = '' }: ToolCall): string {
+function stepHtml(call: ToolCall): string {
+  const { input, output = '' } = call;
   const shownOutput = output.length > MAX_STEP_CHARACTERS ? output : wholeValue(output);
-  const title = escapeHtml(withoutSignedLinks(callTitle({ name, input }, 200)));
+  const title = escapeHtml(withoutSignedLinks(callTitle(call, 200)));
   return `<li class="step">${title}\n${verbatim('Input', inputText(input, wholeValue))}${verbatim('Output', shownOutput)}</li>\n`;
 }
 

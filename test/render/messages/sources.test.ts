@@ -20,6 +20,12 @@ import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 const text = (...texts: string[]): ContentBlock[] => texts.map((one) => ({ kind: 'text', text: one }));
 const result = (content: string): ContentBlock => ({ kind: 'tool_result', toolUseId: 't1', content });
 const labels = (blocks: readonly ContentBlock[]) => sourcesOf(blocks).map(({ label }) => label);
+/** The addresses to which the sources lead, without their scheme. */
+const pages = (blocks: readonly ContentBlock[]) =>
+  sourcesOf(blocks).map(({ url }) => {
+    const { host, pathname, search } = new URL(url);
+    return `${host}${pathname}${search.replace(/[?&]utm_[^&]*/g, '').replace(/^&/, '?')}`.replace(/\/$/, '');
+  });
 
 /** What is easily taken for a source, and is none. */
 const AWKWARD = `
@@ -179,11 +185,11 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
 
 describe('the sources of an answer', () => {
   test('are none in awkward text, and none of the sample answers have any', () => {
-    expect(labels(text(AWKWARD))).toEqual([]);
-    expect(labels([result(AWKWARD.replaceAll('`', ' ').replace(/wget.*|NCT04280705/g, ''))])).toEqual([]);
-    expect(labels(text(sampleReport(60_000)))).toEqual([]);
+    expect(pages(text(AWKWARD))).toEqual([]);
+    expect(pages([result(AWKWARD.replaceAll('`', ' ').replace(/wget.*|NCT04280705/g, ''))])).toEqual([]);
+    expect(pages(text(sampleReport(60_000)))).toEqual([]);
     for (const name of ['analyst', 'prompt-commands', 'sample-report', 'table-summary'])
-      expect(labels(text(readFileSync(`sandbox/agent/${name}.ts`, 'utf8')))).toEqual([]);
+      expect(pages(text(readFileSync(`sandbox/agent/${name}.ts`, 'utf8')))).toEqual([]);
   });
 
   test('are found however they are written, in their order and once', () => {
@@ -193,9 +199,9 @@ describe('the sources of an answer', () => {
       fc.property(written, between, fc.boolean(), (list, separator, isTwice) => {
         const parts = list.map(([one]) => one);
         const answer = `As shown: ${[...parts, ...(isTwice ? parts : [])].join(separator)}.`;
-        expect(labels(text(answer))).toEqual(list.flatMap(([, ...shown]) => shown));
+        expect(pages(text(answer))).toEqual(list.flatMap(([, ...shown]) => shown));
         const apart = `${AWKWARD}\n\n`;
-        expect(labels(text(apart + parts.join(`\n\n${apart}`)))).toEqual(
+        expect(pages(text(apart + parts.join(`\n\n${apart}`)))).toEqual(
           list.flatMap(([, ...shown]) => shown),
         );
       }),
@@ -208,9 +214,9 @@ describe('the sources of an answer', () => {
       'https://www.nature.com/a#s1',
       'https://www.nature.com/A?utm_source=x&utm_id=1',
     ];
-    expect(labels(text(same.join(' ')))).toEqual(['nature.com/a']);
+    expect(pages(text(same.join(' ')))).toEqual(['nature.com/a']);
     expect(
-      labels(text('https://app.nature.com/#/a https://app.nature.com/#/b https://a.nature.com?x=1')),
+      pages(text('https://app.nature.com/#/a https://app.nature.com/#/b https://a.nature.com?x=1')),
     ).toHaveLength(3);
   });
 
@@ -279,7 +285,7 @@ describe('the sources of an answer', () => {
   });
 
   test('are read from the columns of delimited tables in results of tools', () => {
-    const ends = (content: string) => labels([result(content)]).map((label) => /[^/]+$/.exec(label)?.[0]);
+    const ends = (content: string) => pages([result(content)]).map((label) => /[^/]+$/.exec(label)?.[0]);
     expect(ends('PMID,Title\n31978945,"In 2020, 1234567 cells"\n32015507,x')).toEqual([
       '31978945',
       '32015507',
@@ -298,7 +304,7 @@ describe('the sources of an answer', () => {
   test('are read from lists after one word', () => {
     const answer =
       'PMID 30000000 and 50000 cells; PMIDs: 31978945, 32015507 and 32132184; PDB entries 4HHB, `1MBN`, and 2LYZ; UniProt P04637 or Q8N158.';
-    expect(labels(text(answer)).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
+    expect(pages(text(answer)).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
       '30000000',
       '31978945',
       '32015507',
@@ -328,7 +334,7 @@ describe('the sources of an answer', () => {
       '| 7K3G_A | 32015508 | 32015509 | 32015510 | 32015511 |',
       '| 1200 | 12345 | 10.1038/nature12373 | none | 32015512 |',
     ];
-    expect(labels(text(answer.join('\n'))).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
+    expect(pages(text(answer.join('\n'))).map((label) => /[^/]+$/.exec(label)?.[0])).toEqual([
       'Q9BYF1',
       '6VXX',
       '1R42',
@@ -359,7 +365,7 @@ describe('the sources of an answer', () => {
     });
     const xml =
       '<PMID Version="1">32015507</PMID><ArticleId IdType="doi">10.1038/s41586-020-2649-2</ArticleId>';
-    expect(labels([result(json), result(`${xml}\nPMID- 32132184`), ...text('See NCT04280705.')])).toEqual([
+    expect(pages([result(json), result(`${xml}\nPMID- 32132184`), ...text('See NCT04280705.')])).toEqual([
       'clinicaltrials.gov/study/NCT04280705',
       'pubmed.ncbi.nlm.nih.gov/31978945',
       'doi.org/10.1016/j.cell.2020.02.058',
@@ -376,7 +382,7 @@ describe('the sources of an answer', () => {
       fc.property(fc.nat(40), (cut) => {
         const whole = `${' '.repeat(MAX_TOOL_TEXT_LENGTH - cut)}"doi": "10.1016/j.cell.2020.02.058" PMID 31978945`;
         const kept = whole.slice(0, MAX_TOOL_TEXT_LENGTH);
-        for (const label of labels([result(kept)]))
+        for (const label of pages([result(kept)]))
           expect(['doi.org/10.1016/j.cell.2020.02.058', 'pubmed.ncbi.nlm.nih.gov/31978945']).toContain(label);
       }),
     );
@@ -502,5 +508,37 @@ describe('a finished answer', () => {
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('the labels of sources', () => {
+  test.each([
+    ['PMID: 16990137 and https://pubmed.ncbi.nlm.nih.gov/31978945/', ['PMID 16990137', 'PMID 31978945']],
+    ['`GSE32986`, NCT04280705, PMC7054408', ['GSE32986', 'NCT04280705', 'PMC7054408']],
+    ['https://doi.org/10.1038/nature12373, 10.1101/123456', ['10.1038/nature12373', '10.1101/123456']],
+    ['arXiv:2103.01234, PDB 6LZG_A', ['arXiv:2103.01234', 'PDB 6LZG']],
+    ['UniProt P04637 and ClinVar Variation ID 12345', ['UniProt P04637', 'ClinVar 12345']],
+    // Where a link leads is not hidden behind an id.
+    ['https://evil.org/10.1038/nature12373 and NCT04280705', ['evil.org/10.1038/nature12373', 'NCT04280705']],
+  ])('of %s are what people call them', (answer, expected) => {
+    expect(labels(text(answer))).toEqual(expected);
+  });
+});
+
+describe('an answer that numbers its own references', () => {
+  const numbered = (answer: string) =>
+    sourcesOf(text(answer)).map(({ number, label }) => `${number}. ${label}`);
+
+  test.each([
+    ['[1] A. PMID 16990137\n[2] B. A textbook.\n[3] C. NCT04280705\n\nSee GSE32986.', ['1. PMID 16990137', '3. NCT04280705', '4. GSE32986']],
+    ['GSE32986.\n\n## References\n1. A, PMID 16990137,\n   10.1038/nature12373\n2. NCT04280705', ['1. PMID 16990137', '1. 10.1038/nature12373', '2. NCT04280705', '3. GSE32986']],
+    ['GSE32986.\n\n**Literaturverzeichnis:**\n\n1. PMID 16990137\n2. NCT04280705', ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986']],
+    ['GSE32986.\n\n参考文献\n\n1. PMID 16990137\n2. NCT04280705', ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986']],
+    ['As in [2, 3].\n\nGelesen:\n\n2. PMID 16990137\n3. NCT04280705', ['2. PMID 16990137', '3. NCT04280705']],
+    ['So [2](https://www.ebi.ac.uk/a) and [[1]](https://www.ebi.ac.uk/b).', ['1. www.ebi.ac.uk/b', '2. www.ebi.ac.uk/a']],
+    ['Later NCT04280705 again.\n\n[^1]: NCT04280706\n[^2]: NCT04280705', ['1. NCT04280706', '2. NCT04280705']],
+    ['Steps:\n\n2. Read NCT04280705\n3. Read GSE32986', ['1. NCT04280705', '2. GSE32986']],
+  ])('%j keeps its numbers', (answer, expected) => {
+    expect(numbered(answer)).toEqual(expected);
   });
 });

@@ -6,10 +6,14 @@ export function splitAnswer(text: string, options: { final: boolean } = { final:
   return new AnswerSplitter().parts(text, options);
 }
 
-/** The characters of the answer that the parts show, without what the renderer added and with pings restored. */
+/** The characters of the answer that the parts show, also those that they show in another way. */
 export function displayedText(parts: readonly AnswerPart[]): string {
-  return parts
-    .flatMap((part) => part.segments)
-    .map((segment) => (segment.isAdded ? '' : restorePings(segment.text)))
-    .join('');
+  const segments = parts.flatMap((part) => part.segments);
+  for (const { text, source } of segments)
+    if (restorePings(text) !== source && source !== '' && !IN_OTHER_WAYS.test(source))
+      throw new Error(`shown otherwise than written: ${source}`);
+  return segments.map(({ source }) => source).join('');
 }
+
+/** What is shown otherwise than it is written: formulas, scripts, breaks and figures. */
+const IN_OTHER_WAYS = /^(?:\$|\\[([A-Za-z]|\^\{|<(?:br|su[bp])|!\[)/i;

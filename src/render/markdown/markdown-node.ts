@@ -1,4 +1,4 @@
-/** A node of mdast's tree, or a `formula` (on lines of its own) or `inlineFormula`; `start` and `end` are offsets in the source. */
+/** A node of mdast's tree, a `formula` (on lines of its own), or a span of `mathSyntax`; `start` and `end` are offsets in the source. */
 export interface MarkdownNode {
   readonly type: string;
   readonly start: number;
@@ -83,13 +83,15 @@ export function tableHeadEnd(text: string, table: MarkdownNode): number {
 
 /**
  * Whether a table is shown as code, because Slack would reject it or leave out cells beyond its header's, or its header is
- * too long to repeat. Only the rows that fit one message decide, so that rows of a later message change nothing.
+ * too long to repeat. Only the rows that fit one message decide, so that rows of a later message change nothing; a table
+ * that has one more stays whole, since one that people can sort has room for it.
  */
 export function isTableTooWide(text: string, table: MarkdownNode): boolean {
   const rows = table.children.slice(0, MAX_TABLE_ROWS);
   const columns = Math.min(rows[0]?.children.length ?? 0, MAX_TABLE_COLUMNS);
   const isTooWide = ({ children }: MarkdownNode) =>
     children.length > MAX_TABLE_COLUMNS || children.slice(columns).some((cell) => cell.children.length > 0);
+  if (table.children.length === MAX_TABLE_ROWS + 1) return true;
   return rows.some(isTooWide) || tableHeadEnd(text, table) - table.start > MAX_TABLE_HEAD_LENGTH;
 }
 

@@ -3,8 +3,11 @@ import { gfmHtml } from 'micromark-extension-gfm';
 import type {} from 'micromark-extension-gfm-table';
 import type { HtmlExtension } from 'micromark-util-types';
 import { escapeHtml } from '../text-format.ts';
+import { baseName, figureOf } from './figures.ts';
 import { BLOCK_MARKS } from './literal-marks.ts';
+import { spanType } from './math.ts';
 import { limitNesting, markdownSyntax } from './parse-markdown.ts';
+import { unicodeFormula } from './unicode-math.ts';
 import { isLinkTarget, labelNote, withoutSignedLinks } from './unsafe-links.ts';
 
 /** Shows the cells beyond those of a table's header, too. */
@@ -23,10 +26,39 @@ const allCells: HtmlExtension = {
     },
   },
 };
-const HTML = [gfmHtml(), allCells];
-/** Code and tags, which stay, and what agents write for what Markdown lacks. */
-const WRITTEN_TAG =
-  /<(code|pre)\b[\s\S]*?<\/\1>|<[^>]*>|&lt;br ?\/?&gt;|&lt;(su[bp])&gt;([^<]*?)&lt;\/\2&gt;/g;
+/** What agents write for what Markdown lacks: formulas, scripts and breaks, and figures, which the page does not have. */
+const spans: HtmlExtension = {
+  enter: {
+    codeText(token) {
+      if (spanType(this.sliceSerialize(token)) !== 'inlineCode') return this.buffer();
+      this.setData('inCodeText', true);
+      this.tag('<code>');
+    },
+  },
+  exit: {
+    codeText(token) {
+      const source = this.sliceSerialize(token);
+      if (spanType(source) === 'inlineCode') {
+        this.setData('inCodeText');
+        this.tag('</code>');
+      } else {
+        this.resume();
+        this.raw(spanHtml(source));
+      }
+    },
+  },
+};
+const HTML = [gfmHtml(), allCells, spans];
+
+function spanHtml(source: string): string {
+  if (spanType(source) === 'lineBreak') return '<br>';
+  const figure = figureOf(source);
+  if (figure !== undefined) return `[${escapeHtml(figure.label || baseName(figure.path ?? ''))}]`;
+  const [, tag = '', inside = ''] = /^<(su[bp])>(.*)<\/su[bp]>$/i.exec(source) ?? [];
+  if (tag !== '') return `<${tag.toLowerCase()}>${escapeHtml(inside)}</${tag.toLowerCase()}>`;
+  const plain = unicodeFormula(source);
+  return plain === undefined ? `<code>${escapeHtml(source)}</code>` : escapeHtml(plain);
+}
 
 const LINK = /<a href="([^"]*)"[^>]*>([\s\S]*?)<\/a>/g;
 
@@ -57,10 +89,6 @@ function toHtml(text: string): string {
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
     .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
-    .replace(WRITTEN_TAG, (all: string, _code, tag?: string, inside = '') => {
-      if (all.startsWith('<')) return all;
-      return tag === undefined ? '<br>' : `<${tag}>${inside}</${tag}>`;
-    })
     .replace(LINK, honestLink);
 }
 

@@ -1,40 +1,58 @@
 import { blankLine } from 'micromark-core-commonmark';
 import { markdownLineEnding } from 'micromark-util-character';
 import type { Construct, Extension, State, Tokenizer } from 'micromark-util-types';
+import { FIGURE_COST, LOCAL_FIGURE } from './figures.ts';
+import { unicodeFormula } from './unicode-math.ts';
 
+const EXCLAMATION = 33;
 const DOLLAR = 36;
+const LESS_THAN = 60;
 const BACKSLASH = 92;
+const CARET = 94;
 
-/** A formula within text, up to the first closing mark that is not escaped. Longer text is no formula. */
-const INLINE_FORMULAS = {
+/**
+ * What stands within text and is shown in another way: a formula, up to the first closing mark that is not escaped; a
+ * script, a break and a figure; a power and a symbol that stand outside of a formula. Longer text is none of them.
+ */
+const INLINE_SPANS = {
   round: /\\\((?:\\[^)`]|[^\\`]){1,1000}?\\\)/y,
   square: /\\\[(?:\\[^\]`]|[^\\`]){1,1000}?\\\]/y,
   dollars: /(?<![\p{L}\p{N}\\$])\$\$(?:\\[^`]|\$(?!\$)|[^\\$`]){1,1000}?\$\$/uy,
   dollar: /(?<![\p{L}\p{N}\\$])\$(?![\s$])(?:\\[^\n`]|[^\\$\n`]){1,1000}?(?<!\s)\$(?![\p{L}\p{N}\\$])/uy,
+  script: /<(su[bp])>[^<`\n]{1,80}<\/\1>/iy,
+  lineBreak: /<br[ \t]{0,3}\/?>(?:[ \t]{0,3}<br[ \t]{0,3}\/?>){0,20}/iy,
+  figure: LOCAL_FIGURE,
+  power: /(?<=[\p{L}\p{N})\]])\^\{[^{}`\n]{1,40}\}/uy,
+  symbol:
+    /(?<![\w\\:/.])\\[A-Za-z]{2,18}(?:[_^](?:[A-Za-z\d](?!\w)|\{[^{}`\n]{1,20}\})){0,2}(?![\w\\{}^/])/y,
 };
 /** Tells a formula from a price and from an escaped bracket. */
 const MATHEMATICAL = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;
 /** A formula that starts on a line of its own; one that also ends on that line belongs to its paragraph. */
 const BLOCK_OPENING = /\$\$(?!\$|.*\$\$)|\\\[(?=[ \t]|$)(?!.*\\\])/my;
 
-/** The end of the formula that starts at an offset within text; -1 if there is none. */
-function inlineFormulaEnd(text: string, start: number): number {
-  for (const [kind, pattern] of Object.entries(INLINE_FORMULAS)) {
+/** The end of the span that starts at an offset within text; -1 if there is none. */
+function inlineSpanEnd(text: string, start: number): number {
+  for (const [kind, pattern] of Object.entries(INLINE_SPANS)) {
     pattern.lastIndex = start;
     const found = pattern.exec(text)?.[0];
-    if (found === undefined) continue;
-    const content = kind === 'dollar' ? found.slice(1, -1) : found.slice(2, -2);
-    const isCertain = kind === 'round' || kind === 'dollars';
-    return content.trim() !== '' && (isCertain || MATHEMATICAL.test(content)) ? start + found.length : -1;
+    if (found !== undefined) return isSpan(kind, found) ? start + found.length : -1;
   }
   return -1;
 }
 
-/** Reads a formula within text like code: it contains no marks. */
+function isSpan(kind: string, found: string): boolean {
+  if (kind === 'power' || kind === 'symbol') return unicodeFormula(found) !== undefined;
+  const content = kind === 'dollar' ? found.slice(1, -1) : found.slice(2, -2);
+  if (kind === 'square' || kind === 'dollar') return MATHEMATICAL.test(content);
+  return (kind !== 'round' && kind !== 'dollars') || content.trim() !== '';
+}
+
+/** Reads a span within text like code: it contains no marks. */
 function tokenizeInline(text: string): Tokenizer {
   return function (effects, ok, nok) {
     const offset = () => this.now().offset;
-    const end = inlineFormulaEnd(text, offset());
+    const end = inlineSpanEnd(text, offset());
     const between: State = (code) => {
       if (offset() >= end) {
         effects.exit('codeText');
@@ -129,14 +147,19 @@ const nextLine: Construct = {
   },
 };
 
-/** LaTeX formulas of this text, which Slack does not support; they parse as `code` and `inlineCode`. */
+/** LaTeX formulas of this text, and the marks of HTML and the figures that it has: they parse as `code` and `inlineCode`. */
 export function mathSyntax(text: string): Extension {
   const inline = { name: 'formula', tokenize: tokenizeInline(text) };
   const block = { name: 'formulas', tokenize: tokenizeBlock(text), concrete: true };
-  return {
-    text: { [BACKSLASH]: inline, [DOLLAR]: inline },
-    flow: { [BACKSLASH]: block, [DOLLAR]: block },
-  };
+  const within = [EXCLAMATION, DOLLAR, LESS_THAN, BACKSLASH, CARET].map((code) => [code, inline]);
+  return { text: Object.fromEntries(within), flow: { [BACKSLASH]: block, [DOLLAR]: block } };
+}
+
+/** What a source that parses as `inlineCode` is: code itself, or one of the spans of `mathSyntax`. */
+export function spanType(source: string): 'inlineCode' | 'inlineFormula' | 'lineBreak' | 'figure' {
+  if (source.startsWith('`')) return 'inlineCode';
+  if (source.startsWith('!')) return 'figure';
+  return /^<br/i.test(source) ? 'lineBreak' : 'inlineFormula';
 }
 
 /** Whether the source of a code node at `start` is a formula. */
@@ -144,10 +167,13 @@ export function isFormula(text: string, start: number): boolean {
   return /^(?:\$|\\[([])/.test(text.slice(start, start + 2));
 }
 
-/** How many characters showing a formula as code may add at `index`: backticks, or a fence. */
+/** How many characters showing a formula as code, or a figure in words, may add at `index`. */
 export function formulaCost(text: string, index: number): number {
   const before = text.charAt(index - 1);
-  if (text.charAt(index) === '$') return before === '$' ? 5 : 1;
+  const character = text.charAt(index);
+  if (character === '$') return before === '$' ? 5 : 1;
+  if (character === '>') return /[bp]/i.test(before) ? 1 : 0;
+  if (before === '!') return character === '[' ? FIGURE_COST : 0;
   if (before !== '\\') return 0;
-  return /[[\]]/.test(text.charAt(index)) ? 5 : /[()]/.test(text.charAt(index)) ? 1 : 0;
+  return /[[\]]/.test(character) ? 5 : /[()]/.test(character) ? 1 : 0;
 }

@@ -7,7 +7,7 @@ import type { Code, Construct, Extension } from 'micromark-util-types';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
 import { BLOCK_MARKS, literalSyntax, textConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
-import { isFormula, mathSyntax } from './math.ts';
+import { isFormula, mathSyntax, spanType } from './math.ts';
 import { WORD_JOINER } from './pings.ts';
 
 /*
@@ -145,6 +145,6 @@ function toNode(node: Nodes, text: string): MarkdownNode {
 }
 
 function nodeType(node: Nodes, text: string, start: number): string {
-  if (node.type === 'inlineCode' && isFormula(text, start)) return 'inlineFormula';
+  if (node.type === 'inlineCode') return spanType(text.slice(start, start + 3));
   return node.type === 'code' && isFormula(text, start) ? 'formula' : node.type;
 }

@@ -18,7 +18,7 @@ export interface AnswerPart {
   source: [number, number];
   /** A closed part never changes as the answer grows. */
   isClosed: boolean;
-  /** The Markdown in segments: from the answer (pings neutralised), or added by the renderer. */
+  /** The Markdown in segments, with pings neutralised. */
   segments: Segment[];
 }
 
@@ -232,19 +232,19 @@ function verbatimPart(text: string, from: number, to: number, closed: boolean): 
   const shown = text.slice(from, to);
   const fence = fenceAround(shown);
   const segments = [
-    { text: `${fence}\n`, isAdded: true },
-    { text: shown, isAdded: false },
-    { text: `\n${fence}`, isAdded: true },
+    { text: `${fence}\n`, source: '' },
+    { text: shown, source: shown },
+    { text: `\n${fence}`, source: '' },
   ];
   return makePart(segments, [from, to], closed);
 }
 
 /** Slack rejects a message without a visible character, so a part without one gets a mark. */
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {
-  const mark = made.some(isVisible) ? [] : [{ text: `${EMPTY_PART_MARK}\n`, isAdded: true }];
+  const mark = made.some(isVisible) ? [] : [{ text: `${EMPTY_PART_MARK}\n`, source: '' }];
   const segments = mergeSegments([...mark, ...made]);
-  const safe = segments.map(({ text, isAdded }) => ({ text: neutralizePings(text), isAdded }));
-  const own = segments.filter((segment) => !segment.isAdded).map((segment) => segment.text);
+  const safe = segments.map(({ text, source }) => ({ text: neutralizePings(text), source }));
+  const own = segments.filter(({ source }) => source !== '').map(({ text: shown }) => shown);
   const text = safe.map((segment) => segment.text).join('');
   return {
     blocks: [{ type: 'markdown', text }],
@@ -260,8 +260,8 @@ function withoutBlankEnd(parts: readonly AnswerPart[]): AnswerPart[] {
   return parts.slice(0, parts.findLastIndex(({ segments }) => segments.some(isVisible)) + 1);
 }
 
-function isVisible({ text, isAdded }: Segment): boolean {
-  return !isAdded && VISIBLE.test(text);
+function isVisible({ text, source }: Segment): boolean {
+  return source !== '' && VISIBLE.test(text);
 }
 
 function commonPrefixLength(a: string, b: string): number {

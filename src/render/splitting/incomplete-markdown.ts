@@ -142,6 +142,11 @@ function maskComplete(text: string, leaf: MarkdownNode, end: number): string {
     for (const at of marks)
       if (text.charAt(at) !== ']')
         masked = `${masked.slice(0, at - leaf.start)}\uE001${masked.slice(at - leaf.start + 1)}`;
+    // Whether it is a formula depends on the next character.
+    if (child.type === 'inlineFormula' && child.end >= end && /^\$(?!\$)/.test(masked.slice(from))) {
+      masked = masked.slice(0, from);
+      break;
+    }
     const unsure = child.end >= end && UNSURE_EMPHASIS.test(text.slice(child.start, end));
     if (unsure || child.type === 'text' || child.type === 'break' || literal || to <= from) continue;
     masked = masked.slice(0, from) + '\uE000'.repeat(to - from) + masked.slice(to);
@@ -196,11 +201,13 @@ const HALF_WRITTEN = [
   // They are tried until none of them moves the end.
   /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
   /\$\$[^$]{0,600}\$?$/,
-  /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|])[^$\n]{0,80}$/u,
+  /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|]|[\d.,\s+*/-]*(?:[\\^_{=<>\uE000]|$))[^$\n]{0,80}$/u,
   /\$$/,
+  /[\p{L}\p{N})\]]{0,20}\^(?:\{[^{}`\n]{0,40})?$/u,
+  /(?<![\w\\:/.])\\[A-Za-z]{0,18}(?:[_^](?:[A-Za-z\d]|\{[^{}`\n]{0,20}\}?)?){0,2}$/,
+  /<(?:br[ \t]{0,3}\/?|su[bp]>[^<`\n]{0,80})$/i,
   UNREADABLE_OPENER,
   UNSURE_EMPHASIS,
-  /\\$/,
   /&#?[a-z0-9]{0,31}$/i,
   /[*_~]+$/,
   /<[^\s<>]{0,300}$/,

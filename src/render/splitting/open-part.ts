@@ -8,7 +8,7 @@ import { MAX_SHOWN_SIZE, ShownAddition } from '../markdown/shown-size.ts';
 import { hostNoteCost } from '../markdown/unsafe-links.ts';
 import { blocksInOrder, countBlock, cutAtBlockLimit, NO_BLOCKS, type SlackBlockCount } from './cut-point.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
-import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
+import { isVerbatim, mergeSegments, type Segment, segmentsOf } from './segments.ts';
 
 /**
  * Most characters of one part: its opener, the answer's text and word joiners. With its closer and the lines below the
@@ -55,10 +55,9 @@ export class OpenPart {
   rebaseOn(text: string): void {
     let at = this.start;
     const segments = mergeSegments(this.#base.segments).map((segment) => {
-      if (segment.isAdded) return segment;
-      const from = at;
-      at += segment.text.length;
-      return { text: text.slice(from, at), isAdded: false };
+      const source = text.slice(at, at + segment.source.length);
+      at += source.length;
+      return isVerbatim(segment) ? { text: source, source } : { text: segment.text, source };
     });
     this.#base = { ...this.#base, segments };
   }

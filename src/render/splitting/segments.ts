@@ -1,37 +1,49 @@
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
+import { figureWords } from '../markdown/figures.ts';
 import { literalMarks } from '../markdown/literal-marks.ts';
 import { fenceAround, isTableTooWide, linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
+import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { hasDisguise, hostNote } from '../markdown/unsafe-links.ts';
 
-/** A segment of a part's Markdown: from the answer, or added by the renderer. */
+/** A segment of a part's Markdown, and what of the answer it stands for: '' for what the renderer added. */
 export interface Segment {
   text: string;
-  isAdded: boolean;
+  source: string;
 }
 
 const ESCAPE = '\\';
 
 /** What reopens, at the beginning of a part, the construct that the part before ended in; '' if nothing does. */
 export function openerOf([first]: readonly Segment[]): string {
-  return first?.isAdded === true && first.text !== ESCAPE ? first.text : '';
+  return first?.source === '' && first.text !== ESCAPE ? first.text : '';
 }
 
 interface Insertion {
   at: number;
   text: string;
   /** `opens` belongs to the text after it, `closes` to the text before it; `between` belongs to neither. */
-  kind: 'opens' | 'closes' | 'between';
+  kind: 'opens' | 'closes' | 'between' | 'replaces';
+  /** The end of what it replaces. */
+  to?: number;
+}
+
+/** Where a span stands: its neighbours, and whether its line must not end there. */
+interface SpanPlace {
+  siblings: readonly MarkdownNode[];
+  isOnOneLine: boolean;
 }
 
 /**
- * What makes Slack show the answer as it was meant: fences around formulas and around tables that are too wide for
- * Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
+ * What makes Slack show the answer as it was meant: plain characters for simple formulas, words for figures, fences around
+ * other formulas and around tables that are too wide for Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
  * link whose label names another one, or a word joiner that makes it text.
  */
-function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
-  if (node.type === 'formula' || (node.type === 'table' && isTableTooWide(text, node)))
-    return fenceInsertions(text, node);
+function insertionsFor(text: string, node: MarkdownNode, place?: SpanPlace): Insertion[] {
+  if (node.type === 'table' && isTableTooWide(text, node)) return fenceInsertions(text, node);
+  const shown = shownSpan(text, node, place);
+  if (shown !== undefined) return [{ at: node.start, to: node.end, text: shown, kind: 'replaces' }];
+  if (node.type === 'formula') return fenceInsertions(text, node);
   if (node.type === 'inlineFormula') {
     return [
       { at: node.start, text: '`', kind: 'opens' },
@@ -42,7 +54,10 @@ function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
     return literalMarks(text, node.start, node.end).map((at) => ({ at, text: ESCAPE, kind: 'between' }));
   // A backslash would belong to the address.
   if (node.type === 'link' && text.charAt(node.start) !== '[') return [];
-  const inner = node.children.flatMap((child) => insertionsFor(text, child));
+  const isOnOneLine = place?.isOnOneLine === true || /^(?:heading|tableCell)$/.test(node.type);
+  const inner = node.children.flatMap((child) =>
+    insertionsFor(text, child, { siblings: node.children, isOnOneLine }),
+  );
   const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
     at,
     text: WORD_JOINER,
@@ -58,6 +73,34 @@ function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
       added.push({ at: labelTo + 1, text: WORD_JOINER, kind: 'between' });
   }
   return added.length === 0 ? inner : [...inner, ...added].sort((a, b) => a.at - b.at);
+}
+
+/** A formula on lines of its own that has its end, outside of quotes. */
+const WHOLE_FORMULA = /^(?:\$\$|\\\[)(?!.*\n[ \t]*>).*(?:\$\$|\\\])\s*$/s;
+
+/** What is shown in place of a node; undefined if it is shown as it is, or as code. */
+function shownSpan(text: string, node: MarkdownNode, place?: SpanPlace): string | undefined {
+  const source = text.slice(node.start, node.end);
+  if (node.type === 'lineBreak') return shownBreak(text, node, place);
+  if (node.type === 'figure') return figureWords(source);
+  // What looks like the beginning of a mention is none as long as code follows it.
+  const isAfterMark = /<[!@#][^\s>]*$/.test(text.slice(Math.max(0, node.start - 80), node.start));
+  if (node.type !== 'inlineFormula' && (node.type !== 'formula' || !WHOLE_FORMULA.test(source))) return undefined;
+  return isAfterMark ? undefined : unicodeFormula(source);
+}
+
+/** A break ends its line, unless that would end its block; at an end of its block it shows nothing. */
+function shownBreak(text: string, node: MarkdownNode, place?: SpanPlace): string {
+  const at = place?.siblings.indexOf(node) ?? -1;
+  const next = place?.siblings[at + 1];
+  if (at <= 0 || next === undefined) return '';
+  const after = text.slice(node.end, node.end + 5);
+  if (place?.isOnOneLine === true)
+    return `${/\s/.test(text.charAt(node.start - 1)) ? '' : ' '}/${/^\s/.test(after) ? '' : ' '}`;
+  if (/^[ \t]*\n/.test(after)) return '  ';
+  // The next line could start with characters that read as another kind of block.
+  const isSafe = !/^(?:text|inlineCode)$/.test(next.type) || /^\s*\p{L}/u.test(after);
+  return `  \n${isSafe ? '' : WORD_JOINER}`;
 }
 
 function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {
@@ -79,28 +122,40 @@ export function segmentsOf(options: {
 }): Segment[] {
   const { text, sourceFrom, to, closer = '' } = options;
   const segments: Segment[] = [];
+  const push = (shown: string, source: string) => {
+    if (shown !== '' || source !== '') segments.push({ text: shown, source });
+  };
   let at = 0;
   const upTo = (end: number) => {
     const own = Math.max(at, Math.min(end, sourceFrom));
-    pushSegment(segments, text.slice(at, own), true);
-    pushSegment(segments, text.slice(own, end), false);
+    push(text.slice(at, own), '');
+    push(text.slice(own, end), text.slice(own, end));
     at = end;
   };
   let closing = closer;
   let isOpen = false;
   for (const insert of insertionsFor(text, options.tree)) {
     if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;
-    if (insert.kind !== 'between') isOpen = insert.kind === 'opens';
+    const { to: end = insert.at } = insert;
+    // Never half of what is shown in another way.
+    if (insert.kind === 'replaces' && end > to) continue;
+    if (insert.kind === 'opens' || insert.kind === 'closes') isOpen = insert.kind === 'opens';
     if (insert.at >= to) {
       closing ||= insert.text;
       continue;
     }
     upTo(insert.at);
-    pushSegment(segments, insert.text, true);
+    push(insert.text, text.slice(Math.max(insert.at, Math.min(end, sourceFrom)), end));
+    at = end;
   }
   upTo(to);
-  pushSegment(segments, closing, true);
+  push(closing, '');
   return segments;
+}
+
+/** Whether a segment is a piece of the answer as the agent wrote it. */
+export function isVerbatim({ text, source }: Segment): boolean {
+  return source !== '' && text === source;
 }
 
 /** Merges neighbours of the same kind, so that a ping that spans two of them is seen whole. */
@@ -108,12 +163,10 @@ export function mergeSegments(segments: readonly Segment[]): Segment[] {
   const all: Segment[] = [];
   for (const segment of segments) {
     const last = all.at(-1);
-    if (last?.isAdded === segment.isAdded) all[all.length - 1] = { ...last, text: last.text + segment.text };
+    const isAlike = isVerbatim(segment) ? last && isVerbatim(last) : segment.source === '' && last?.source === '';
+    if (last !== undefined && isAlike === true)
+      all[all.length - 1] = { text: last.text + segment.text, source: last.source + segment.source };
     else all.push(segment);
   }
   return all;
-}
-
-function pushSegment(segments: Segment[], text: string, isAdded: boolean): void {
-  if (text !== '') segments.push({ text, isAdded });
 }

@@ -12,6 +12,17 @@ export function answerContinues(characters: number): string {
   return `The answer is still growing, with ${count.toLocaleString('en-US')} characters so far. I'll share the rest as a file when it's done.`;
 }
 
+/** Stands in the text for a picture that the thread shows below, or that is still to come. */
+export function figureBelow(name: string): string {
+  return `Figure: ${name}, below`;
+}
+
+/** Stands in the text for a picture whose file never came; either may be ''. */
+export function figureInWords(label: string, name: string): string {
+  if (label === '' || label === name) return `Figure: ${name}`;
+  return `Figure: ${label}${name === '' ? '' : ` (${name})`}`;
+}
+
 /** Names a table of more than one row for screen readers. */
 export function tableCaption(rows: number): string {
   return `Table with ${counted(rows, 'row')}`;
@@ -20,6 +31,11 @@ export function tableCaption(rows: number): string {
 /** Below a table of which Slack shows only the first columns. */
 export function firstColumns(shown: number, columns: number): string {
   return `The table shows the first ${shown} of ${columns} columns. The file below has all of them.`;
+}
+
+/** Below a table of which the thread shows only the first rows. */
+export function firstRows(shown: number, rows: number): string {
+  return `The table shows the first ${shown} of ${rows.toLocaleString('en-US')} rows. The file below has all of them.`;
 }
 
 /** Stand in the answer for a picture or a file that the agent wrote as encoded text. */

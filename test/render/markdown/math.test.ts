@@ -26,11 +26,11 @@ function codeIn(markdown: string): string[] {
 describe('a formula', () => {
   test.each([
     ['\\(e^{i\\pi}+1=0\\)', '\\(e^{i\\pi}+1=0\\)'],
-    ['\\[x_1 * y_2 * z\\]', '\\[x_1 * y_2 * z\\]'],
-    ['$a*b*c$', '$a*b*c$'],
-    ['$n$', '$n$'],
+    ['\\[x_q * y_q * z\\]', '\\[x_q * y_q * z\\]'],
+    ['$p_{adj}$', '$p_{adj}$'],
+    ['<sub>a*b*</sub>', '<sub>a*b*</sub>'],
     ['$$\\frac{a}_{b} + }_{c}$$', '$$\\frac{a}_{b} + }_{c}$$'],
-    ['**$x_1$**', '$x_1$'],
+    ['**$x_q$**', '$x_q$'],
     ['$\\$5 = x$', '$\\$5 = x$'],
   ])('%s within a line is shown verbatim', (formula, value) => {
     expect(codeIn(shown(`So ${formula} holds.`))).toEqual([value]);
@@ -38,8 +38,8 @@ describe('a formula', () => {
 
   test.each([
     ['dollars', '$$\ny = a\n  + b \\\\\n- c\n$$'],
-    ['brackets', '\\[\nx_1\n= y\n\\]'],
-    ['brackets on lines of text', '\\[ x\n+ y \\]'],
+    ['brackets', '\\[\nx_q\n= y\n\\]'],
+    ['brackets on lines of text', '\\[ x_q\n+ y \\]'],
   ])('on lines of its own between %s keeps its lines', (_, formula) => {
     expect(codeIn(shown(`Before\n${formula}\nafter.`))).toEqual([formula]);
     const inItem = `- item\n${formula.replace(/^/gm, '  ')}\n- next`;
@@ -51,15 +51,40 @@ describe('a formula', () => {
   });
 
   test('in a table stays in its cell', () => {
-    const table = '| a | b |\n| --- | --- |\n| \\(x_1\\) | $5 |';
-    expect(shown(table)).toBe(table.replace('\\(x_1\\)', '`\\(x_1\\)`'));
+    const table = '| a | b |\n| --- | --- |\n| \\(x_q\\) | $5 |';
+    expect(shown(table)).toBe(table.replace('\\(x_q\\)', '`\\(x_q\\)`'));
+  });
+
+  test.each([
+    ['So $p < 10^{-9}$, **$x_1$** and \\(a*b*c\\).', 'So p < 10⁻⁹, **x₁** and a∗b∗c.'],
+    ['10^{-9} to 3 \\times 10^{8}, \\alpha and \\log_2', '10⁻⁹ to 3 × 10⁸, α and log₂'],
+    ['CO<sub>2</sub> and Ca<sup>2+</sup>', 'CO₂ and Ca²⁺'],
+    ['$$\nE = mc^2\n$$', 'E = mc²'],
+    ['one<br>two<br/><BR />three', 'one  \ntwo  \nthree'],
+    ['one<br>- two', 'one  \n\u2060- two'],
+    ['one<br>\ntwo', 'one  \ntwo'],
+    ['<br>one<br>', 'one'],
+    ['# one<br>two', '# one / two'],
+    ['| a |\n| --- |\n| b<br>c <br> $x_1$<br> |', '| a |\n| --- |\n| b / c / x₁ |'],
+    ['[$x_1$](https://example.org)', '[x₁](https://example.org)'],
+    ['![Volcano plot](./figures/volcano_2.png)', 'Figure: volcano_2.png, below'],
+    ['![a](my%20plot*.png "t") and ![b](my plot.svg)', 'Figure: my plot\\*.png, below and Figure: my plot.svg, below'],
+    ['![Volcano plot][fig1]', 'Figure: Volcano plot, below'],
+    ['![x](https://example.org/a.png)', '![x](https://example.org/a.png)'],
+    ['![x](//example.org/a.png)', '![x\\]\u2060(//example.org/a.png)'],
+    ['<!$x_1$>', '<\u2060!`$x_1$`>'],
+  ])('or a like mark in %j is shown as %j', (text, expected) => {
+    expect(shown(text)).toBe(expected);
   });
 
   test.each([
     'It costs $5 and $10, or 5$ and 10$.',
     'Set $HOME and $PATH.',
     'As in \\[1\\] and \\[2\\].',
-    'Run `echo $x_1$` and `\\(x\\)`.',
+    'Run `echo $x_1$` and `\\(x\\)`, `<br>` and `![a](b.png)`.',
+    'SAMPLE_$i.bam, $gene_name, TP53_mut, x^2 and 2^10',
+    'C:\\alpha\\beta, \\\\server\\mu, \\nu/x and \\frac{1}{2}',
+    'a < b and <sub> alone, ![1] and wow![note][1]',
     '```sh\n$$\nx\n$$\n```',
     'A lone $$ mark, and \\( one more.',
   ])('is not found in %j', (text) => {
@@ -71,8 +96,20 @@ describe('a formula', () => {
     ['so \\[ x', 'so'],
     ['so $x_', 'so'],
     ['so\n\n$$\nx\n- y', 'so'],
-    ['so\n\n$$\nx\n$$', 'so\n\n```\n$$\nx\n$$\n```'],
+    ['so\n\n$$\nx_q\n$$', 'so\n\n```\n$$\nx_q\n$$\n```'],
     ['so $5 and', 'so $5 and'],
+    ['so $10^{-9}', 'so'],
+    ['so $10', 'so'],
+    ['so $10^{-9}$', 'so'],
+    ['so $10^{-9}$ and', 'so 10⁻⁹ and'],
+    ['so 10^{-', 'so'],
+    ['so 10^{-9}', 'so 10⁻⁹'],
+    ['so \\alp', 'so'],
+    ['CO<sub>2', 'CO'],
+    ['CO<sub>2</su', 'CO'],
+    ['a<br', 'a'],
+    ['so ![a](b.pn', 'so'],
+    ['so ![a](b.png)', 'so Figure: b.png, below'],
   ])('that grows, %j, is shown as %j', (text, expected) => {
     expect(shown(text, false)).toBe(expected);
   });

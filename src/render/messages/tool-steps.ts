@@ -2,9 +2,10 @@ import type { TaskCardBlock } from '@slack/types';
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { blockTextLength, type PlanBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import { earlierSteps, stepsDone } from '../strings/index.ts';
+import { earlierSteps, modelInUse, stepsDone } from '../strings/index.ts';
 import { capitalise, counted, formatRunningTime, shorten, toOneLine } from '../text-format.ts';
 import { addressesIn } from './sources.ts';
+import { toolName } from './tool-names.ts';
 import { inputText, MAX_TOOL_TEXT_LENGTH, parseJson, readableValue } from './tool-values.ts';
 
 /** A tool call of the agent, as people see it. */
@@ -72,31 +73,23 @@ function outcomeIn({ content, isError }: ContentBlock & { kind: 'tool_result' })
   return { output: content, isError };
 }
 
-/** A call in one line of at most `most` characters: "Search web: BRCA1". */
-export function callTitle({ name, input }: Pick<ToolCall, 'name' | 'input'>, most: number): string {
-  const parts = [toolName(name), summaryOf(input)].filter((part) => part !== '');
+/** A call in one line of at most `most` characters: "Search web: BRCA1", or "Searched web: BRCA1" once it has succeeded. */
+export function callTitle(call: Pick<ToolCall, 'name' | 'input'> & Partial<ToolCall>, most: number): string {
+  const parts = [toolName(call.name, hasSucceeded(call)), summaryOf(call.input)].filter((part) => part !== '');
   return shorten(parts.join(': '), most);
 }
 
 /** The agent's tool calls in order. */
 export function toolSteps(blocks: readonly ContentBlock[]): ToolStep[] {
-  return toolCalls(blocks).map(({ name, input, output }) => ({
-    name: toolName(name),
-    summary: summaryOf(input),
-    input: neutralizePings(shorten(inputText(input), MAX_DETAIL_LENGTH)),
+  return toolCalls(blocks).map((call) => ({
+    name: toolName(call.name, hasSucceeded(call)),
+    summary: summaryOf(call.input),
+    input: neutralizePings(shorten(inputText(call.input), MAX_DETAIL_LENGTH)),
     output:
-      output === undefined ? undefined : neutralizePings(shorten(readableValue(output), MAX_DETAIL_LENGTH)),
+      call.output === undefined
+        ? undefined
+        : neutralizePings(shorten(readableValue(call.output), MAX_DETAIL_LENGTH)),
   }));
-}
-
-/** A tool's readable name: `run_python` is "Run python". */
-export function toolName(name: string): string {
-  const words = toOneLine(name)
-    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
-    .replace(/[_\-./:\s\p{C}]+/gu, ' ')
-    .trim();
-  const short = shorten(words === '' ? 'Tool' : words, 60);
-  return capitalise(short);
 }
 
 export function summaryOf(input: unknown): string {
@@ -146,9 +139,12 @@ export function progressTail(blocks: readonly ContentBlock[], elapsedMs: number)
   return [formatRunningTime(elapsedMs), count].filter((part) => part !== '').join(' · ');
 }
 
-/** The line below a finished reply: "14 steps in 6 min". */
-export function doneLine(blocks: readonly ContentBlock[], elapsedMs: number): string {
-  return stepsDone(toolCalls(blocks).length, elapsedMs);
+/** The line below a finished reply: "14 steps in 6 min · Max model"; no model if it is not known. */
+export function doneLine(blocks: readonly ContentBlock[], elapsedMs: number, model?: string | null): string {
+  const done = stepsDone(toolCalls(blocks).length, elapsedMs);
+  if (model === undefined) return done;
+  const words = modelInUse(model);
+  return done.endsWith('.') ? `${done} ${capitalise(words)}.` : `${done} · ${words}`;
 }
 
 /** A plan of one step would only repeat the progress line. */
@@ -193,6 +189,10 @@ function olderRow(calls: readonly ToolCall[]): TaskCardBlock {
   const ended = failed === 0 ? 'complete' : 'error';
   const status = states.includes('in_progress') ? 'in_progress' : ended;
   return { type: 'task_card', task_id: 'earlier', title: earlierSteps(calls.length, failed), status };
+}
+
+function hasSucceeded({ output, isError }: Partial<ToolCall>): boolean {
+  return output !== undefined && !hasFailed(output, isError);
 }
 
 function stateOf(call: ToolCall): 'in_progress' | 'complete' | 'error' {

@@ -118,6 +118,11 @@ export function modelName(model: string): string {
   return Object.entries(models).find(([id]) => id === model)?.[1][0] ?? model;
 }
 
+/** The model of an answer, below it; null: the service's default. */
+export function modelInUse(model: string | null): string {
+  return model === null ? 'default model' : `${shorten(toOneLine(modelName(model)), 60)} model`;
+}
+
 /** The form that starts a task: titles and buttons have 24 characters, options and their descriptions 75. */
 export const startForm = {
   heading: 'Ask the agent',

@@ -215,7 +215,7 @@ describe('whoever has just', () => {
       const { person, secret, word, root } = at;
       const reply = await scene.messageWithButton(secret, root, 'steps');
       await slack.click({ person, channel: secret, ts: reply.ts, actionId: 'steps' });
-      await scene.until('the steps are shown before', () => shownTo(at).includes('Look up: entry'));
+      await scene.until('the steps are shown before', () => shownTo(at).includes('Looked up: entry'));
       slack.openHome(person);
       await scene.until('the Home tab is there', () => slack.home(person));
       await slack.command({ person, channel: secret, command: '/agent', text: 'settings' });
@@ -227,7 +227,7 @@ describe('whoever has just', () => {
       const isReader = READERS.includes(loss);
       const since = slack.calls.length;
       const seen = (withViews: boolean) =>
-        [word, 'Look up: entry'].filter((hidden) => shownTo(at, since, withViews).includes(hidden));
+        [word, 'Looked up: entry'].filter((hidden) => shownTo(at, since, withViews).includes(hidden));
       // A view that shows it for a moment only, until the next one opens, counts too.
       const leaks = new Set<string>();
       const looking = setInterval(() => {

@@ -24,13 +24,13 @@ describe('the steps of a turn', () => {
     expect(scene.shown(channel, root)).toContain('12 steps in');
     await scene.sandbox.restartBot();
     await pressSteps(channel, root);
-    await scene.until('the first steps are there', () => modal().includes('1. Look up: entry 1'));
+    await scene.until('the first steps are there', () => modal().includes('1. Looked up: entry 1'));
     expect(modal()).toContain('Nothing about entry 10');
     expect(modal()).not.toContain('entry 11');
     await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_next_page' });
-    await scene.until('the last steps are there', () => modal().includes('12. Look up: entry 12'));
+    await scene.until('the last steps are there', () => modal().includes('12. Looked up: entry 12'));
     await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_page' });
-    await scene.until('the first steps are there again', () => modal().includes('1. Look up: entry 1'));
+    await scene.until('the first steps are there again', () => modal().includes('1. Looked up: entry 1'));
     await slack.closeView(scene.ada);
   });
 
@@ -41,7 +41,7 @@ describe('the steps of a turn', () => {
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
     scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
     await pressSteps(channel, root);
-    const said = await scene.until('the modal is filled', () => /no longer has|Look up/.exec(modal())?.[0]);
+    const said = await scene.until('the modal is filled', () => /no longer has|Looked up/.exec(modal())?.[0]);
     expect(said).toBe('no longer has');
   });
 

@@ -46,7 +46,7 @@ describe('the plan of a run', () => {
     expect(plan).toMatchObject({
       title: 'The agent is working on it… · 1 min · 1 step done',
       tasks: [
-        { task_id: 'step-1', title: 'Search web: entry 0', status: 'complete' },
+        { task_id: 'step-1', title: 'Searched web: entry 0', status: 'complete' },
         { task_id: 'step-2', title: 'Search web: BRCA1', status: 'in_progress' },
       ],
     });
@@ -84,7 +84,7 @@ describe('the plan of a run', () => {
       status: 'error',
     });
     expect(shown(finishedCalls(20)).plan?.tasks[0]).toMatchObject({ task_id: 'earlier', status: 'complete' });
-    expect(rows.at(-1)).toMatchObject({ task_id: 'step-20', title: 'Search web: entry 18' });
+    expect(rows.at(-1)).toMatchObject({ task_id: 'step-20', title: 'Searched web: entry 18' });
   });
 
   test.each([

@@ -34,7 +34,7 @@ describe('the progress line', () => {
       outcome('2'),
       call('3', { query: 'BRCA1' }, 'searchWeb'),
     ];
-    expect(lineOf(blocks)).toBe('Search Web: BRCA1 · 1 min · 2 steps done');
+    expect(lineOf(blocks)).toBe('Search web: BRCA1 · 1 min · 2 steps done');
   });
 
   test('has at most 180 characters and pings nobody', () => {
@@ -50,7 +50,7 @@ describe('the progress line', () => {
       },
     };
     const blocks = [call('1', input), outcome('1'), call('2', { query: 'TP53' })];
-    expect(lineOf(blocks)).toBe('Run python: TP53 · 1 min · 1 step done');
+    expect(lineOf(blocks)).toBe('Run Python: TP53 · 1 min · 1 step done');
     expect(doneLine(blocks, 45_000)).toBe('2 steps in 45 s');
   });
 
@@ -62,6 +62,8 @@ describe('the progress line', () => {
 describe('the line of a finished reply', () => {
   test('counts the steps', () => {
     expect(doneLine([], 45_000)).toBe('Took 45 s.');
+    expect(doneLine([], 45_000, null)).toBe('Took 45 s. Default model.');
+    expect(doneLine([call('1', {})], 45_000, 'max')).toBe('1 step in 45 s · Max model');
     expect(doneLine([call('1', {})], 45_000)).toBe('1 step in 45 s');
     expect(doneLine([call('1', {}), call('2', {})], 360_000)).toBe('2 steps in 6 min');
   });

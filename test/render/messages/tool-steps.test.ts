@@ -29,12 +29,21 @@ describe('the summary of a step', () => {
   });
 
   test.each([
-    ['run_python', 'Run python'],
-    ['searchPubMed', 'Search Pub Med'],
-    ['mcp__files.read', 'Mcp files read'],
-    ['__', 'Tool'],
-  ])('names the tool %s as %s', (name, shown) => {
+    ['run_python', 'Run Python', 'Ran Python'],
+    ['searchPubMed', 'Search PubMed', 'Searched PubMed'],
+    ['pubmed_search', 'Search PubMed', 'Searched PubMed'],
+    ['mcp__pubmed__search_articles', 'Search PubMed articles', 'Searched PubMed articles'],
+    ['mcp__files.read', 'Read files', 'Read files'],
+    ['get-gene-info', 'Fetch gene info', 'Fetched gene info'],
+    ['classify_variants', 'Classify variants', 'Classified variants'],
+    ['code_interpreter', 'code_interpreter', 'code_interpreter'],
+    ['blastp', 'blastp', 'blastp'],
+    ['a\u202Eb\u0007', 'ab', 'ab'],
+    ['__', 'Tool', 'Tool'],
+  ])('names the tool %s as %s, and as %s once it is done', (name, shown, done) => {
     expect(toolSteps([call('1', {}, name)])[0]?.name).toBe(shown);
+    expect(toolSteps([call('1', {}, name), outcome('1', 'Error: no')])[0]?.name).toBe(shown);
+    expect(toolSteps([call('1', {}, name), outcome('1')])[0]?.name).toBe(done);
   });
 });
 

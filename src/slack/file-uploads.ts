@@ -32,8 +32,9 @@ export interface StagedFile {
   guard?: LeaseGuard | undefined;
 }
 
+/** Where files appear; without a channel, nowhere but in the blocks of our own messages. */
 export interface SharePlace {
-  channel: string;
+  channel?: string | undefined;
   threadTs?: string | undefined;
 }
 
@@ -102,14 +103,15 @@ export class FileUploads {
   }
 
   /**
-   * Shows staged files, and waits until they appear. Throws a SlackError; after outcome `unknown`, call `shareOutcome`
+   * Shows staged files, and waits until they appear or, without a channel, until blocks can show them. Throws a SlackError; after outcome `unknown`, call `shareOutcome`
    * before you share again. Throws FileNotShownError for those that do not appear in half a minute, and MessageGoneError if
    * the thread was deleted: Slack then shows the files in the channel, and the stray message is deleted.
    */
   async share({ channel, threadTs, files, comment, guard }: ShareRequest): Promise<void> {
+    const place = channel === undefined ? {} : { channel_id: channel };
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
     const text = comment === undefined ? {} : { initial_comment: comment };
-    const args = { files, channel_id: channel, ...thread, ...text };
+    const args = { files, ...place, ...thread, ...text };
     await this.#client.send('files.completeUploadExternal', args, { guard });
     const ids = files.map(({ id }) => id);
     const hidden = await this.#withdrawUnseen(ids, { channel, threadTs }, guard);
@@ -156,6 +158,8 @@ export class FileUploads {
     const info = { schema: fileInfoSchema, guard };
     try {
       const { file } = await this.#client.call('files.info', { file: fileId }, info);
+      // Slack knows the type of a file once it has processed it.
+      if (channel === undefined) return file.mimetype ? 'shared' : 'completed';
       const shares = Object.values(file.shares ?? {}).flatMap((places) => places?.[channel] ?? []);
       const places = [file.channels, file.groups, file.ims].flatMap((ids) => ids ?? []);
       if (threadTs === undefined)

@@ -6,7 +6,7 @@ import { isSlackFault, PayloadRefusedError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 
 /** A block without which a message shows the same. */
-export type OptionalBlock = NewBlock | 'context_actions';
+export type OptionalBlock = NewBlock | 'image' | 'context_actions';
 
 /** A form of a message that Slack may accept where it refuses another one. */
 export type MessageForm = (message: RenderedMessage) => RenderedMessage;
@@ -18,7 +18,9 @@ const withoutThumbs: MessageForm = (message) => ({
   ...message,
   blocks: message.blocks.filter(({ type }) => type !== 'context_actions'),
 });
-const withKnownBlocks: MessageForm = (message) => withoutThumbs(withoutNewBlock(message));
+const withoutNewBlocks: MessageForm = (message) =>
+  message.simpler === undefined ? message : withoutNewBlocks(message.simpler.message);
+const withKnownBlocks: MessageForm = (message) => withoutThumbs(withoutNewBlocks(message));
 const withoutSources: MessageForm = (message) => ({
   ...message,
   blocks: message.blocks.filter(({ type }) => type !== 'rich_text'),
@@ -30,6 +32,7 @@ export const textOnly: MessageForm = (message) => ({ ...message, blocks: [] });
 export const REPLY_FORMS: readonly MessageForm[] = [
   asRendered,
   withoutNewBlock,
+  withoutNewBlocks,
   withKnownBlocks,
   (message) => withoutSources(withKnownBlocks(message)),
   (message) => withPlainText(withKnownBlocks(message)),
@@ -55,8 +58,8 @@ export interface FormWork {
  */
 export type FormSender = ReturnType<typeof formSender>;
 
-/** Sends a turn's messages in forms that Slack accepts. */
-export function formSender(work: FormWork, turn: { id: string }) {
+/** Sends a turn's messages in forms that Slack accepts; `onPicturesRefused` if that is one without pictures. */
+export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
   const tryPart = faultSender(workspace);
   return async <T>(
@@ -79,6 +82,7 @@ export function formSender(work: FormWork, turn: { id: string }) {
       try {
         const value = await tryPart(part, () => send(form));
         leaveOut(work, refusedBlocks, rendered());
+        if (hasPicture(message()) && !hasPicture(rendered())) onPicturesRefused?.();
         return value;
       } catch (err) {
         if (!(err instanceof PayloadRefusedError)) throw err;
@@ -95,6 +99,10 @@ export function formSender(work: FormWork, turn: { id: string }) {
   };
 }
 
+function hasPicture(message: RenderedMessage | undefined): boolean {
+  return message?.blocks.some(({ type }) => type === 'image') === true;
+}
+
 /** Slack accepted the message without those of these blocks that it no longer has. */
 function leaveOut(
   { deps, workspace }: FormWork,
@@ -104,7 +112,8 @@ function leaveOut(
   if (accepted === undefined) return;
   const left = optionalBlocks(accepted);
   const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
-  for (const block of refused.filter((one) => !left.includes(one))) {
+  // Slack refuses a picture for its file, which another one does not have.
+  for (const block of refused.filter((one) => one !== 'image' && !left.includes(one))) {
     leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
     deps.onBlockRefused?.(block);
   }

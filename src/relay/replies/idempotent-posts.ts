@@ -57,6 +57,8 @@ export class IdempotentPosts {
   readonly #turn: TurnLocation;
   readonly #sendForm: FormSender;
   readonly #posts = new Map<string, KnownPost>();
+  /** Slack has refused the pictures of a message, which shows words for them. */
+  hasLostPictures = false;
   #isLoaded: boolean;
   /** When the turn recorded the intent to post its first reply (`performance.now()`), until that is used or withdrawn. */
   #firstIntentAt: number | undefined;
@@ -66,7 +68,9 @@ export class IdempotentPosts {
   constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
-    this.#sendForm = formSender(work, turn);
+    this.#sendForm = formSender(work, turn, () => {
+      this.hasLostPictures = true;
+    });
     this.#isLoaded = begunAt !== undefined;
     this.#firstIntentAt = begunAt;
     if (begunAt !== undefined)

@@ -105,9 +105,20 @@ export class LiveReply {
       await this.#withRetry(() => this.#showWholeText());
     }
     await this.#render();
-    const tables = this.#state.wideTables();
-    const areAttached = await this.#withRetry(() => files.attachWideTables(tables));
-    if (areAttached) this.#state.update({ hasWideTables: true });
+    const tables = this.#state.largeTables();
+    if (tables.length === 0) return;
+    if (await this.#withRetry(() => files.attachTables(tables))) {
+      this.#state.update({ hasLargeTables: true });
+    } else {
+      this.#state.update({ wholeTables: true });
+      await this.#withRetry(() => this.#showWholeText());
+    }
+  }
+
+  /** The paths of the figures that the final text shows. */
+  async figurePaths(): Promise<string[]> {
+    await this.#withRetry(() => this.#render());
+    return this.#state.figurePaths();
   }
 
   /** Removes the progress from the messages, and deletes the messages that were replaced. */

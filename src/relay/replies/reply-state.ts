@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NEW_BLOCKS, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { answerText } from '../../render/messages/answer-text.ts';
 import {
   type FileProgress,
   fileNoteLines,
@@ -13,8 +12,8 @@ import {
   type ReplyPhase,
   renderNextMessage,
   renderReply,
-  wideTables,
 } from '../../render/messages/reply-message.ts';
+import { figurePaths, largeTables, shownAnswer } from '../../render/messages/split-answer.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import { breakPoint } from '../../render/splitting/cut-point.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
@@ -82,7 +81,13 @@ interface ReplyKnowledge
   /** What stands below the answer is a message of its own until the reply is over. */
   isApart: boolean;
   /** Files in the thread have the tables that are too wide for Slack: the messages show their first columns. */
-  hasWideTables: boolean;
+  hasLargeTables: boolean;
+  /** No file can have them: the messages show them whole. */
+  wholeTables: boolean;
+  /** What the figures of the answer came to, once that is known. */
+  figures: DisplayedReply['figures'];
+  /** The model of the task, once that is known; null: the service's default. */
+  model: string | null | undefined;
 }
 
 /** What a turn's reply shows, gathered from the turn's steps; `onChange` is called when it changes. */
@@ -130,7 +135,10 @@ export class ReplyState {
       hideSources: false,
       breaks: turn.split_offsets,
       isApart: false,
-      hasWideTables: false,
+      hasLargeTables: false,
+      wholeTables: false,
+      figures: undefined,
+      model: undefined,
     };
   }
 
@@ -162,9 +170,14 @@ export class ReplyState {
     return isOver && phase === 'done' && !plansFirst && !mayBeAnswered && endsWithQuestion(blocks);
   }
 
+  /** What the figures of the answer came to, once that is known. */
+  get figures(): DisplayedReply['figures'] {
+    return this.#known.figures;
+  }
+
   /** The current answer. */
   get answer(): string {
-    return answerText(this.#known.blocks);
+    return shownAnswer({ ...this.#known, newBlocks: this.#settings.newBlocks }).text;
   }
 
   /** A step knows more. */
@@ -225,7 +238,7 @@ export class ReplyState {
 
   /** The turn ends before its reply has settled. */
   endEarly(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
-    this.#end({ offer, phase: END_PHASES[outcome] ?? 'failed', sentence });
+    this.#end({ offer, phase: END_PHASES[outcome] ?? 'failed', sentence, figures: new Map() });
   }
 
   /** The places (characters) at which the answer continues in a new message, with one more. */
@@ -257,9 +270,14 @@ export class ReplyState {
     return answerOverflow(this.#toShownReply(), this.#splitter);
   }
 
-  /** The tables of the answer that are too wide for Slack, as CSV. */
-  wideTables(): string[] {
-    return wideTables(this.#toShownReply(), this.#splitter);
+  /** The tables of the answer that are too wide or too long for Slack, as CSV. */
+  largeTables(): string[] {
+    return largeTables(this.#toShownReply(), this.#splitter);
+  }
+
+  /** The paths of the figures that the finished answer shows. */
+  figurePaths(): string[] {
+    return figurePaths(this.#toShownReply(), this.#splitter);
   }
 
   #toShownReply(): DisplayedReply {

@@ -4,6 +4,7 @@ import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { signedUntil } from '../../agent/signed-links.ts';
 import { fileType } from '../../render/file-types.ts';
+import { fileNamed, MAX_FIGURES, type PlacedFigures } from '../../render/messages/figure-blocks.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
 import { isTabSeparated, showWholeTable, tablesIn } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -36,11 +37,15 @@ const MAX_SHOWN = 4;
 /**
  * Posts the results of a settled turn, each result of the task once in its thread: one list, and one message with the
  * files that Slack can show and the answer does not. The turn keeps the results that it claims, so that a retry posts the
- * same. Returns how many there are.
+ * same. Returns the Slack files with which the answer can show its figures, by the paths that it has for them.
  */
-export async function postResults(context: SettledTurnContext, answer: string): Promise<number> {
+export async function postResults(
+  context: SettledTurnContext,
+  answer: string,
+  figures: readonly string[] = [],
+): Promise<PlacedFigures> {
   try {
-    return await postListed(context, answer, await listResults(context));
+    return await postListed(context, { answer, figures }, await listResults(context));
   } finally {
     context.memory.drop('results');
   }
@@ -65,23 +70,62 @@ async function listResults(
   return listed;
 }
 
-async function postListed(context: SettledTurnContext, answer: string, all: ResultList): Promise<number> {
-  if (all.results.length === 0 && all.isComplete) return 0;
+async function postListed(
+  context: SettledTurnContext,
+  { answer, figures }: { answer: string; figures: readonly string[] },
+  all: ResultList,
+): Promise<PlacedFigures> {
+  if (all.results.length === 0 && all.isComplete) return new Map();
   const claims = await claimNew(context, '', all.results);
   const list = claimedResults(claims, context.turn, '', all);
   const { results } = list;
   if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
   if (results.length > 0) {
-    const { shown, notes } = await chooseShown(context, results, answer);
+    const placed = await placeFigures(context, results, figures);
+    const isElsewhere = ({ id }: ResultFile) => !placed.inAnswer.has(id);
+    const { shown, notes } = await chooseShown(context, results.filter(isElsewhere), answer);
+    for (const id of placed.inAnswer) notes.set(id, strings.resultInAnswer);
     await putList(context, '', list, notes);
     const files = shown.map((result) => toFileToShare(context, result));
     const shared = await new ThreadFiles(context, context.turn).share(files);
     const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
     for (const { id } of failed) notes.set(id, strings.resultNotShown);
     if (failed.length > 0) await putList(context, '', list, notes);
+    await context.deps.store.results.markPosted(context.turn, '');
+    return placed.files;
   }
   await context.deps.store.results.markPosted(context.turn, '');
-  return results.length;
+  return new Map();
+}
+
+/** What image blocks show (https://docs.slack.dev/reference/block-kit/blocks/image-block). */
+const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
+
+/** Gives Slack the results that the answer shows as figures: their files by the answer's paths, and which results those are. */
+async function placeFigures(
+  context: SettledTurnContext,
+  results: readonly ResultFile[],
+  paths: readonly string[],
+): Promise<{ files: Map<string, string | null>; inAnswer: ReadonlySet<string> }> {
+  const { maxInlineBytes } = context.deps.settings;
+  const named = paths.flatMap((path) => {
+    const result = fileNamed(path, results);
+    return result === undefined ? [] : [{ path, result }];
+  });
+  const isFigure = (one: ResultFile): one is SizedResult =>
+    FIGURE.test(fileType(one.name, one.mimeType)) && isShowable(one, maxInlineBytes);
+  const pictures = [...new Set(named.map(({ result }) => result))].filter(isFigure).slice(0, MAX_FIGURES);
+  const files = pictures.map((one) => toFileToShare(context, one, `figure:${one.id}`));
+  const shared = await new ThreadFiles(context, context.turn, { hidden: true }).share(files);
+  const fileOf = ({ id }: ResultFile) => shared.get(`figure:${id}`) ?? null;
+  return {
+    files: new Map(named.map(({ path, result }) => [path, fileOf(result)])),
+    inAnswer: new Set(pictures.filter((one) => fileOf(one) !== null).map(({ id }) => id)),
+  };
+}
+
+function isShowable(result: ResultFile, maxBytes: number): result is SizedResult {
+  return Boolean(result.downloadUrl) && hasSize(result) && result.sizeBytes > 0 && result.sizeBytes <= maxBytes;
 }
 
 /** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
@@ -220,12 +264,12 @@ function hasSize(result: ResultFile): result is SizedResult {
   return result.sizeBytes !== null;
 }
 
-function toFileToShare(context: SettledTurnContext, result: SizedResult): FileToShare {
+function toFileToShare(context: SettledTurnContext, result: SizedResult, part = `result:${result.id}`): FileToShare {
   const { deps, turn } = context;
   const { id, name, sizeBytes } = result;
   const record = (sha256: string) => deps.store.results.recordDigest(turn, id, sha256);
   const file: FileToShare = {
-    part: `result:${id}`,
+    part,
     name,
     altText: name.slice(0, 1_000),
     sizeBytes,

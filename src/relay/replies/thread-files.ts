@@ -9,7 +9,7 @@ import {
   SlackError,
   SlackLeaseError,
 } from '../../slack/errors.ts';
-import { FileNotShownError, type FileUploads } from '../../slack/file-uploads.ts';
+import { FileNotShownError, type FileUploads, type SharePlace } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { SlackFiles } from '../../store/files/posted-results.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
@@ -46,24 +46,26 @@ export interface FileToShare {
   bytes: () => AsyncIterable<Uint8Array>;
 }
 
-/** A turn's files in Slack. Ids and shares are recorded before their calls; files.info settles an unknown outcome. */
+/** A turn's files in Slack: in its thread or, where they are `hidden`, only in blocks of its messages. Ids and shares are recorded before their calls; files.info settles an unknown outcome. */
 export class ThreadFiles {
   readonly #work: FileWork;
   readonly #turn: TurnLocation;
+  readonly #place: SharePlace;
   readonly #tryPart: ReturnType<typeof faultSender>;
   #rows = new Map<string, SlackFileRow>();
 
-  constructor(work: FileWork, turn: TurnLocation) {
+  constructor(work: FileWork, turn: TurnLocation, { hidden = false } = {}) {
     this.#work = work;
     this.#turn = turn;
+    this.#place = hidden ? {} : { channel: turn.channel, threadTs: turn.thread_ts };
     this.#tryPart = faultSender(work.workspace);
   }
 
   /**
-   * Shares files in the thread in one message, each once. Returns the parts that are there: a file that Slack does not
+   * Shares files in the thread in one message, each once. Returns the ids of those that are there, by part: a file that Slack does not
    * take, or accepts and never shows, is left out and logged. Throws if the turn must not continue in this process, or the store is unavailable.
    */
-  async share(files: readonly FileToShare[]): Promise<ReadonlySet<string>> {
+  async share(files: readonly FileToShare[]): Promise<ReadonlyMap<string, string>> {
     const share = async () => {
       const left = await this.#notShared(files);
       const mayPass = (error: unknown) => transientFailure(rootError(error)) !== undefined;
@@ -72,7 +74,8 @@ export class ThreadFiles {
       await this.#shareStaged(left);
     };
     await this.#attempt('files could not be shared', share, (error) => !(error instanceof FileNotShownError));
-    return new Set(files.map(({ part }) => part).filter((part) => this.#isShared(part)));
+    const shared = files.flatMap(({ part }) => (this.#isShared(part) ? (this.#rows.get(part) ?? []) : []));
+    return new Map(shared.map(({ part, slack_file_id: id }) => [part, id]));
   }
 
   /** Attaches what an answer's messages do not show, once. False if Slack takes or shows no file. Throws a SlackError that may pass. */
@@ -96,13 +99,13 @@ export class ThreadFiles {
     return true;
   }
 
-  /** Attaches the tables, as CSV, of which the answer shows the first columns. False if there is none, or Slack takes no file. */
-  async attachWideTables(tables: readonly string[]): Promise<boolean> {
+  /** Attaches the tables, as CSV, of which the answer shows the first rows or columns. False if Slack does not take one. */
+  async attachTables(tables: readonly string[]): Promise<boolean> {
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
       if (!(await this.attach(`table:${index}`, { name, title: name, content }))) return false;
     }
-    return tables.length > 0;
+    return true;
   }
 
   /** Takes a step until it succeeds or a few attempts have failed. Throws what the turn does not continue after. */
@@ -133,12 +136,11 @@ export class ThreadFiles {
   async #notShared(files: readonly FileToShare[]): Promise<FileToShare[]> {
     await this.#load();
     const { lease, workspace } = this.#work;
-    const { channel, thread_ts: threadTs } = this.#turn;
     for (const { part } of files) {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
       await waitUntilCallEnded(row.intended_at, lease);
-      const where = await workspace.uploads.shareOutcome(row.slack_file_id, { channel, threadTs }, lease);
+      const where = await workspace.uploads.shareOutcome(row.slack_file_id, this.#place, lease);
       if (where === 'shared') await this.#setState([part], 'shared');
       else await this.#forget([part]);
     }
@@ -169,8 +171,7 @@ export class ThreadFiles {
     await this.#setState(parts, 'sharing');
     try {
       await this.#work.workspace.uploads.share({
-        channel: this.#turn.channel,
-        threadTs: this.#turn.thread_ts,
+        ...this.#place,
         files: staged.map(({ id, title }) => ({ id, title })),
         guard: this.#work.lease,
       });

@@ -36,8 +36,8 @@ export interface RenderedMessage {
   source?: { from: number; to: number; reopened: boolean };
   /** The Markdown that it shows of the answer so far, to which a stream adds more: without what only closes it. */
   markdown?: string;
-  /** The same content without a block that some workspaces may not know yet. */
-  simpler?: { without: NewBlock; message: RenderedMessage };
+  /** The same content without a block that Slack may refuse: some workspaces do not know it yet, or it has lost its file. */
+  simpler?: { without: NewBlock | 'image'; message: RenderedMessage };
 }
 
 /** The blocks that Slack has had since 2026. Where it refuses one, `simpler` is sent. */

@@ -5,7 +5,6 @@ import {
   contextLineBlock,
   fitsMessage,
   menuElement,
-  type NewBlock,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
@@ -13,27 +12,35 @@ import {
 import type { ParseCounter } from '../markdown/parse-markdown.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
-import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
+import type { AnswerRest } from '../splitting/overflow.ts';
 import { openerOf } from '../splitting/segments.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
 import { feedbackButtons } from './button-notes.ts';
+import { figuresIn, type PlacedFigures, withFigures } from './figure-blocks.ts';
 import { furtherSourceBlocks, searchSources, showsSources, sourceBlocks } from './sources.ts';
-import { blocksWithDataTable, searchTable, wideTableOf } from './tables.ts';
+import {
+  type AnswerState,
+  continuesAfter,
+  ENDED_PHASES,
+  mayHaveDataTables,
+  partOptions,
+  type SplitAnswer,
+  shownAnswer,
+  splitReply,
+} from './split-answer.ts';
+import { blocksWithDataTable, searchTable } from './tables.ts';
 import { doneLine, planBlock, progressLine } from './tool-steps.ts';
 
-export interface DisplayedReply {
+export interface DisplayedReply extends AnswerState {
   turnId: string;
   phase: ReplyPhase;
-  blocks: readonly ContentBlock[];
   elapsedMs: number;
   /** Lines below the answer, such as those about files. */
   notes: readonly string[];
   /** Replaces the phase's default sentence: who stopped it, the error, the upload's progress. */
   sentence?: string | undefined;
-  /** Character offsets at which the answer continues in a new message. */
-  breaks?: readonly number[] | undefined;
   /** It may be a plan that waits for approval: offers to answer it. */
   asksApproval?: boolean | undefined;
   hideSteps?: boolean | undefined;
@@ -41,12 +48,12 @@ export interface DisplayedReply {
   hideSources?: boolean | undefined;
   /** What stands below the answer is a message of its own. */
   isApart?: boolean | undefined;
-  /** Most messages of the answer; the rest becomes a file. */
-  maxMessages: number;
-  /** The newer blocks that it may use; none if left out. */
-  newBlocks?: readonly NewBlock[] | undefined;
-  /** Files in the thread have the tables of the answer that are too wide for Slack. */
-  hasWideTables?: boolean | undefined;
+  /** Files in the thread have the tables of the answer that are too wide or too long for Slack. */
+  hasLargeTables?: boolean | undefined;
+  /** What its figures came to, once that is known. */
+  figures?: PlacedFigures | undefined;
+  /** The model of the task; null: the service's default. */
+  model?: string | null | undefined;
   /** The service rejected the chosen options: offers to choose again instead of to try again. */
   offer?: 'choose' | undefined;
 }
@@ -56,7 +63,6 @@ const MAX_SENTENCE_LENGTH = 2_000;
 /** UTF-8 bytes of the line for a plan in its message's text. */
 const MAX_PLAN_TEXT = 800;
 
-const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length']);
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length']);
 /** The sentence of each phase, unless there is a better one. */
 const DEFAULT_SENTENCES = {
@@ -90,10 +96,28 @@ export function renderReply(
   if (state.isApart === true)
     return [...parts.map(messageOf), ...withPlan(state, messagesWith(state, [], below), parts, rest)];
   const messages = messagesWith(state, parts, below);
-  if (mayHaveDataTables(state))
-    return withDataTables(state, messages, { parts, rest, count: splitter.parsed });
-  if (ENDED_PHASES.has(state.phase)) return messages;
+  if (ENDED_PHASES.has(state.phase)) {
+    const sortable = mayHaveDataTables(state)
+      ? withDataTables(state, messages, { parts, rest, count: splitter.parsed })
+      : messages;
+    return withPlacedFigures(state, sortable, parts);
+  }
   return withPlan(state, messages, parts, rest);
+}
+
+/** The messages with their figures, once it is known what those came to. */
+function withPlacedFigures(
+  { figures: placed, blocks }: DisplayedReply,
+  messages: RenderedMessage[],
+  parts: readonly AnswerPart[],
+): RenderedMessage[] {
+  if (placed === undefined) return messages;
+  return messages.map((message, at) => {
+    const part = parts[at];
+    return part === undefined
+      ? message
+      : withFigures(message, figuresIn([part], answerText(blocks)), placed);
+  });
 }
 
 /** The parts with these blocks below the last one. */
@@ -103,7 +127,7 @@ function messagesWith(
   below: readonly SlackBlock[],
 ): RenderedMessage[] {
   const messages = parts.map(messageOf);
-  const line = truncateBytes(sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs), 3_900);
+  const line = truncateBytes(sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs, state.model), 3_900);
   const last = messages.at(-1);
   const ended = last && { ...last, blocks: [...last.blocks, ...below] };
   if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
@@ -134,33 +158,15 @@ function withPlan(
   return [{ ...message, text, blocks, simpler: { without: 'plan', message } }];
 }
 
-/** The tables of a finished answer that have more columns than Slack shows, each as CSV. */
-export function wideTables(state: DisplayedReply, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
-  if (!mayHaveDataTables(state)) return [];
-  const { parts, rest } = splitReply(state, splitter);
-  const tables = parts.map((part, at) => wideTableOf(part, continuesAfter(at, parts, rest), splitter.parsed));
-  return tables.filter((table) => table !== undefined);
-}
-
-function mayHaveDataTables({ phase, newBlocks }: DisplayedReply): boolean {
-  return ENDED_PHASES.has(phase) && newBlocks?.includes('data_table') === true;
-}
-
-/** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
-function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRest | undefined): boolean {
-  const next = parts[at + 1];
-  return next === undefined ? rest !== undefined && rest.openerLength > 0 : openerOf(next.segments) !== '';
-}
-
 /** The long tables of a finished answer, one in each message, in a form that people can sort, filter and page through. */
 function withDataTables(
   state: DisplayedReply,
   messages: RenderedMessage[],
-  { parts, rest, count }: { parts: readonly AnswerPart[]; rest: AnswerRest | undefined; count: ParseCounter },
+  { parts, rest, count }: SplitAnswer & { count: ParseCounter },
 ): RenderedMessage[] {
   return messages.map((message, at) => {
     const part = parts[at];
-    const hasFile = state.hasWideTables === true;
+    const hasFile = state.hasLargeTables === true;
     const continues = continuesAfter(at, parts, rest);
     const blocks = part && blocksWithDataTable(part, { continues, hasFile, count });
     if (part === undefined || blocks === undefined) return message;
@@ -179,7 +185,7 @@ function messageOf(part: AnswerPart): RenderedMessage {
   const { text, blocks, segments, isClosed } = part;
   const [from, to] = part.source;
   const last = segments.at(-1);
-  const shown = isClosed || last?.isAdded !== true ? segments : segments.slice(0, -1);
+  const shown = isClosed || last?.source !== '' ? segments : segments.slice(0, -1);
   const message = {
     text,
     blocks: [...blocks],
@@ -205,7 +211,7 @@ export function answerOverflow(
 export function renderNextMessage(state: DisplayedReply, splitter: AnswerSplitter): boolean {
   const options = partOptions(state);
   try {
-    if (splitter.closePart(answerText(state.blocks), options)) return true;
+    if (splitter.closePart(shownAnswer(state).text, options)) return true;
     const { parts } = splitReply(state, splitter);
     if (mayHaveDataTables(state) && parts.some((part) => searchTable(part, splitter.parsed))) return true;
     return showsSources(state) && searchSources(state.blocks);
@@ -215,27 +221,6 @@ export function renderNextMessage(state: DisplayedReply, splitter: AnswerSplitte
     splitter.showVerbatim();
     return true;
   }
-}
-
-function splitReply(
-  state: DisplayedReply,
-  splitter: AnswerSplitter,
-): { parts: AnswerPart[]; rest: AnswerRest | undefined } {
-  const text = answerText(state.blocks);
-  const options = partOptions(state);
-  const { most } = options;
-  try {
-    return splitOverflow(text, splitter.parts(text, options), most);
-  } catch (error) {
-    // A live reply is rendered again later; a finished answer without Markdown is better than none.
-    if (!options.final) throw error;
-    splitter.showVerbatim();
-    return splitOverflow(text, splitter.parts(text, options), most);
-  }
-}
-
-function partOptions({ phase, breaks, maxMessages }: DisplayedReply) {
-  return { final: ENDED_PHASES.has(phase), most: maxMessages, breaks };
 }
 
 function blocksBelowAnswer(
@@ -258,7 +243,7 @@ function blocksBelowAnswer(
     if (sentence !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(sentence || empty)));
     // A sentence in place of an answer, such as help or a refusal, took nobody's time.
     const isSentenceOnly = sentence !== '' && !hasAnswer && !hasSteps(state);
-    if (!isSentenceOnly) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
+    if (!isSentenceOnly) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs, state.model)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
     if (!hasPlan)
       blocks.push(contextLineBlock(progressLine(shownToolBlocks(state), { ...state, status: sentence })));

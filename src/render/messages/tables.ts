@@ -7,6 +7,7 @@ import type {
   RichTextStyleable,
 } from '@slack/types';
 import type { SlackBlock } from '../blocks/slack-blocks.ts';
+import { figureWords } from '../markdown/figures.ts';
 import {
   hasDelimiterRow,
   isTableTooWide,
@@ -17,6 +18,7 @@ import {
 } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
+import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { labelNote } from '../markdown/unsafe-links.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
@@ -25,7 +27,7 @@ import { csvLine } from '../text-format.ts';
 
 /** A table of at most so many rows is read at a glance. */
 const MAX_PLAIN_ROWS = 10;
-/** Limits of one table (https://docs.slack.dev/reference/block-kit/blocks/data-table-block). */
+/** Rows of one table, beside its header (https://docs.slack.dev/reference/block-kit/blocks/data-table-block). */
 const MAX_ROWS = 100;
 /** Rows that are shown at a time. */
 const PAGE_SIZE = 10;
@@ -116,8 +118,8 @@ function parseTable(
 /** Whether the renderer put a fence at this offset, around a table that is too wide, and nothing that reopens one. */
 function isOwnFence(segments: AnswerPart['segments'], offset: number): boolean {
   let at = 0;
-  for (const { text, isAdded } of segments) {
-    if (at === offset) return isAdded && /^`{3,}\n[ \t>]*$/.test(text);
+  for (const { text, source } of segments) {
+    if (at === offset) return source === '' && /^`{3,}\n[ \t>]*$/.test(text);
     at += text.length;
   }
   return false;
@@ -201,6 +203,8 @@ function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style 
     const added = STYLES[node.type];
     if (added !== undefined) return elementsOf(text, node.children, { ...styles, ...added });
     if (node.type === 'text') return [{ type: 'text', text: unescaped(source), ...(style && { style }) }];
+    const span = spanInCell(node.type, source);
+    if (span !== undefined) return [{ type: 'text', text: span, ...(style && { style }) }];
     if (/^inline(?:Code|Formula)$/.test(node.type)) {
       const code = source.replace(/^`+ ?| ?`+$/g, '').replaceAll('\\|', '|');
       return [{ type: 'text', text: code, style: { ...styles, code: true } }];
@@ -212,6 +216,12 @@ function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style 
     const shown = label.endsWith(note) ? label : label + note;
     return [{ type: 'link', url, text: shown, ...(style && { style }) }];
   });
+}
+
+/** What a cell shows in place of a formula, a break or a figure; undefined if it shows it as code, or it is none. */
+function spanInCell(type: string, source: string): string | undefined {
+  if (type === 'lineBreak') return ' / ';
+  return type === 'figure' ? figureWords(source) : type === 'inlineFormula' ? unicodeFormula(source) : undefined;
 }
 
 /** The text of a node without its formatting. */

@@ -90,7 +90,7 @@ function check({ blocks, text }: RenderedMessage): void {
 }
 
 test('Slack accepts every message of 30 random runs, while they grow and at their end, with the new blocks or without', () => {
-  const seen = { plan: 0, data_table: 0 };
+  const seen = { plan: 0, data_table: 0, image: 0 };
   const live = fc.constantFrom<ReplyPhase>(
     'starting',
     'uploading',
@@ -108,7 +108,7 @@ test('Slack accepts every message of 30 random runs, while they grow and at thei
         const shown = phase === endPhase ? blocks : blocks.slice(0, -1);
         const state = { turnId, phase, blocks: shown, elapsedMs: 65_000, notes, maxMessages: 2 };
         for (const message of renderReply(
-          { ...state, newBlocks: ['plan', 'data_table'], hasWideTables: true },
+          { ...state, newBlocks: ['plan', 'data_table'], hasLargeTables: true },
           splitter,
         )) {
           check(message);

@@ -1,0 +1,99 @@
+import type { ContentBlock } from '../../agent/content-blocks.ts';
+import type { NewBlock } from '../blocks/slack-blocks.ts';
+import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
+import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
+import { openerOf } from '../splitting/segments.ts';
+import { answerText } from './answer-text.ts';
+import { figuresIn } from './figure-blocks.ts';
+import { longTableCsv, type ShortenedAnswer, withShortTables } from './long-tables.ts';
+import { wideTableOf } from './tables.ts';
+
+/** What of a reply decides which parts its answer has. */
+export interface AnswerState {
+  phase: string;
+  blocks: readonly ContentBlock[];
+  /** Character offsets at which the answer continues in a new message. */
+  breaks?: readonly number[] | undefined;
+  /** Most messages of the answer; the rest becomes a file. */
+  maxMessages: number;
+  /** The newer blocks that it may use; none if left out. */
+  newBlocks?: readonly NewBlock[] | undefined;
+  /** No file can have them: they are shown whole. */
+  wholeTables?: boolean | undefined;
+}
+
+/** The parts of an answer, and what they do not show. */
+export interface SplitAnswer {
+  parts: AnswerPart[];
+  rest: AnswerRest | undefined;
+}
+
+/** The phases in which an answer grows no more. */
+export const ENDED_PHASES: ReadonlySet<string> = new Set(['done', 'cancelled', 'failed', 'length']);
+
+/** The answer as its messages show it, with the first rows of long tables. */
+export function shownAnswer(
+  state: Pick<AnswerState, 'blocks' | 'phase' | 'newBlocks' | 'wholeTables'>,
+): ShortenedAnswer {
+  const { blocks, phase, newBlocks, wholeTables } = state;
+  if (wholeTables === true) return { text: answerText(blocks), breaks: [], tables: [] };
+  const isSortable = newBlocks?.includes('data_table') === true;
+  return withShortTables(blocks, { isFinal: ENDED_PHASES.has(phase), isSortable });
+}
+
+/** How the answer is split. */
+export function partOptions(state: AnswerState) {
+  const breaks = [...(state.breaks ?? []), ...shownAnswer(state).breaks].sort((a, b) => a - b);
+  return { final: ENDED_PHASES.has(state.phase), most: state.maxMessages, breaks };
+}
+
+/** The parts of the answer; as code where its Markdown cannot be rendered. */
+export function splitReply(
+  state: AnswerState,
+  splitter: AnswerSplitter,
+): SplitAnswer {
+  const { text } = shownAnswer(state);
+  const options = partOptions(state);
+  const { most } = options;
+  try {
+    return splitOverflow(text, splitter.parts(text, options), most);
+  } catch (error) {
+    // A live reply is rendered again later; a finished answer without Markdown is better than none.
+    if (!options.final) throw error;
+    splitter.showVerbatim();
+    return splitOverflow(text, splitter.parts(text, options), most);
+  }
+}
+
+/** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
+export function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRest | undefined): boolean {
+  const next = parts[at + 1];
+  return next === undefined ? rest !== undefined && rest.openerLength > 0 : openerOf(next.segments) !== '';
+}
+
+/** The tables of a finished answer that have more rows or columns than Slack shows, each as CSV, once it is rendered. */
+export function largeTables(
+  state: AnswerState,
+  splitter: AnswerSplitter = new AnswerSplitter(),
+): string[] {
+  if (!ENDED_PHASES.has(state.phase)) return [];
+  const long = shownAnswer(state).tables.map(longTableCsv);
+  if (!mayHaveDataTables(state)) return long;
+  const { parts, rest } = splitReply(state, splitter);
+  const wide = parts.map((part, at) => wideTableOf(part, continuesAfter(at, parts, rest), splitter.parsed));
+  // The first rows of a long table may be wide, too.
+  const isAlone = (csv: string) => !long.some((one) => one.startsWith(csv));
+  return [...long, ...wide.filter((csv) => csv !== undefined && isAlone(csv)).map(String)];
+}
+
+/** Whether its tables may be such that people can sort. */
+export function mayHaveDataTables({ phase, newBlocks }: AnswerState): boolean {
+  return ENDED_PHASES.has(phase) && newBlocks?.includes('data_table') === true;
+}
+
+/** The paths of the figures that a finished answer shows. */
+export function figurePaths(state: AnswerState, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
+  if (!ENDED_PHASES.has(state.phase)) return [];
+  const figures = figuresIn(splitReply(state, splitter).parts, answerText(state.blocks));
+  return figures.flatMap(({ path }) => path ?? []);
+}

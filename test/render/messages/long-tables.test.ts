@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
+import { longTableCsv, withShortTables } from '../../../src/render/messages/long-tables.ts';
+import { firstRows } from '../../../src/render/strings/index.ts';
+
+const text = (answer: string): ContentBlock[] => [{ kind: 'text', text: answer }];
+const rows = (count: number, cell = (n: number) => `G${n}`) =>
+  ['| gene | p |', '|:--|--:|', ...Array.from({ length: count }, (_, n) => `| ${cell(n)} | 0.${n} |`)].join('\n');
+const final = { isFinal: true, isSortable: true };
+
+describe('a table of more than 100 rows', () => {
+  test('has its first 100 rows and a note, and all of them for its file', () => {
+    const { text: shown, tables } = withShortTables(text(`Before.\n\n${rows(240)}\n\nAfter.`), final);
+    expect(shown).toBe(`Before.\n\n${rows(100)}\n\n${firstRows(100, 240)}\n\nAfter.`);
+    const [table = { head: [], rows: [] }] = tables;
+    expect(longTableCsv(table).split('\r\n')).toHaveLength(242);
+    expect(longTableCsv(table)).toMatch(/^"gene","p"\r\n"G0","0.0"\r\n/);
+  });
+
+  test('has as many rows as fit a message, in one of its own', () => {
+    const wide = rows(240, (n) => `gene number ${n} of a very long list of genes with long names that nobody knows by heart`);
+    const { text: shown, breaks } = withShortTables(text(`${'A word. '.repeat(200)}\n\n## Genes\n\n${wide}`), final);
+    expect(shown.length).toBeLessThan(10_000);
+    expect(shown.slice(breaks[0])).toMatch(/^## Genes\n\n\| gene/);
+  });
+
+  test.each([
+    ['a table of 100 rows', rows(100)],
+    ['code', `\`\`\`\n${rows(240)}\n\`\`\``],
+    ['a quote', rows(240).replace(/^/gm, '> ')],
+    ['lines without a header', Array.from({ length: 240 }, (_, n) => `${n} | x`).join('\n')],
+  ])('is not found in %s', (_, answer) => {
+    expect(withShortTables(text(answer), final)).toEqual({ text: answer, breaks: [], tables: [] });
+  });
+
+  test('never takes back what it showed while the answer grew', () => {
+    const answer = `Before.\n\n${rows(103)}\n\nBetween.\n\n${rows(110)}\n\nAfter.`;
+    let before = '';
+    for (let at = 0; at <= answer.length; at += 1) {
+      const { text: shown } = withShortTables(text(answer.slice(0, at)), { isFinal: false, isSortable: true });
+      expect(shown.startsWith(before)).toBe(true);
+      before = shown;
+    }
+  });
+
+  test('leaves everything else as it is', () => {
+    const other = fc.array(fc.constantFrom('a | b', '|', '---', '```', '- x | y', '', '| --- |'), { maxLength: 30 });
+    fc.assert(
+      fc.property(other, (lines) => {
+        const answer = lines.join('\n');
+        expect(withShortTables(text(answer), final).text).toBe(answer);
+      }),
+    );
+  });
+});

@@ -14,15 +14,27 @@ const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
 
 /** Made-up genes with their effects, as CSV. */
 function genesCsv(): string {
-  const lines = Array.from({ length: GENES }, (_, at) => `GENE${at + 1},${numberAt(at)},${numberAt(at + 400)}`);
+  const lines = Array.from(
+    { length: GENES },
+    (_, at) => `GENE${at + 1},${numberAt(at)},${numberAt(at + 400)}`,
+  );
   return `${['gene,log2fc,shift', ...lines].join('\n')}\n`;
 }
 
 const genesTable = () => {
   const lines = Array.from({ length: GENES }, (_, at) =>
-    row([`*GENE${at + 1}*`, numberAt(at), `$10^{-${(at % 12) + 1}}$`, at % 2 === 0 ? 'up<br>in both' : 'down']),
+    row([
+      `*GENE${at + 1}*`,
+      numberAt(at),
+      `$10^{-${(at % 12) + 1}}$`,
+      at % 2 === 0 ? 'up<br>in both' : 'down',
+    ]),
   );
-  return [row(['gene', '$\\log_2\\text{FC}$', '$p$', 'direction']), '| --- | ---: | ---: | --- |', ...lines].join('\n');
+  return [
+    row(['gene', '$\\log_2\\text{FC}$', '$p$', 'direction']),
+    '| --- | ---: | ---: | --- |',
+    ...lines,
+  ].join('\n');
 };
 
 const samplesTable = () => {

@@ -20,7 +20,12 @@ const renderers: Record<string, Renderer> = {
   header: (block) => h('h3', { class: 'block header' }, plain(block.text)),
   image: (block) => {
     const file = isFields(block.file) ? block.file : {};
-    const picture = { src: text(file.url), alt: text(block.alt_text), class: 'picture large', loading: 'lazy' };
+    const picture = {
+      src: text(file.url),
+      alt: text(block.alt_text),
+      class: 'picture large',
+      loading: 'lazy',
+    };
     const title = isFields(block.title) && h('figcaption', { class: 'soft' }, plain(block.title));
     return h('figure', { class: 'block figure' }, title, h('img', picture));
   },

@@ -125,7 +125,9 @@ async function placeFigures(
 }
 
 function isShowable(result: ResultFile, maxBytes: number): result is SizedResult {
-  return Boolean(result.downloadUrl) && hasSize(result) && result.sizeBytes > 0 && result.sizeBytes <= maxBytes;
+  return (
+    Boolean(result.downloadUrl) && hasSize(result) && result.sizeBytes > 0 && result.sizeBytes <= maxBytes
+  );
 }
 
 /** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
@@ -264,7 +266,11 @@ function hasSize(result: ResultFile): result is SizedResult {
   return result.sizeBytes !== null;
 }
 
-function toFileToShare(context: SettledTurnContext, result: SizedResult, part = `result:${result.id}`): FileToShare {
+function toFileToShare(
+  context: SettledTurnContext,
+  result: SizedResult,
+  part = `result:${result.id}`,
+): FileToShare {
   const { deps, turn } = context;
   const { id, name, sizeBytes } = result;
   const record = (sha256: string) => deps.store.results.recordDigest(turn, id, sha256);

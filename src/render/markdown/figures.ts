@@ -11,7 +11,8 @@ const LABEL = '((?:[^[\\]\\\\\\n]|\\\\.|\\[[^[\\]\\n]{0,100}\\]){0,300})';
 const ELSEWHERE = '\\s{0,3}<?(?:(?:https?|data|mailto|blob):|(?!file:)(?:[a-z][a-z\\d+.-]{0,20}:)?//)';
 const TITLE = '(?:\\s+(?:"[^"\\n]{0,300}"|\'[^\'\\n]{0,300}\'))?';
 /** A name with an ending; agents leave its spaces as they are. */
-const TARGET = '<?((?:[^()<>"\\n]|\\([^()<>"\\n]{0,100}\\)){1,300}?\\.[a-z][a-z\\d]{1,4}(?:[?#][^()<>"\\s]{0,100})?)>?';
+const TARGET =
+  '<?((?:[^()<>"\\n]|\\([^()<>"\\n]{0,100}\\)){1,300}?\\.[a-z][a-z\\d]{1,4}(?:[?#][^()<>"\\s]{0,100})?)>?';
 /** A picture by its file's name or, on a line of its own, by a reference to it. */
 export const LOCAL_FIGURE = new RegExp(
   `!\\[${LABEL}\\](?:\\((?!${ELSEWHERE})\\s{0,3}${TARGET}${TITLE}\\s{0,3}\\)|(?<=^[ \\t]{0,8}!\\[.*)\\[([^[\\]\\n]{0,100})\\])`,

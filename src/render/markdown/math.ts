@@ -23,8 +23,7 @@ const INLINE_SPANS = {
   lineBreak: /<br[ \t]{0,3}\/?>(?:[ \t]{0,3}<br[ \t]{0,3}\/?>){0,20}/iy,
   figure: LOCAL_FIGURE,
   power: /(?<=[\p{L}\p{N})\]])\^\{[^{}`\n]{1,40}\}/uy,
-  symbol:
-    /(?<![\w\\:/.])\\[A-Za-z]{2,18}(?:[_^](?:[A-Za-z\d](?!\w)|\{[^{}`\n]{1,20}\})){0,2}(?![\w\\{}^/])/y,
+  symbol: /(?<![\w\\:/.])\\[A-Za-z]{2,18}(?:[_^](?:[A-Za-z\d](?!\w)|\{[^{}`\n]{1,20}\})){0,2}(?![\w\\{}^/])/y,
 };
 /** Tells a formula from a price and from an escaped bracket. */
 const MATHEMATICAL = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;

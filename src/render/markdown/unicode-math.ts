@@ -28,7 +28,9 @@ const SYMBOLS = new Map([
   `),
 ]);
 const FUNCTIONS = new Set(
-  words('log ln lg exp sin cos tan cot sec sinh cosh tanh arcsin arccos arctan min max sup inf det dim ker deg gcd Pr'),
+  words(
+    'log ln lg exp sin cos tan cot sec sinh cosh tanh arcsin arccos arctan min max sup inf det dim ker deg gcd Pr',
+  ),
 );
 /** Commands and escaped characters that only move what is beside them. */
 const SPACES = new Map([...',;: '].map((mark) => [mark, ' ']));
@@ -39,9 +41,7 @@ const SUPERSCRIPTS = characters(
   '0⁰1¹2²3³4⁴5⁵6⁶7⁷8⁸9⁹+⁺-⁻−⁻=⁼(⁽)⁾∘°°°′′AᴬBᴮDᴰEᴱGᴳHᴴIᴵJᴶKᴷLᴸMᴹNᴺOᴼPᴾRᴿTᵀUᵁVⱽWᵂ' +
     'aᵃbᵇcᶜdᵈeᵉfᶠgᵍhʰiⁱjʲkᵏlˡmᵐnⁿoᵒpᵖrʳsˢtᵗuᵘvᵛwʷxˣyʸzᶻαᵅβᵝγᵞδᵟεᵋθᶿιᶥφᵠχᵡ',
 );
-const SUBSCRIPTS = characters(
-  '0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉+₊-₋−₋=₌(₍)₎aₐeₑhₕiᵢjⱼkₖlₗmₘnₙoₒpₚrᵣsₛtₜuᵤvᵥxₓβᵦγᵧρᵨφᵩχᵪ',
-);
+const SUBSCRIPTS = characters('0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉+₊-₋−₋=₌(₍)₎aₐeₑhₕiᵢjⱼkₖlₗmₘnₙoₒpₚrᵣsₛtₜuᵤvᵥxₓβᵦγᵧρᵨφᵩχᵪ');
 
 /** What a formula may have beside commands. Those with a mark of Markdown get another character that looks like it. */
 const PLAIN = /^[\p{L}\p{M}\p{N}\s.,:;!?/()[\]+=<>%°·×±≤≥≠≈→←↔−′…∞]$/u;
@@ -57,9 +57,8 @@ const RISKY_END = /[\]!]$/;
  * never longer than its source; undefined if it is no simple one.
  */
 export function unicodeFormula(source: string): string | undefined {
-  const tag = /^<(su[bp])>([^]*)<\/su[bp]>$/i.exec(source);
-  const shown =
-    tag === null ? readFormula(withoutDelimiters(source)) : scripted(tag[2] ?? '', tag[1] ?? '');
+  const tag = /^<(su[bp])>([\s\S]*)<\/su[bp]>$/i.exec(source);
+  const shown = tag === null ? readFormula(withoutDelimiters(source)) : scripted(tag[2] ?? '', tag[1] ?? '');
   if (shown === undefined || !/\S/.test(shown) || HAZARD.test(shown)) return undefined;
   const [before, after] = [RISKY_START, RISKY_END].map((risk) => (risk.test(shown) ? WORD_JOINER : ''));
   return `${before}${shown}${after}`;
@@ -84,7 +83,7 @@ function readFormula(source: string): string | undefined {
   return shown?.replace(/\s+/g, ' ').replace(/(?<=[([{]|^) | (?=[)\]}]|$)/g, '');
 }
 
-const ITEM = /\\([A-Za-z]+)([ \t]*)|\\([^A-Za-z])|([_^])|(\{)|([^])/uy;
+const ITEM = /\\([A-Za-z]+)([ \t]*)|\\([^A-Za-z])|([_^])|(\{)|([\s\S])/uy;
 
 function readItems(source: string): string | undefined {
   let shown = '';
@@ -111,7 +110,9 @@ function readItems(source: string): string | undefined {
 }
 
 function isGroupCommand(name: string | undefined): boolean {
-  return name === 'text' || name === 'textrm' || name === 'mathrm' || name === 'mathit' || name === 'operatorname';
+  return (
+    name === 'text' || name === 'textrm' || name === 'mathrm' || name === 'mathit' || name === 'operatorname'
+  );
 }
 
 /** A command in characters. The space after it ends its name, and shows only where what follows is no name. */
@@ -124,16 +125,23 @@ function commandText(name: string, space: string, next: string): string | undefi
 }
 
 /** What belongs to a mark: a group in braces, or one character or command. */
-function groupAt(source: string, start: number): { text: string; isBraced: boolean; end: number } | undefined {
-  const braced = /^\{((?:[^{}\\]|\\[^]|\{[^{}]*\})*)\}/.exec(source.slice(start));
+function groupAt(
+  source: string,
+  start: number,
+): { text: string; isBraced: boolean; end: number } | undefined {
+  const braced = /^\{((?:[^{}\\]|\\[\s\S]|\{[^{}]*\})*)\}/.exec(source.slice(start));
   if (braced !== null) return { text: braced[1] ?? '', isBraced: true, end: start + braced[0].length };
   // Of more letters or digits, nobody knows how many were meant.
-  const [single] = /^(?:\\[A-Za-z]+|[A-Za-z](?![A-Za-z\d])|\d(?!\d)|[+\-](?!\d)|[*'])/.exec(source.slice(start)) ?? [];
+  const [single] =
+    /^(?:\\[A-Za-z]+|[A-Za-z](?![A-Za-z\d])|\d(?!\d)|[+-](?!\d)|[*'])/.exec(source.slice(start)) ?? [];
   return single === undefined ? undefined : { text: single, isBraced: false, end: start + single.length };
 }
 
 /** A group as its mark shows it: `_`, `^`, the name of a command for words, or '' for none. */
-function groupText({ text, isBraced }: { text: string; isBraced: boolean }, mark: string): string | undefined {
+function groupText(
+  { text, isBraced }: { text: string; isBraced: boolean },
+  mark: string,
+): string | undefined {
   if (mark.startsWith('text')) return isBraced && /^[\p{L}\p{N} .,:;()/+'-]*$/u.test(text) ? text : undefined;
   const inner = readItems(text);
   if (inner === undefined || !/^[_^]$/.test(mark)) return isBraced ? inner : undefined;

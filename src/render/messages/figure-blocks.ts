@@ -29,7 +29,9 @@ export function figuresIn(parts: readonly AnswerPart[], answer: string): ShownFi
   return parts.flatMap(({ segments }) =>
     segments.flatMap(({ text, source }) => {
       const figure = text !== source && source.startsWith('!') ? figureOf(source) : undefined;
-      return figure === undefined ? [] : [{ ...figure, path: figure.path ?? referredPath(figure, answer), words: text }];
+      return figure === undefined
+        ? []
+        : [{ ...figure, path: figure.path ?? referredPath(figure, answer), words: text }];
     }),
   );
 }

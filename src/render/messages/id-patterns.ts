@@ -113,7 +113,12 @@ export const ID_KINDS = [
     called: 'PDB ',
     pages: ['www.rcsb.org/structure/'],
   },
-  { id: 'pdb_0000[1-9][a-z\\d]{3}', dropped: /^pdb_0000/, called: 'PDB ', pages: ['www.rcsb.org/structure/'] },
+  {
+    id: 'pdb_0000[1-9][a-z\\d]{3}',
+    dropped: /^pdb_0000/,
+    called: 'PDB ',
+    pages: ['www.rcsb.org/structure/'],
+  },
   {
     word: `(?:UniProt(?:KB)?(?:/Swiss-Prot|/TrEMBL)?${CALLED}|primaryAccession)`,
     id: UNIPROT,
@@ -122,7 +127,11 @@ export const ID_KINDS = [
     pages: ['www.uniprot.org/uniprotkb/', 'www.uniprot.org/uniprot/'],
   },
   // As a sequence's header in FASTA has it.
-  { id: `(?<=\\b(?:sp|tr)\\|)${UNIPROT}(?=(?:-\\d+)?\\|)`, called: 'UniProt ', pages: ['www.uniprot.org/uniprotkb/'] },
+  {
+    id: `(?<=\\b(?:sp|tr)\\|)${UNIPROT}(?=(?:-\\d+)?\\|)`,
+    called: 'UniProt ',
+    pages: ['www.uniprot.org/uniprotkb/'],
+  },
 ].map(({ id, next = id, word, called = '', pages, dropped, isInTextOnly }) => {
   // Two ids of one kind may share a slash.
   const after = AFTER.replace('ID', () => id);

@@ -58,7 +58,10 @@ function shorten(text: string, { isFinal, isSortable }: { isFinal: boolean; isSo
     if (rows.length <= (mayGrow ? most : MAX_ROWS)) continue;
     const count = rowsThatFit(rows, most);
     const preview = [...head, ...rows.slice(0, count)].join('\n');
-    shown += lines.slice(from, start).map((line) => `${line}\n`).join('');
+    shown += lines
+      .slice(from, start)
+      .map((line) => `${line}\n`)
+      .join('');
     if (shown.length - (answer.breaks.at(-1) ?? 0) + preview.length > FULL_MESSAGE_LENGTH)
       answer.breaks.push(headingAbove(shown));
     shown += preview;
@@ -67,7 +70,11 @@ function shorten(text: string, { isFinal, isSortable }: { isFinal: boolean; isSo
     from = end;
   }
   if (answer.tables.length === 0) return answer;
-  return { ...answer, text: shown + lines.slice(from).join('\n'), breaks: answer.breaks.filter((at) => at > 0) };
+  return {
+    ...answer,
+    text: shown + lines.slice(from).join('\n'),
+    breaks: answer.breaks.filter((at) => at > 0),
+  };
 }
 
 function rowsThatFit(rows: readonly string[], most: number): number {
@@ -121,6 +128,9 @@ const FORMATTED = /^(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.*\S)\1$/;
 /** A long table as CSV. */
 export function longTableCsv({ head: [names = ''], rows }: LongTable): string {
   const textOf = (cell: string) =>
-    cell.replace(FORMATTED, '$2').replace(/<br ?\/?>/gi, ' / ').replace(/\\([!-/:-@[-`{-~])/g, '$1');
+    cell
+      .replace(FORMATTED, '$2')
+      .replace(/<br ?\/?>/gi, ' / ')
+      .replace(/\\([!-/:-@[-`{-~])/g, '$1');
   return [names, ...rows].map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
 }

@@ -114,9 +114,7 @@ function withPlacedFigures(
   if (placed === undefined) return messages;
   return messages.map((message, at) => {
     const part = parts[at];
-    return part === undefined
-      ? message
-      : withFigures(message, figuresIn([part], answerText(blocks)), placed);
+    return part === undefined ? message : withFigures(message, figuresIn([part], answerText(blocks)), placed);
   });
 }
 
@@ -127,7 +125,10 @@ function messagesWith(
   below: readonly SlackBlock[],
 ): RenderedMessage[] {
   const messages = parts.map(messageOf);
-  const line = truncateBytes(sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs, state.model), 3_900);
+  const line = truncateBytes(
+    sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs, state.model),
+    3_900,
+  );
   const last = messages.at(-1);
   const ended = last && { ...last, blocks: [...last.blocks, ...below] };
   if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
@@ -243,7 +244,8 @@ function blocksBelowAnswer(
     if (sentence !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(sentence || empty)));
     // A sentence in place of an answer, such as help or a refusal, took nobody's time.
     const isSentenceOnly = sentence !== '' && !hasAnswer && !hasSteps(state);
-    if (!isSentenceOnly) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs, state.model)));
+    if (!isSentenceOnly)
+      blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs, state.model)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
     if (!hasPlan)
       blocks.push(contextLineBlock(progressLine(shownToolBlocks(state), { ...state, status: sentence })));

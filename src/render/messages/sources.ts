@@ -107,7 +107,10 @@ function inOrder(
   references: readonly ReferenceEntry[],
 ): Source[] {
   let last = Math.max(0, ...[...references, ...sources].map(({ number }) => number ?? 0));
-  const numbered = sources.map((source) => ({ ...source, number: source.number ?? (last += 1) }));
+  const numbered = sources.map((source) => {
+    if (source.number === undefined) last += 1;
+    return { ...source, number: source.number ?? last };
+  });
   return numbered.sort((one, other) => one.number - other.number);
 }
 
@@ -187,7 +190,10 @@ function listBlock(heading: string, sources: readonly Source[], last: string): R
   const elements: RichTextElement[] = [{ type: 'text', text: heading, style: { bold: true } }];
   for (const [index, { url, label, number }] of sources.entries()) {
     const isSame = sources[index - 1]?.number === number;
-    elements.push({ type: 'text', text: isSame ? ', ' : `\n${number}. ` }, { type: 'link', url, text: label });
+    elements.push(
+      { type: 'text', text: isSame ? ', ' : `\n${number}. ` },
+      { type: 'link', url, text: label },
+    );
   }
   if (last !== '') elements.push({ type: 'text', text: `\n${last}` });
   return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };

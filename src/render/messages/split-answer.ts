@@ -48,10 +48,7 @@ export function partOptions(state: AnswerState) {
 }
 
 /** The parts of the answer; as code where its Markdown cannot be rendered. */
-export function splitReply(
-  state: AnswerState,
-  splitter: AnswerSplitter,
-): SplitAnswer {
+export function splitReply(state: AnswerState, splitter: AnswerSplitter): SplitAnswer {
   const { text } = shownAnswer(state);
   const options = partOptions(state);
   const { most } = options;
@@ -66,16 +63,17 @@ export function splitReply(
 }
 
 /** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
-export function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRest | undefined): boolean {
+export function continuesAfter(
+  at: number,
+  parts: readonly AnswerPart[],
+  rest: AnswerRest | undefined,
+): boolean {
   const next = parts[at + 1];
   return next === undefined ? rest !== undefined && rest.openerLength > 0 : openerOf(next.segments) !== '';
 }
 
 /** The tables of a finished answer that have more rows or columns than Slack shows, each as CSV, once it is rendered. */
-export function largeTables(
-  state: AnswerState,
-  splitter: AnswerSplitter = new AnswerSplitter(),
-): string[] {
+export function largeTables(state: AnswerState, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
   if (!ENDED_PHASES.has(state.phase)) return [];
   const long = shownAnswer(state).tables.map(longTableCsv);
   if (!mayHaveDataTables(state)) return long;

@@ -221,7 +221,11 @@ function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style 
 /** What a cell shows in place of a formula, a break or a figure; undefined if it shows it as code, or it is none. */
 function spanInCell(type: string, source: string): string | undefined {
   if (type === 'lineBreak') return ' / ';
-  return type === 'figure' ? figureWords(source) : type === 'inlineFormula' ? unicodeFormula(source) : undefined;
+  return type === 'figure'
+    ? figureWords(source)
+    : type === 'inlineFormula'
+      ? unicodeFormula(source)
+      : undefined;
 }
 
 /** The text of a node without its formatting. */

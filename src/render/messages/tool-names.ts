@@ -43,7 +43,10 @@ export function toolName(name: string, isDone = false): string {
   const plain = toOneLine(name);
   const parts = plain.split(/__|[./:]/).map(wordsOf);
   const words = parts.findLast((part) => part.length > 0) ?? [];
-  const place = parts.slice(0, parts.indexOf(words)).findLast((part) => part.length > 0 && !GENERIC.test(part.join(''))) ?? [];
+  const place =
+    parts
+      .slice(0, parts.indexOf(words))
+      .findLast((part) => part.length > 0 && !GENERIC.test(part.join(''))) ?? [];
   const isLast = words.length > 1 && !VERBS.has(lower(words[0])) && VERBS.has(lower(words.at(-1)));
   const [first, ...rest] = isLast ? [words.at(-1), ...words.slice(0, -1)] : words;
   const verb = VERBS.get(lower(first));
@@ -68,7 +71,8 @@ function wordsOf(part: string): string[] {
     const pair = NAMES.get(`${split[at]}${split[at + 1] ?? ''}`.toLowerCase());
     const word = split[at] ?? '';
     if (pair !== undefined) at += 1;
-    const shown = pair ?? NAMES.get(word.toLowerCase()) ?? (/^\p{Lu}\p{Ll}/u.test(word) ? word.toLowerCase() : word);
+    const shown =
+      pair ?? NAMES.get(word.toLowerCase()) ?? (/^\p{Lu}\p{Ll}/u.test(word) ? word.toLowerCase() : word);
     if (shown !== '') words.push(shown);
   }
   return words;

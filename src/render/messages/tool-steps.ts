@@ -75,7 +75,9 @@ function outcomeIn({ content, isError }: ContentBlock & { kind: 'tool_result' })
 
 /** A call in one line of at most `most` characters: "Search web: BRCA1", or "Searched web: BRCA1" once it has succeeded. */
 export function callTitle(call: Pick<ToolCall, 'name' | 'input'> & Partial<ToolCall>, most: number): string {
-  const parts = [toolName(call.name, hasSucceeded(call)), summaryOf(call.input)].filter((part) => part !== '');
+  const parts = [toolName(call.name, hasSucceeded(call)), summaryOf(call.input)].filter(
+    (part) => part !== '',
+  );
   return shorten(parts.join(': '), most);
 }
 

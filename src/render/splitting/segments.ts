@@ -85,7 +85,8 @@ function shownSpan(text: string, node: MarkdownNode, place?: SpanPlace): string 
   if (node.type === 'figure') return figureWords(source);
   // What looks like the beginning of a mention is none as long as code follows it.
   const isAfterMark = /<[!@#][^\s>]*$/.test(text.slice(Math.max(0, node.start - 80), node.start));
-  if (node.type !== 'inlineFormula' && (node.type !== 'formula' || !WHOLE_FORMULA.test(source))) return undefined;
+  if (node.type !== 'inlineFormula' && (node.type !== 'formula' || !WHOLE_FORMULA.test(source)))
+    return undefined;
   return isAfterMark ? undefined : unicodeFormula(source);
 }
 
@@ -163,7 +164,9 @@ export function mergeSegments(segments: readonly Segment[]): Segment[] {
   const all: Segment[] = [];
   for (const segment of segments) {
     const last = all.at(-1);
-    const isAlike = isVerbatim(segment) ? last && isVerbatim(last) : segment.source === '' && last?.source === '';
+    const isAlike = isVerbatim(segment)
+      ? last && isVerbatim(last)
+      : segment.source === '' && last?.source === '';
     if (last !== undefined && isAlike === true)
       all[all.length - 1] = { text: last.text + segment.text, source: last.source + segment.source };
     else all.push(segment);

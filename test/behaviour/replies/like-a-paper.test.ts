@@ -6,7 +6,9 @@ import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(2_000, 7)]);
 const rows = (count: number) =>
-  ['| gene | p |', '| --- | --- |', ...Array.from({ length: count }, (_, n) => `| GENE${n} | 0.${n} |`)].join('\n');
+  ['| gene | p |', '| --- | --- |', ...Array.from({ length: count }, (_, n) => `| GENE${n} | 0.${n} |`)].join(
+    '\n',
+  );
 
 /** Hold back the ends of answers, by the text of their message. */
 const held = new Map<string, PromiseWithResolvers<void>>();
@@ -28,8 +30,12 @@ const script: AgentScript = async (turn) => {
     await turn.result('volcano plot.png', 'image/png', png);
     await turn.result('pca.png', 'image/png', png);
     await turn.result('heat.jpg', 'image/jpeg', png);
-    turn.write('Above.\n\n![Volcano plot](./figures/volcano%20plot.png)\n\nBetween, see ![PCA](pca.png).\n\n');
-    turn.write('![The heat map][heat]\n\n![Lost](lost.png)\n\n![Elsewhere](https://plots.org/a.png)\n\nBelow.\n\n');
+    turn.write(
+      'Above.\n\n![Volcano plot](./figures/volcano%20plot.png)\n\nBetween, see ![PCA](pca.png).\n\n',
+    );
+    turn.write(
+      '![The heat map][heat]\n\n![Lost](lost.png)\n\n![Elsewhere](https://plots.org/a.png)\n\nBelow.\n\n',
+    );
     turn.write('[heat]: heat.jpg\n');
     await wait();
   }
@@ -72,7 +78,9 @@ describe.concurrent('figures', () => {
   test('stand where the text has them, once their files are there', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'figures');
-    await scene.until('it waits', () => scene.shown(channel, root).includes('Figure: volcano plot.png, below'));
+    await scene.until('it waits', () =>
+      scene.shown(channel, root).includes('Figure: volcano plot.png, below'),
+    );
     await endOf(scene, 'figures');
     await scene.finished(channel, root);
     const [reply] = scene.replies(channel, root);

@@ -154,9 +154,7 @@ test('a finished answer lists its first 20 sources, Steps lists the rest, and a 
   const root = scene.ask(channel, 'with sources');
   await scene.finished(channel, root);
   const shown = scene.shown(channel, root);
-  expect(shown).toContain(
-    'Sources\n1. 10.1016/S0140-6736(20)30183-5\n2. NCT00000010\n',
-  );
+  expect(shown).toContain('Sources\n1. 10.1016/S0140-6736(20)30183-5\n2. NCT00000010\n');
   expect(shown).toContain('\n20. NCT00000028\nSteps has 2 more sources.\n');
   const rest = '21. NCT00000029\n22. PMID 31978945';
   expect(await stepsModal(channel, root, rest)).toContain('BRCA1');

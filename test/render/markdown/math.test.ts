@@ -68,7 +68,10 @@ describe('a formula', () => {
     ['| a |\n| --- |\n| b<br>c <br> $x_1$<br> |', '| a |\n| --- |\n| b / c / x₁ |'],
     ['[$x_1$](https://example.org)', '[x₁](https://example.org)'],
     ['![Volcano plot](./figures/volcano_2.png)', 'Figure: volcano_2.png, below'],
-    ['![a](my%20plot*.png "t") and ![b](my plot.svg)', 'Figure: my plot\\*.png, below and Figure: my plot.svg, below'],
+    [
+      '![a](my%20plot*.png "t") and ![b](my plot.svg)',
+      'Figure: my plot\\*.png, below and Figure: my plot.svg, below',
+    ],
     ['![Volcano plot][fig1]', 'Figure: Volcano plot, below'],
     ['![x](https://example.org/a.png)', '![x](https://example.org/a.png)'],
     ['![x](//example.org/a.png)', '![x\\]\u2060(//example.org/a.png)'],

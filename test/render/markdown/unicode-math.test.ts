@@ -81,7 +81,22 @@ describe('a simple formula', () => {
 
   test('is never longer than its source, has none of its marks, and takes time proportional to its length', () => {
     const piece = fc.oneof(
-      fc.constantFrom('\\alpha', '\\to', '\\le', '^', '_', '{', '}', '\\text{a b}', '1', 'x', '-', '\\', ' ', '\\left'),
+      fc.constantFrom(
+        '\\alpha',
+        '\\to',
+        '\\le',
+        '^',
+        '_',
+        '{',
+        '}',
+        '\\text{a b}',
+        '1',
+        'x',
+        '-',
+        '\\',
+        ' ',
+        '\\left',
+      ),
       anyCharacter,
     );
     const formulas = fc.array(piece, { maxLength: 40 }).map((list) => `$${list.join('')}$`);

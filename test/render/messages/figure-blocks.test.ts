@@ -39,13 +39,38 @@ const placed = new Map([
 describe('a figure of a finished answer', () => {
   test.each([
     ['is still to come', 'One.\n\n![A](a.png)', undefined, ['One.\n\nFigure: a.png, below']],
-    ['stands on its own line', 'One.\n![A](a.png)\n*Its title.*', placed, ['One.\n', '<FAAAAAAAA>', '\n*Its title.*']],
-    ['stands within a list', '- see ![A](a.png) here\n- two\n\nThree.', placed, ['- see Figure: a.png, below here\n- two', '<FAAAAAAAA>', '\n\nThree.']],
-    ['stands within a table', '| x |\n| - |\n| ![A](a.png) |\n\nThree.', placed, ['| x |\n| - |\n| Figure: a.png, below |', '<FAAAAAAAA>', '\n\nThree.']],
+    [
+      'stands on its own line',
+      'One.\n![A](a.png)\n*Its title.*',
+      placed,
+      ['One.\n', '<FAAAAAAAA>', '\n*Its title.*'],
+    ],
+    [
+      'stands within a list',
+      '- see ![A](a.png) here\n- two\n\nThree.',
+      placed,
+      ['- see Figure: a.png, below here\n- two', '<FAAAAAAAA>', '\n\nThree.'],
+    ],
+    [
+      'stands within a table',
+      '| x |\n| - |\n| ![A](a.png) |\n\nThree.',
+      placed,
+      ['| x |\n| - |\n| Figure: a.png, below |', '<FAAAAAAAA>', '\n\nThree.'],
+    ],
     ['comes twice', '![A](a.png)\n\n![B](b.png)\n', placed, ['<FAAAAAAAA>', '<FBBBBBBBB>']],
     ['is shared below', '![C](c.png)', placed, ['Figure: c.png, below']],
-    ['never came', '![The *lost* one](d_1.png) and ![d.png](d.png)', placed, ['Figure: The lost one (d_1.png) and Figure: d.png']],
-    ['is named by a reference', '![A][one]\n\n[One]: ./a.png "title"', new Map([['./a.png', 'FAAAAAAAA']]), ['<FAAAAAAAA>']],
+    [
+      'never came',
+      '![The *lost* one](d_1.png) and ![d.png](d.png)',
+      placed,
+      ['Figure: The lost one (d_1.png) and Figure: d.png'],
+    ],
+    [
+      'is named by a reference',
+      '![A][one]\n\n[One]: ./a.png "title"',
+      new Map([['./a.png', 'FAAAAAAAA']]),
+      ['<FAAAAAAAA>'],
+    ],
     ['has a reference to nothing', '![A][one]', placed, ['Figure: A']],
   ])('that %s', (_, answer, figures, pieces) => {
     expect(shown(answer, figures).pieces).toEqual(pieces);
@@ -61,11 +86,6 @@ describe('a figure of a finished answer', () => {
     expect(shown('![A](sandbox:/mnt/data/a%20b.png) `![B](b.png)` ![C](https://c.org/c.png)').paths).toEqual([
       '/mnt/data/a b.png',
     ]);
-  });
-
-  test('stays in words where Slack may refuse so many blocks', () => {
-    const headings = Array.from({ length: 22 }, (_, n) => `## ${n}\n\ntext`).join('\n\n');
-    expect(shown(`![A](a.png)\n\n${headings}`, placed).pieces.join('')).not.toContain('<F');
   });
 
   test('stands beside a table that people can sort', () => {

@@ -440,7 +440,7 @@ const links = (count: number, length = 0) =>
 
 describe('a finished answer', () => {
   test('of two or more sources ends with their list, and no other answer does', () => {
-    const list = 'Sources\n1. pubmed.ncbi.nlm.nih.gov/31978945\n2. clinicaltrials.gov/study/NCT04280705';
+    const list = 'Sources\n1. PMID 31978945\n2. NCT04280705';
     expect(listed(renderReply(state(text(some))))).toEqual([list]);
     for (const phase of ['working', 'stopping', 'failed', 'cancelled', 'length'] as const)
       expect(listed(renderReply(state(text(some), { phase })))).toEqual([]);
@@ -530,13 +530,31 @@ describe('an answer that numbers its own references', () => {
     sourcesOf(text(answer)).map(({ number, label }) => `${number}. ${label}`);
 
   test.each([
-    ['[1] A. PMID 16990137\n[2] B. A textbook.\n[3] C. NCT04280705\n\nSee GSE32986.', ['1. PMID 16990137', '3. NCT04280705', '4. GSE32986']],
-    ['GSE32986.\n\n## References\n1. A, PMID 16990137,\n   10.1038/nature12373\n2. NCT04280705', ['1. PMID 16990137', '1. 10.1038/nature12373', '2. NCT04280705', '3. GSE32986']],
-    ['GSE32986.\n\n**Literaturverzeichnis:**\n\n1. PMID 16990137\n2. NCT04280705', ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986']],
-    ['GSE32986.\n\n参考文献\n\n1. PMID 16990137\n2. NCT04280705', ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986']],
+    [
+      '[1] A. PMID 16990137\n[2] B. A textbook.\n[3] C. NCT04280705\n\nSee GSE32986.',
+      ['1. PMID 16990137', '3. NCT04280705', '4. GSE32986'],
+    ],
+    [
+      'GSE32986.\n\n## References\n1. A, PMID 16990137,\n   10.1038/nature12373\n2. NCT04280705',
+      ['1. PMID 16990137', '1. 10.1038/nature12373', '2. NCT04280705', '3. GSE32986'],
+    ],
+    [
+      'GSE32986.\n\n**Literaturverzeichnis:**\n\n1. PMID 16990137\n2. NCT04280705',
+      ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986'],
+    ],
+    [
+      'GSE32986.\n\n参考文献\n\n1. PMID 16990137\n2. NCT04280705',
+      ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986'],
+    ],
     ['As in [2, 3].\n\nGelesen:\n\n2. PMID 16990137\n3. NCT04280705', ['2. PMID 16990137', '3. NCT04280705']],
-    ['So [2](https://www.ebi.ac.uk/a) and [[1]](https://www.ebi.ac.uk/b).', ['1. www.ebi.ac.uk/b', '2. www.ebi.ac.uk/a']],
-    ['Later NCT04280705 again.\n\n[^1]: NCT04280706\n[^2]: NCT04280705', ['1. NCT04280706', '2. NCT04280705']],
+    [
+      'So [2](https://www.ebi.ac.uk/a) and [[1]](https://www.ebi.ac.uk/b).',
+      ['1. www.ebi.ac.uk/b', '2. www.ebi.ac.uk/a'],
+    ],
+    [
+      'Later NCT04280705 again.\n\n[^1]: NCT04280706\n[^2]: NCT04280705',
+      ['1. NCT04280706', '2. NCT04280705'],
+    ],
     ['Steps:\n\n2. Read NCT04280705\n3. Read GSE32986', ['1. NCT04280705', '2. GSE32986']],
   ])('%j keeps its numbers', (answer, expected) => {
     expect(numbered(answer)).toEqual(expected);

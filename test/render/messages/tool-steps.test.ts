@@ -42,7 +42,7 @@ describe('the summary of a step', () => {
     ['__', 'Tool', 'Tool'],
   ])('names the tool %s as %s, and as %s once it is done', (name, shown, done) => {
     expect(toolSteps([call('1', {}, name)])[0]?.name).toBe(shown);
-    expect(toolSteps([call('1', {}, name), outcome('1', 'Error: no')])[0]?.name).toBe(shown);
+    expect(toolSteps([call('1', {}, name), outcome('1', 'Error: no such table')])[0]?.name).toBe(shown);
     expect(toolSteps([call('1', {}, name), outcome('1')])[0]?.name).toBe(done);
   });
 });

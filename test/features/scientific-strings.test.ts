@@ -15,7 +15,7 @@ import { taskTitle } from '../../src/relay/sending/thread-task.ts';
 import { taskLine } from '../../src/render/blocks/task-lines.ts';
 import { restorePings } from '../../src/render/markdown/pings.ts';
 import { renderReply } from '../../src/render/messages/reply-message.ts';
-import { largeTables } from '../../src/render/messages/split-answer.ts';
+import { shownAnswer } from '../../src/render/messages/split-answer.ts';
 import { callTitle, toolSteps } from '../../src/render/messages/tool-steps.ts';
 import { turnHtml } from '../../src/render/record/record-page.ts';
 import { splitAnswer } from '../support/answer-parts.ts';
@@ -154,7 +154,7 @@ describe.each(strings)('%j is seen as it was written', (text) => {
     expect(visibleText(blocks.find(({ type }) => type === 'data_table'))).toBe(
       ['Table with 11 rows', 'a', ...shown].join('\n'),
     );
-    const [csv = ''] = largeTables(reply(rows(' x |'.repeat(22), ' - |'.repeat(22))));
+    const [csv = ''] = shownAnswer(reply(rows(' x |'.repeat(22), ' - |'.repeat(22)))).tables;
     expect(csv.split('\r\n')[1]).toBe(`"${text}"${',"x"'.repeat(22)}`);
   });
 

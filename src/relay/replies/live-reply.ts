@@ -106,19 +106,10 @@ export class LiveReply {
     }
     await this.#render();
     const tables = this.#state.largeTables();
-    if (tables.length === 0) return;
-    if (await this.#withRetry(() => files.attachTables(tables))) {
-      this.#state.update({ hasLargeTables: true });
-    } else {
+    if (!(await this.#withRetry(() => files.attachTables(tables)))) {
       this.#state.update({ wholeTables: true });
       await this.#withRetry(() => this.#showWholeText());
     }
-  }
-
-  /** The paths of the figures that the final text shows. */
-  async figurePaths(): Promise<string[]> {
-    await this.#withRetry(() => this.#render());
-    return this.#state.figurePaths();
   }
 
   /** Removes the progress from the messages, and deletes the messages that were replaced. */

@@ -13,7 +13,7 @@ import {
   renderNextMessage,
   renderReply,
 } from '../../render/messages/reply-message.ts';
-import { figurePaths, largeTables, shownAnswer } from '../../render/messages/split-answer.ts';
+import { figurePaths, shownAnswer } from '../../render/messages/split-answer.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import { breakPoint } from '../../render/splitting/cut-point.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
@@ -80,9 +80,7 @@ interface ReplyKnowledge
   breaks: readonly number[];
   /** What stands below the answer is a message of its own until the reply is over. */
   isApart: boolean;
-  /** Files in the thread have the tables that are too wide for Slack: the messages show their first columns. */
-  hasLargeTables: boolean;
-  /** No file can have them: the messages show them whole. */
+  /** No file can have the tables that are too large for Slack: the messages show them whole. */
   wholeTables: boolean;
   /** What the figures of the answer came to, once that is known. */
   figures: DisplayedReply['figures'];
@@ -135,7 +133,6 @@ export class ReplyState {
       hideSources: false,
       breaks: turn.split_offsets,
       isApart: false,
-      hasLargeTables: false,
       wholeTables: false,
       figures: undefined,
       model: undefined,
@@ -170,14 +167,15 @@ export class ReplyState {
     return isOver && phase === 'done' && !plansFirst && !mayBeAnswered && endsWithQuestion(blocks);
   }
 
-  /** What the figures of the answer came to, once that is known. */
-  get figures(): DisplayedReply['figures'] {
-    return this.#known.figures;
+  /** The thread has the figures below the answer, which names them in words. */
+  showFiguresBelow(): void {
+    const paths = [...(this.#known.figures?.keys() ?? [])];
+    this.update({ figures: new Map(paths.map((path) => [path, null])) });
   }
 
   /** The current answer. */
   get answer(): string {
-    return shownAnswer({ ...this.#known, newBlocks: this.#settings.newBlocks }).text;
+    return shownAnswer(this.#known).text;
   }
 
   /** A step knows more. */
@@ -271,8 +269,8 @@ export class ReplyState {
   }
 
   /** The tables of the answer that are too wide or too long for Slack, as CSV. */
-  largeTables(): string[] {
-    return largeTables(this.#toShownReply(), this.#splitter);
+  largeTables(): readonly string[] {
+    return shownAnswer(this.#toShownReply()).tables;
   }
 
   /** The paths of the figures that the finished answer shows. */

@@ -80,54 +80,47 @@ async function postListed(
   const list = claimedResults(claims, context.turn, '', all);
   const { results } = list;
   if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
+  let placed: PlacedFigures = new Map();
   if (results.length > 0) {
-    const placed = await placeFigures(context, results, figures);
-    const isElsewhere = ({ id }: ResultFile) => !placed.inAnswer.has(id);
-    const { shown, notes } = await chooseShown(context, results.filter(isElsewhere), answer);
-    for (const id of placed.inAnswer) notes.set(id, strings.resultInAnswer);
+    const notes = new Map<string, string>();
+    placed = await placeFigures(context, results, figures, notes);
+    const isElsewhere = ({ id }: ResultFile) => !notes.has(id);
+    const shown = await chooseShown(context, results.filter(isElsewhere), answer, notes);
     await putList(context, '', list, notes);
     const files = shown.map((result) => toFileToShare(context, result));
     const shared = await new ThreadFiles(context, context.turn).share(files);
     const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
     for (const { id } of failed) notes.set(id, strings.resultNotShown);
     if (failed.length > 0) await putList(context, '', list, notes);
-    await context.deps.store.results.markPosted(context.turn, '');
-    return placed.files;
   }
   await context.deps.store.results.markPosted(context.turn, '');
-  return new Map();
+  return placed;
 }
 
 /** What image blocks show (https://docs.slack.dev/reference/block-kit/blocks/image-block). */
 const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
-/** Gives Slack the results that the answer shows as figures: their files by the answer's paths, and which results those are. */
+/** Gives Slack the results that the answer shows as figures, which their `notes` then say, and returns what each came to. */
 async function placeFigures(
   context: SettledTurnContext,
   results: readonly ResultFile[],
   paths: readonly string[],
-): Promise<{ files: Map<string, string | null>; inAnswer: ReadonlySet<string> }> {
+  notes: Map<string, string>,
+): Promise<PlacedFigures> {
   const { maxInlineBytes } = context.deps.settings;
-  const named = paths.flatMap((path) => {
-    const result = fileNamed(path, results);
-    return result === undefined ? [] : [{ path, result }];
-  });
-  const isFigure = (one: ResultFile): one is SizedResult =>
-    FIGURE.test(fileType(one.name, one.mimeType)) && isShowable(one, maxInlineBytes);
-  const pictures = [...new Set(named.map(({ result }) => result))].filter(isFigure).slice(0, MAX_FIGURES);
+  const isFigure = (one: ResultFile | undefined): one is SizedResult =>
+    one !== undefined &&
+    FIGURE.test(fileType(one.name, one.mimeType)) &&
+    Boolean(one.downloadUrl && one.sizeBytes && one.sizeBytes <= maxInlineBytes);
+  const named = new Map(paths.map((path) => [path, fileNamed(path, results)]));
+  const pictures = [...new Set(named.values())].filter(isFigure).slice(0, MAX_FIGURES);
   const files = pictures.map((one) => toFileToShare(context, one, `figure:${one.id}`));
   const shared = await new ThreadFiles(context, context.turn, { hidden: true }).share(files);
-  const fileOf = ({ id }: ResultFile) => shared.get(`figure:${id}`) ?? null;
-  return {
-    files: new Map(named.map(({ path, result }) => [path, fileOf(result)])),
-    inAnswer: new Set(pictures.filter((one) => fileOf(one) !== null).map(({ id }) => id)),
-  };
-}
-
-function isShowable(result: ResultFile, maxBytes: number): result is SizedResult {
-  return (
-    Boolean(result.downloadUrl) && hasSize(result) && result.sizeBytes > 0 && result.sizeBytes <= maxBytes
+  for (const { id } of pictures) if (shared.has(`figure:${id}`)) notes.set(id, strings.resultInAnswer);
+  const placed = [...named].flatMap(([path, result]) =>
+    result === undefined ? [] : [[path, shared.get(`figure:${result.id}`) ?? null] as const],
   );
+  return new Map(placed);
 }
 
 /** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
@@ -219,11 +212,15 @@ const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
 /** Most texts of a turn that are read to see whether they are tables. */
 const MAX_TEXTS_READ = 8;
 
-/** The results that the thread shows, pictures first, and by id why it does not show others. */
-async function chooseShown(context: SettledTurnContext, results: readonly ResultFile[], answer: string) {
+/** The results that the thread shows, pictures first; `notes` gets by id why it does not show others. */
+async function chooseShown(
+  context: SettledTurnContext,
+  results: readonly ResultFile[],
+  answer: string,
+  notes: Map<string, string>,
+): Promise<SizedResult[]> {
   const { maxInlineBytes, maxTableBytes } = context.deps.settings;
   const shown: SizedResult[] = [];
-  const notes = new Map<string, string>();
   const typed = (type: RegExp) => results.filter((one) => type.test(fileType(one.name, one.mimeType)));
   const pictures = typed(PICTURE);
   const tables = typed(TABLE);
@@ -243,7 +240,7 @@ async function chooseShown(context: SettledTurnContext, results: readonly Result
     else if (shown.length >= MAX_SHOWN) notes.set(result.id, strings.resultsShown(MAX_SHOWN));
     else shown.push(result);
   }
-  return { shown, notes };
+  return shown;
 }
 
 /** The text of a result; '' if it cannot be read now. */

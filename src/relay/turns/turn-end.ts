@@ -29,18 +29,17 @@ import type { TurnContext } from './turn-context.ts';
 /** Ends a turn whose reply has settled: posts its results, finishes its reply, and says so if the task goes on working. */
 export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   const { reply, state } = context;
-  const figures = await reply.figurePaths();
+  const figures = state.figurePaths();
   const arePosted = context.turn.results_posted_at !== null;
-  if (!arePosted || figures.length > 0) await postResultsOfTurn(context, figures, isTaskWorking);
+  if (!arePosted || figures.length > 0) await postResultsOfTurn(context, figures);
   if (!arePosted) {
     await mentionAsker(context);
     context.recordSoon({ results_posted_at: new Date() });
   }
   await reply.finalize();
   if (reply.posts.hasLostPictures) {
-    await postResultsOfTurn(context, [], isTaskWorking);
-    const words = [...(state.figures ?? [])].map(([path]) => [path, null] as const);
-    state.update({ figures: new Map(words) });
+    await postResultsOfTurn(context, []);
+    state.showFiguresBelow();
     await reply.finalize();
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
@@ -103,23 +102,15 @@ export async function closeTurn(
   context.onClosed(isJobDone);
 }
 
-/**
- * Posts the results, those that the answer shows as figures in their places. Those that cannot be read are left to
- * follow-ups, and so are figures that are still being made.
- */
-async function postResultsOfTurn(
-  context: TurnContext,
-  figures: readonly string[],
-  isTaskWorking: boolean,
-): Promise<void> {
+/** Posts the results, those that the answer shows as figures in their places. Those that cannot be read are left to follow-ups. */
+async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<void> {
   const { deps, turn, lease, state } = context;
   const settled = await context.task();
   const posts = new IdempotentPosts(context, turn);
   await context
     .withRetry(async () => {
       const placed = await postResults(settled, state.answer, figures);
-      const awaited = isTaskWorking ? figures.map((path) => [path, null] as const) : [];
-      if (figures.length > 0) state.update({ figures: new Map([...awaited, ...placed]) });
+      if (figures.length > 0) state.update({ figures: placed });
     })
     .catch(async (error: unknown) => {
       const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);

@@ -13,38 +13,32 @@ const TITLE = '(?:\\s+(?:"[^"\\n]{0,300}"|\'[^\'\\n]{0,300}\'))?';
 /** A name with an ending; agents leave its spaces as they are. */
 const TARGET =
   '<?((?:[^()<>"\\n]|\\([^()<>"\\n]{0,100}\\)){1,300}?\\.[a-z][a-z\\d]{1,4}(?:[?#][^()<>"\\s]{0,100})?)>?';
-/** A picture by its file's name or, on a line of its own, by a reference to it. */
+/** A picture by its file's name. */
 export const LOCAL_FIGURE = new RegExp(
-  `!\\[${LABEL}\\](?:\\((?!${ELSEWHERE})\\s{0,3}${TARGET}${TITLE}\\s{0,3}\\)|(?<=^[ \\t]{0,8}!\\[.*)\\[([^[\\]\\n]{0,100})\\])`,
-  'imy',
+  `!\\[${LABEL}\\]\\((?!${ELSEWHERE})\\s{0,3}${TARGET}${TITLE}\\s{0,3}\\)`,
+  'iy',
 );
 /** How many characters the words for a figure may add to its source. */
 export const FIGURE_COST = 40;
 
-/** A picture in an answer, without what is not known of it yet. */
+/** A picture in an answer. */
 export interface Figure {
   /** What the agent calls it; untrusted. */
   label: string;
-  /** The path of its file, decoded. */
-  path: string | undefined;
-  /** The reference that names its file. */
-  reference: string | undefined;
+  /** The path of its file, decoded, without its scheme and its query. */
+  path: string;
 }
 
 /** The figure that is written so; undefined if it is none. */
 export function figureOf(source: string): Figure | undefined {
   LOCAL_FIGURE.lastIndex = 0;
-  const found = LOCAL_FIGURE.exec(source);
-  if (found?.[0] !== source) return undefined;
-  const [, written = '', target, reference] = found;
-  const label = toOneLine(written.replace(/\\(?=[!-/:-@[-`{-~])|[*`]/g, ''));
-  if (target !== undefined) return { label, path: decodedPath(target), reference: undefined };
-  return { label, path: undefined, reference: reference === '' ? written : reference };
+  const [whole, label = '', target = ''] = LOCAL_FIGURE.exec(source) ?? [];
+  if (whole !== source) return undefined;
+  const path = target.trim().replace(/^(?:file|sandbox|attachment):(?:\/\/)?|[?#].*$/gi, '');
+  return { label: toOneLine(label.replace(/\\(?=[!-/:-@[-`{-~])|[*`]/g, '')), path: decoded(path) };
 }
 
-/** The path of a file without its scheme and its query. */
-export function decodedPath(target: string): string {
-  const path = target.trim().replace(/^(?:file|sandbox|attachment):(?:\/\/)?|[?#].*$/gi, '');
+function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
@@ -60,15 +54,16 @@ export function baseName(path: string): string {
 /** The Markdown of the words for a figure whose file is still to come, or stands below; undefined if the source is none. */
 export function figureWords(source: string): string | undefined {
   const figure = figureOf(source);
-  if (figure === undefined) return undefined;
-  const { label, path } = figure;
-  return strings.figureBelow(escaped(shorten(path === undefined ? label : toOneLine(baseName(path)), 80)));
+  return figure && strings.figureBelow(shownName(figure));
 }
 
 /** The Markdown of the words for a figure whose file never came. */
-export function figureInWords({ label, path }: Figure): string {
-  const name = path === undefined ? '' : toOneLine(baseName(path));
-  return strings.figureInWords(escaped(shorten(label, 200)), escaped(shorten(name, 80)));
+export function figureInWords(figure: Figure): string {
+  return strings.figureInWords(escaped(shorten(figure.label, 200)), shownName(figure));
+}
+
+function shownName({ path }: Figure): string {
+  return escaped(shorten(toOneLine(baseName(path)), 80));
 }
 
 /** A text that Markdown shows as it is. */

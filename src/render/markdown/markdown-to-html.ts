@@ -29,22 +29,17 @@ const allCells: HtmlExtension = {
 /** What agents write for what Markdown lacks: formulas, scripts and breaks, and figures, which the page does not have. */
 const spans: HtmlExtension = {
   enter: {
-    codeText(token) {
-      if (spanType(this.sliceSerialize(token)) !== 'inlineCode') return this.buffer();
+    codeText() {
       this.setData('inCodeText', true);
-      this.tag('<code>');
+      this.buffer();
     },
   },
   exit: {
     codeText(token) {
       const source = this.sliceSerialize(token);
-      if (spanType(source) === 'inlineCode') {
-        this.setData('inCodeText');
-        this.tag('</code>');
-      } else {
-        this.resume();
-        this.raw(spanHtml(source));
-      }
+      const code = this.resume();
+      this.setData('inCodeText');
+      this.raw(spanType(source) === 'inlineCode' ? `<code>${code}</code>` : spanHtml(source));
     },
   },
 };
@@ -53,7 +48,7 @@ const HTML = [gfmHtml(), allCells, spans];
 function spanHtml(source: string): string {
   if (spanType(source) === 'lineBreak') return '<br>';
   const figure = figureOf(source);
-  if (figure !== undefined) return `[${escapeHtml(figure.label || baseName(figure.path ?? ''))}]`;
+  if (figure !== undefined) return `[${escapeHtml(figure.label || baseName(figure.path))}]`;
   const [, tag = '', inside = ''] = /^<(su[bp])>(.*)<\/su[bp]>$/i.exec(source) ?? [];
   if (tag !== '') return `<${tag.toLowerCase()}>${escapeHtml(inside)}</${tag.toLowerCase()}>`;
   const plain = unicodeFormula(source);

@@ -7,35 +7,31 @@ import { WORD_JOINER } from './pings.ts';
  */
 
 /** In the order of their characters, from U+03B1 and, with a capital, from U+0391. */
-const GREEK = words(
-  'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma tau upsilon phi chi psi omega',
-);
-/** Commands that stand for a character, which takes spaces around it if it relates what is on its sides. */
-const OPERATORS = pairs(`
+const GREEK =
+  'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma tau upsilon phi chi psi omega';
+/** Characters that relate what is on their sides, and so take spaces. */
+const OPERATORS = `
   times × cdot · div ÷ pm ± mp ∓ ast ∗ star ⋆ circ ∘ bullet • oplus ⊕ otimes ⊗
   leq ≤ le ≤ geq ≥ ge ≥ neq ≠ ne ≠ ll ≪ gg ≫ approx ≈ sim ∼ simeq ≃ cong ≅ equiv ≡ propto ∝ mid ∣ parallel ∥ perp ⊥
   in ∈ notin ∉ subset ⊂ subseteq ⊆ supset ⊃ supseteq ⊇ cup ∪ cap ∩ setminus ∖ wedge ∧ land ∧ vee ∨ lor ∨
   to → rightarrow → longrightarrow ⟶ leftarrow ← gets ← longleftarrow ⟵ leftrightarrow ↔ uparrow ↑ downarrow ↓
-  Rightarrow ⇒ implies ⇒ Leftarrow ⇐ Leftrightarrow ⇔ iff ⇔ mapsto ↦ rightleftharpoons ⇌
-`);
-const SYMBOLS = new Map([
-  ...GREEK.map((name, at) => [name, String.fromCodePoint(0x3b1 + at)] as const),
-  ...GREEK.map((name, at) => [capitalise(name), String.fromCodePoint(0x391 + at)] as const),
-  ...pairs(`
-    varepsilon ε vartheta ϑ varphi φ varrho ϱ infty ∞ partial ∂ nabla ∇ degree ° prime ′ ldots … dots … cdots ⋯ sum ∑ prod ∏
-    int ∫ forall ∀ exists ∃ emptyset ∅ varnothing ∅ neg ¬ lnot ¬ hbar ℏ ell ℓ angle ∠ dagger † ddagger ‡ langle ⟨ rangle ⟩
-    lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ AA Å
-  `),
+  Rightarrow ⇒ implies ⇒ Leftarrow ⇐ Leftrightarrow ⇔ iff ⇔ mapsto ↦ rightleftharpoons ⇌`;
+const SYMBOLS = `
+  varepsilon ε vartheta ϑ varphi φ varrho ϱ infty ∞ partial ∂ nabla ∇ degree ° prime ′ ldots … dots … cdots ⋯ sum ∑ prod ∏
+  int ∫ forall ∀ exists ∃ emptyset ∅ varnothing ∅ neg ¬ lnot ¬ hbar ℏ ell ℓ angle ∠ dagger † ddagger ‡ langle ⟨ rangle ⟩
+  lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ AA Å`;
+const FUNCTIONS =
+  'log ln lg exp sin cos tan cot sec sinh cosh tanh arcsin arccos arctan min max sup inf det dim ker deg gcd Pr';
+/** Commands in characters; those that are not here make a formula no simple one. */
+const COMMANDS = new Map([
+  ...GREEK.split(' ').map((name, at) => [name, String.fromCodePoint(0x3b1 + at)] as const),
+  ...GREEK.split(' ').map((name, at) => [capitalise(name), String.fromCodePoint(0x391 + at)] as const),
+  ...pairs(SYMBOLS),
+  ...[...pairs(OPERATORS)].map(([name, character]) => [name, ` ${character} `] as const),
+  ...FUNCTIONS.split(' ').map((name) => [name, name] as const),
+  ...[...',;: ', 'quad', 'qquad'].map((name) => [name, ' '] as const),
+  ...['!', 'left', 'right', 'displaystyle'].map((name) => [name, ''] as const),
 ]);
-const FUNCTIONS = new Set(
-  words(
-    'log ln lg exp sin cos tan cot sec sinh cosh tanh arcsin arccos arctan min max sup inf det dim ker deg gcd Pr',
-  ),
-);
-/** Commands and escaped characters that only move what is beside them. */
-const SPACES = new Map([...',;: '].map((mark) => [mark, ' ']));
-for (const name of ['quad', 'qquad']) SPACES.set(name, ' ');
-for (const name of ['!', 'left', 'right', 'displaystyle']) SPACES.set(name, '');
 
 const SUPERSCRIPTS = characters(
   '0⁰1¹2²3³4⁴5⁵6⁶7⁷8⁸9⁹+⁺-⁻−⁻=⁼(⁽)⁾∘°°°′′AᴬBᴮDᴰEᴱGᴳHᴴIᴵJᴶKᴷLᴸMᴹNᴺOᴼPᴾRᴿTᵀUᵁVⱽWᵂ' +
@@ -43,8 +39,15 @@ const SUPERSCRIPTS = characters(
 );
 const SUBSCRIPTS = characters('0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉+₊-₋−₋=₌(₍)₎aₐeₑhₕiᵢjⱼkₖlₗmₘnₙoₒpₚrᵣsₛtₜuᵤvᵥxₓβᵦγᵧρᵨφᵩχᵪ');
 
-/** What a formula may have beside commands. Those with a mark of Markdown get another character that looks like it. */
-const PLAIN = /^[\p{L}\p{M}\p{N}\s.,:;!?/()[\]+=<>%°·×±≤≥≠≈→←↔−′…∞]$/u;
+/** Words within a formula. */
+const WORDS = /\\(?:text(?:rm)?|mathrm|mathit|operatorname)[ \t]*\{([\p{L}\p{N} .,:;()/+'-]*)\}/gu;
+/** The space after the name of a command shows only where what follows is no name. */
+const COMMAND = /\\(?:([A-Za-z]+)((?:[ \t]+(?=[\p{L}\\]))?)|([^A-Za-z{}%]))/gu;
+/** Of more letters or digits without braces, nobody knows how many were meant. */
+const SCRIPT =
+  /([_^])(?:\{((?:[^{}\\]|\{[^{}\\]*\})*)\}|([A-Za-z](?![A-Za-z\d])|\d(?!\d)|[^A-Za-z\d\s\\{}_^+-]|[+-](?!\d)))/g;
+/** What a formula may have in the end. What has a mark of Markdown gets another character that looks like it. */
+const PLAIN = /^(?:[\p{L}\p{M}\p{N}\p{Sm}\s.,:;!?/()[\]<>%°·•∙′…†‡⋯⟨⟩⌊⌋⌈⌉∠‐−∗∣]|\\[{}%])*$/u;
 const LOOK_ALIKES: Readonly<Record<string, string>> = { '-': '−', "'": '′', '*': '∗', '|': '∣', '~': ' ' };
 /** What would read as a link, an address or a tag. */
 const HAZARD = /:\/|www\.|\]\(|<(?![\s\d=−])|^!/i;
@@ -57,106 +60,44 @@ const RISKY_END = /[\]!]$/;
  * never longer than its source; undefined if it is no simple one.
  */
 export function unicodeFormula(source: string): string | undefined {
-  const tag = /^<(su[bp])>([\s\S]*)<\/su[bp]>$/i.exec(source);
-  const shown = tag === null ? readFormula(withoutDelimiters(source)) : scripted(tag[2] ?? '', tag[1] ?? '');
+  const [, tag, inside = ''] = /^<(su[bp])>([\s\S]*)<\/su[bp]>$/i.exec(source) ?? [];
+  const formula = source.replace(/^(?:\$\$?|\\[([])|(?:\$\$?|\\[)\]])$/g, '');
+  const shown = tag === undefined ? readFormula(formula) : inScript(inside, /sup/i.test(tag) ? '^' : '_');
   if (shown === undefined || !/\S/.test(shown) || HAZARD.test(shown)) return undefined;
   const [before, after] = [RISKY_START, RISKY_END].map((risk) => (risk.test(shown) ? WORD_JOINER : ''));
   return `${before}${shown}${after}`;
 }
 
-function withoutDelimiters(source: string): string {
-  return source.replace(/^(?:\$\$?|\\[([])|(?:\$\$?|\\[)\]])$/g, '');
+/** Replaces what has characters, inside out; what is left over makes it no simple formula. */
+function readFormula(source: string): string | undefined {
+  const shown = source
+    .replace(WORDS, (_, words: string) => `{${words.replaceAll('-', '‐').replaceAll("'", '’')}}`)
+    .replace(/([_^])(\\[A-Za-z]+)/g, '$1{$2}')
+    .replace(COMMAND, (all, name: string | undefined, space: string, mark: string) => {
+      const plain = COMMANDS.get(name ?? mark);
+      return plain === undefined ? all : plain + (/\w\w/.test(plain) ? space : '');
+    })
+    .replace(SCRIPT, (all, mark: string, group: string | undefined, one: string) => {
+      return inScript((group ?? one).replace(/[{}]/g, ''), mark) ?? all;
+    })
+    .replace(/(?<!\\)\{([^{}\\]*)\}/g, '$1')
+    .replace(/[-'*|~]/g, (mark) => LOOK_ALIKES[mark] ?? mark)
+    .replace(/\s+/g, ' ')
+    .replace(/(?<=[([{]|^) | (?=[)\]}]|$)/g, '');
+  return PLAIN.test(shown) ? shown.replace(/\\(?=[{}%])/g, '') : undefined;
 }
 
-function scripted(text: string, tag: string): string | undefined {
-  return inScript(text, /sup/i.test(tag) ? SUPERSCRIPTS : SUBSCRIPTS);
-}
-
-/** A text in the characters of a script; its spaces separate nothing. */
-function inScript(text: string, script: ReadonlyMap<string, string>): string | undefined {
+/** A text as a subscript (`_`) or a superscript (`^`); its spaces separate nothing. */
+function inScript(text: string, mark: string): string | undefined {
+  const script = mark === '^' ? SUPERSCRIPTS : SUBSCRIPTS;
   const shown = [...text.replace(/\s/g, '')].map((character) => script.get(character));
   return shown.length === 0 || shown.includes(undefined) ? undefined : shown.join('');
 }
 
-function readFormula(source: string): string | undefined {
-  const shown = readItems(source);
-  return shown?.replace(/\s+/g, ' ').replace(/(?<=[([{]|^) | (?=[)\]}]|$)/g, '');
-}
-
-const ITEM = /\\([A-Za-z]+)([ \t]*)|\\([^A-Za-z])|([_^])|(\{)|([\s\S])/uy;
-
-function readItems(source: string): string | undefined {
-  let shown = '';
-  ITEM.lastIndex = 0;
-  for (let at = 0; at < source.length; ) {
-    ITEM.lastIndex = at;
-    const item = ITEM.exec(source);
-    if (item === null) return undefined;
-    const { 0: all, 1: name, 2: space = '', 3: escaped, 4: script, 5: brace, 6: plain = '' } = item;
-    at += all.length;
-    let piece: string | undefined;
-    if (script !== undefined || brace !== undefined || isGroupCommand(name)) {
-      const group = brace === undefined ? groupAt(source, at) : groupAt(source, at - 1);
-      if (group === undefined) return undefined;
-      at = group.end;
-      piece = groupText(group, script ?? name ?? '');
-    } else if (name !== undefined) piece = commandText(name, space, source.slice(at, at + 1));
-    else if (escaped !== undefined) piece = /[{}%]/.test(escaped) ? escaped : SPACES.get(escaped);
-    else piece = LOOK_ALIKES[plain] ?? (PLAIN.test(plain) ? plain : undefined);
-    if (piece === undefined) return undefined;
-    shown += piece;
-  }
-  return shown;
-}
-
-function isGroupCommand(name: string | undefined): boolean {
-  return (
-    name === 'text' || name === 'textrm' || name === 'mathrm' || name === 'mathit' || name === 'operatorname'
-  );
-}
-
-/** A command in characters. The space after it ends its name, and shows only where what follows is no name. */
-function commandText(name: string, space: string, next: string): string | undefined {
-  const operator = OPERATORS.get(name);
-  if (operator !== undefined) return ` ${operator} `;
-  const symbol = SYMBOLS.get(name);
-  if (symbol !== undefined) return symbol + (/[\p{L}\\]/u.test(next) ? '' : space);
-  return FUNCTIONS.has(name) ? name + space : SPACES.get(name);
-}
-
-/** What belongs to a mark: a group in braces, or one character or command. */
-function groupAt(
-  source: string,
-  start: number,
-): { text: string; isBraced: boolean; end: number } | undefined {
-  const braced = /^\{((?:[^{}\\]|\\[\s\S]|\{[^{}]*\})*)\}/.exec(source.slice(start));
-  if (braced !== null) return { text: braced[1] ?? '', isBraced: true, end: start + braced[0].length };
-  // Of more letters or digits, nobody knows how many were meant.
-  const [single] =
-    /^(?:\\[A-Za-z]+|[A-Za-z](?![A-Za-z\d])|\d(?!\d)|[+-](?!\d)|[*'])/.exec(source.slice(start)) ?? [];
-  return single === undefined ? undefined : { text: single, isBraced: false, end: start + single.length };
-}
-
-/** A group as its mark shows it: `_`, `^`, the name of a command for words, or '' for none. */
-function groupText(
-  { text, isBraced }: { text: string; isBraced: boolean },
-  mark: string,
-): string | undefined {
-  if (mark.startsWith('text')) return isBraced && /^[\p{L}\p{N} .,:;()/+'-]*$/u.test(text) ? text : undefined;
-  const inner = readItems(text);
-  if (inner === undefined || !/^[_^]$/.test(mark)) return isBraced ? inner : undefined;
-  return inScript(inner, mark === '^' ? SUPERSCRIPTS : SUBSCRIPTS);
-}
-
 function pairs(list: string): Map<string, string> {
-  const all = words(list);
-  return new Map(all.flatMap((word, at) => (at % 2 === 0 ? [[word, all[at + 1] ?? ''] as const] : [])));
+  return new Map(Array.from(list.matchAll(/(\S+)\s+(\S+)/g), ([, name = '', shown = '']) => [name, shown]));
 }
 
 function characters(list: string): Map<string, string> {
   return pairs([...list].join(' '));
-}
-
-function words(list: string): string[] {
-  return list.trim().split(/\s+/);
 }

@@ -1,6 +1,6 @@
 import type { ImageBlock } from '@slack/types';
-import { fitsMessage, plainText, type RenderedMessage, type SlackBlock } from '../blocks/slack-blocks.ts';
-import { baseName, decodedPath, type Figure, figureInWords, figureOf } from '../markdown/figures.ts';
+import { plainText, type RenderedMessage, type SlackBlock } from '../blocks/slack-blocks.ts';
+import { baseName, type Figure, figureInWords, figureOf } from '../markdown/figures.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { shorten } from '../text-format.ts';
 
@@ -11,36 +11,21 @@ export type PlacedFigures = ReadonlyMap<string, string | null>;
 export const MAX_FIGURES = 10;
 /** Slack's limit is 2,000 characters for a picture's title and its text for screen readers. */
 const MAX_TITLE_LENGTH = 300;
-const MAX_BLOCKS = 50;
-/** Lines of which Slack makes a block of their own, and those beside them others. */
-const OWN_BLOCK = /^[ \t]{0,3}(?:#{1,6}[ \t]|\|?[ \t]*:?-[-| \t:]*$|(?:[*_][ \t]*){3,}$)/gm;
 /** The end of a block outside of lists, quotes and tables. */
 const BLOCK_END = /\n[ \t]*\n(?![ \t>|*+-]|\d{1,9}[.)])/g;
-
-const DEFINITION = /^ {0,3}\[([^[\]\n]{1,300})\]:[ \t]{0,9}<?([^\s<>]{1,300})[^\n]*(?:\n|$)/gm;
 
 /** A figure of an answer, and the words that its messages have for it. */
 interface ShownFigure extends Figure {
   words: string;
 }
 
-/** The figures of these parts, in their order; what a reference names stands in `answer`. */
-export function figuresIn(parts: readonly AnswerPart[], answer: string): ShownFigure[] {
-  return parts.flatMap(({ segments }) =>
-    segments.flatMap(({ text, source }) => {
-      const figure = text !== source && source.startsWith('!') ? figureOf(source) : undefined;
-      return figure === undefined
-        ? []
-        : [{ ...figure, path: figure.path ?? referredPath(figure, answer), words: text }];
-    }),
-  );
-}
-
-/** The path of the file that a reference names: `[fig1]: figures/volcano.png "Volcano plot"`. */
-function referredPath({ reference = '' }: Figure, answer: string): string | undefined {
-  const definitions = [...answer.matchAll(DEFINITION)];
-  const target = definitions.find(([, name = '']) => name.toLowerCase() === reference.toLowerCase())?.[2];
-  return target === undefined ? undefined : decodedPath(target);
+/** The figures of these parts, in their order. */
+export function figuresIn(parts: readonly AnswerPart[]): ShownFigure[] {
+  const segments = parts.flatMap((part) => part.segments);
+  return segments.flatMap(({ text: words, source }) => {
+    const figure = words === source ? undefined : figureOf(source);
+    return figure === undefined ? [] : [{ ...figure, words }];
+  });
 }
 
 /** The one of some files that a path names: the same path, or the only one of this name. */
@@ -51,8 +36,8 @@ export function fileNamed<T extends { name: string }>(path: string, files: reado
 }
 
 /**
- * A message with pictures in place of its figures' words, and other words for those whose file never came. The pictures
- * are left out if Slack may refuse so many blocks.
+ * A message with pictures in place of its figures' words, and other words for those whose file never came. Its
+ * simpler form, for a Slack that refuses a picture or so many blocks, has words alone.
  */
 export function withFigures(
   message: RenderedMessage,
@@ -62,15 +47,8 @@ export function withFigures(
   if (figures.length === 0) return message;
   const wordsOnly = { ...message, blocks: withCuts(message.blocks, figures, placed, false) };
   const blocks = withCuts(message.blocks, figures, placed, true);
-  const hasPictures = blocks.some(({ type }) => type === 'image');
-  const most = blocks.reduce((sum, block) => sum + mostBlocksOf(block), 0);
-  if (!hasPictures || most > MAX_BLOCKS || !fitsMessage(blocks)) return wordsOnly;
+  if (!blocks.some(({ type }) => type === 'image')) return wordsOnly;
   return { ...message, blocks, simpler: { without: 'image', message: wordsOnly } };
-}
-
-/** Slack makes at most so many of one. */
-function mostBlocksOf(block: SlackBlock): number {
-  return block.type === 'markdown' ? 1 + 2 * (block.text.match(OWN_BLOCK)?.length ?? 0) : 1;
 }
 
 function withCuts(
@@ -80,52 +58,46 @@ function withCuts(
   hasPictures: boolean,
 ): SlackBlock[] {
   const left = [...figures];
-  const isPlaced = ({ path = '' }: Figure) => typeof placed.get(path) === 'string';
-  const used = new Set(figures.filter(isPlaced).map(({ reference }) => reference?.toLowerCase()));
   return blocks.flatMap((block): SlackBlock[] => {
     if (block.type !== 'markdown') return [block];
     const pieces: SlackBlock[] = [];
-    let text = block.text.replace(DEFINITION, (line, name: string) =>
-      used.has(name.toLowerCase()) ? '' : line,
-    );
+    let { text } = block;
     let at = 0;
-    const cut = (from: number, to: number, picture: ImageBlock) => {
-      if (/\S/.test(text.slice(0, from))) pieces.push({ type: 'markdown', text: text.slice(0, from) });
-      pieces.push(picture);
-      text = text.slice(to);
-      at = 0;
-    };
-    for (;;) {
-      const [next] = left;
-      const start = next === undefined ? -1 : text.indexOf(next.words, at);
-      if (next === undefined || start === -1) break;
+    for (let [next] = left; next !== undefined; [next] = left) {
+      const start = text.indexOf(next.words, at);
+      if (start === -1) break;
       left.shift();
-      const { path = '', words } = next;
-      const file = placed.get(path);
-      const end = start + words.length;
+      const file = placed.get(next.path);
+      at = start + next.words.length;
       if (file === undefined) {
-        const instead = figureInWords(next);
-        text = text.slice(0, start) + instead + text.slice(end);
-        at = start + instead.length;
-      } else if (file === null || !hasPictures) at = end;
-      else if (isAlone(text, start, end)) cut(start, end, picture(next, file));
-      else {
-        BLOCK_END.lastIndex = end;
-        const after = BLOCK_END.exec(text)?.index ?? text.length;
-        cut(after, after, picture(next, file));
+        const rest = text.slice(at);
+        text = text.slice(0, start) + figureInWords(next) + rest;
+        at = text.length - rest.length;
+      } else if (file !== null && hasPictures) {
+        const [from, to] = placeOf(text, start, at);
+        pieces.push(...markdown(text.slice(0, from)), picture(next, file));
+        text = text.slice(to);
+        at = 0;
       }
     }
-    return /\S/.test(text) ? [...pieces, { type: 'markdown', text }] : pieces;
+    return [...pieces, ...markdown(text)];
   });
 }
 
-/** Whether nothing else stands on the line. */
-function isAlone(text: string, start: number, end: number): boolean {
-  const before = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
-  return /^ {0,3}$/.test(before) && /^[ \t]*(?:\n|$)/.test(text.slice(end));
+function markdown(text: string): SlackBlock[] {
+  return /\S/.test(text) ? [{ type: 'markdown', text }] : [];
 }
 
-function picture({ label, path = '' }: ShownFigure, id: string): ImageBlock {
+/** What a picture replaces: the words that stand alone on their line; else nothing, at the end of their block. */
+function placeOf(text: string, start: number, end: number): [number, number] {
+  const before = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  if (/^ {0,3}$/.test(before) && /^[ \t]*(?:\n|$)/.test(text.slice(end))) return [start, end];
+  BLOCK_END.lastIndex = end;
+  const after = BLOCK_END.exec(text)?.index ?? text.length;
+  return [after, after];
+}
+
+function picture({ label, path }: ShownFigure, id: string): ImageBlock {
   const alt_text = shorten(label === '' ? baseName(path) : label, MAX_TITLE_LENGTH);
   const title = label === '' ? {} : { title: plainText(alt_text) };
   return { type: 'image', slack_file: { id }, alt_text, ...title };

@@ -1,22 +1,17 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
-import { hasDelimiterRow, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
-import { firstRows } from '../strings/index.ts';
+import { hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
+import { unicodeFormula } from '../markdown/unicode-math.ts';
+import { firstOfTable } from '../strings/index.ts';
 import { csvLine } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
-
-/** A table of an answer with more rows than one message shows, as the agent wrote its lines. */
-export interface LongTable {
-  /** Its header and the row below that. */
-  head: readonly string[];
-  rows: readonly string[];
-}
 
 /** An answer with the first rows of its long tables. */
 export interface ShortenedAnswer {
   text: string;
   /** Where a long table would not fit below what stands before it (characters). */
   breaks: readonly number[];
-  tables: readonly LongTable[];
+  /** Its tables with more rows or columns than Slack shows, each as CSV. */
+  tables: readonly string[];
 }
 
 /** Of a table with at most so many rows, all are shown. */
@@ -26,55 +21,47 @@ const MAX_PREVIEW_LENGTH = 8_000;
 /** Characters from which on a message has no room for more. */
 const FULL_MESSAGE_LENGTH = 8_700;
 const BLOCK_START = /^ {0,3}(?:[-+*] |\d{1,9}[.)] |>|#{1,6} |`{3}|~{3})/;
+const HEADING_AT_END = /(?<=^|\n)#{1,6} [^\n]*\n\s*$/;
 
-const shortened = new WeakMap<readonly ContentBlock[], Map<string, ShortenedAnswer>>();
+const shortened = new WeakMap<readonly ContentBlock[], { isFinal: boolean; answer: ShortenedAnswer }>();
 
 /**
  * The answer of these blocks with the first 100 rows of each longer table, as far as they fit one message, and a note
  * below them. While it grows, it has one row fewer, as Markdown does, and no note below a table that may still grow.
  */
-export function withShortTables(
-  blocks: readonly ContentBlock[],
-  options: { isFinal: boolean; isSortable: boolean },
-): ShortenedAnswer {
-  const known = shortened.get(blocks) ?? new Map<string, ShortenedAnswer>();
-  shortened.set(blocks, known);
-  const key = JSON.stringify(options);
-  const answer = known.get(key) ?? shorten(answerText(blocks), options);
-  known.set(key, answer);
+export function withShortTables(blocks: readonly ContentBlock[], isFinal: boolean): ShortenedAnswer {
+  const known = shortened.get(blocks);
+  if (known?.isFinal === isFinal) return known.answer;
+  const answer = shorten(answerText(blocks), isFinal);
+  shortened.set(blocks, { isFinal, answer });
   return answer;
 }
 
-function shorten(text: string, { isFinal, isSortable }: { isFinal: boolean; isSortable: boolean }) {
-  const answer: { text: string; breaks: number[]; tables: LongTable[] } = { text, breaks: [], tables: [] };
-  if (!hasDelimiterRow(text)) return answer;
+function shorten(text: string, isFinal: boolean): ShortenedAnswer {
+  const answer = { text: '', breaks: new Array<number>(), tables: new Array<string>() };
+  if (!hasDelimiterRow(text)) return { ...answer, text };
   const lines = text.split('\n');
-  const most = isFinal && isSortable ? MAX_ROWS : MAX_TABLE_ROWS - 1;
-  let shown = '';
+  const most = isFinal ? MAX_ROWS : MAX_TABLE_ROWS - 1;
   let from = 0;
   for (const { start, end } of tablesOf(lines)) {
-    const [head, rows] = [lines.slice(start, start + 2), lines.slice(start + 2, end)];
-    const mayGrow = !isFinal && lines.slice(end).join('\n') === '';
-    if (rows.length <= (mayGrow ? most : MAX_ROWS)) continue;
+    const rows = lines.slice(start + 2, end);
+    const mayGrow = !isFinal && lines.slice(end).every((line) => line === '');
+    const isLong = rows.length > (mayGrow ? most : MAX_ROWS);
+    if (isFinal && (isLong || rows.some((row) => cellsOf(row).length > MAX_TABLE_COLUMNS)))
+      answer.tables.push(csvOf([lines[start] ?? '', ...rows]));
+    if (!isLong) continue;
     const count = rowsThatFit(rows, most);
-    const preview = [...head, ...rows.slice(0, count)].join('\n');
-    shown += lines
-      .slice(from, start)
-      .map((line) => `${line}\n`)
-      .join('');
-    if (shown.length - (answer.breaks.at(-1) ?? 0) + preview.length > FULL_MESSAGE_LENGTH)
-      answer.breaks.push(headingAbove(shown));
-    shown += preview;
-    if (!mayGrow) shown += `\n\n${firstRows(count, rows.length)}\n`;
-    answer.tables.push({ head, rows });
+    const preview = lines.slice(start, start + 2 + count).join('\n');
+    for (const line of lines.slice(from, start)) answer.text += `${line}\n`;
+    if (answer.text.length - (answer.breaks.at(-1) ?? 0) + preview.length > FULL_MESSAGE_LENGTH) {
+      const heading = HEADING_AT_END.exec(answer.text.slice(-500))?.[0] ?? '';
+      answer.breaks.push(answer.text.length - heading.length);
+    }
+    answer.text += mayGrow ? preview : `${preview}\n\n${firstOfTable(count, rows.length, 'rows')}\n`;
     from = end;
   }
-  if (answer.tables.length === 0) return answer;
-  return {
-    ...answer,
-    text: shown + lines.slice(from).join('\n'),
-    breaks: answer.breaks.filter((at) => at > 0),
-  };
+  answer.text += lines.slice(from).join('\n');
+  return { ...answer, breaks: answer.breaks.filter((at) => at > 0) };
 }
 
 function rowsThatFit(rows: readonly string[], most: number): number {
@@ -84,13 +71,6 @@ function rowsThatFit(rows: readonly string[], most: number): number {
     return length > MAX_PREVIEW_LENGTH;
   });
   return first === -1 ? most : Math.max(1, first);
-}
-
-/** Where the heading begins with which a text ends; its end if it ends with none. */
-function headingAbove(text: string): number {
-  return /(?:^|\n)(?=#{1,6} [^\n]*\n\s*$)/.exec(text.slice(-500))?.index === undefined
-    ? text.length
-    : text.lastIndexOf('\n#') + 1;
 }
 
 /** The lines of tables outside of code, quotes and lists: from `start` up to `end`. */
@@ -124,13 +104,15 @@ function cellsOf(row: string): string[] {
 
 /** Marks around a whole cell, which its text does not need. */
 const FORMATTED = /^(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.*\S)\1$/;
+const SPAN = /\$[^$]{1,100}\$|<(su[bp])>[^<]{1,80}<\/\1>/gi;
 
-/** A long table as CSV. */
-export function longTableCsv({ head: [names = ''], rows }: LongTable): string {
+/** The rows of a table as CSV, without the marks of its Markdown. */
+function csvOf(rows: readonly string[]): string {
   const textOf = (cell: string) =>
     cell
       .replace(FORMATTED, '$2')
+      .replace(SPAN, (span) => unicodeFormula(span) ?? span)
       .replace(/<br ?\/?>/gi, ' / ')
       .replace(/\\([!-/:-@[-`{-~])/g, '$1');
-  return [names, ...rows].map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
+  return rows.map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
 }

@@ -16,7 +16,6 @@ import type { AnswerRest } from '../splitting/overflow.ts';
 import { openerOf } from '../splitting/segments.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
-import { answerText } from './answer-text.ts';
 import { feedbackButtons } from './button-notes.ts';
 import { figuresIn, type PlacedFigures, withFigures } from './figure-blocks.ts';
 import { furtherSourceBlocks, searchSources, showsSources, sourceBlocks } from './sources.ts';
@@ -48,8 +47,6 @@ export interface DisplayedReply extends AnswerState {
   hideSources?: boolean | undefined;
   /** What stands below the answer is a message of its own. */
   isApart?: boolean | undefined;
-  /** Files in the thread have the tables of the answer that are too wide or too long for Slack. */
-  hasLargeTables?: boolean | undefined;
   /** What its figures came to, once that is known. */
   figures?: PlacedFigures | undefined;
   /** The model of the task; null: the service's default. */
@@ -100,22 +97,11 @@ export function renderReply(
     const sortable = mayHaveDataTables(state)
       ? withDataTables(state, messages, { parts, rest, count: splitter.parsed })
       : messages;
-    return withPlacedFigures(state, sortable, parts);
+    const { figures } = state;
+    if (figures === undefined) return sortable;
+    return sortable.map((message, at) => withFigures(message, figuresIn(parts.slice(at, at + 1)), figures));
   }
   return withPlan(state, messages, parts, rest);
-}
-
-/** The messages with their figures, once it is known what those came to. */
-function withPlacedFigures(
-  { figures: placed, blocks }: DisplayedReply,
-  messages: RenderedMessage[],
-  parts: readonly AnswerPart[],
-): RenderedMessage[] {
-  if (placed === undefined) return messages;
-  return messages.map((message, at) => {
-    const part = parts[at];
-    return part === undefined ? message : withFigures(message, figuresIn([part], answerText(blocks)), placed);
-  });
 }
 
 /** The parts with these blocks below the last one. */
@@ -167,7 +153,7 @@ function withDataTables(
 ): RenderedMessage[] {
   return messages.map((message, at) => {
     const part = parts[at];
-    const hasFile = state.hasLargeTables === true;
+    const hasFile = state.wholeTables !== true;
     const continues = continuesAfter(at, parts, rest);
     const blocks = part && blocksWithDataTable(part, { continues, hasFile, count });
     if (part === undefined || blocks === undefined) return message;

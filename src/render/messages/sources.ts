@@ -6,7 +6,7 @@ import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
 import { decoded, doisAt, doisIn, workOf } from './doi.ts';
 import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id-patterns.ts';
-import { numberedReferences, type ReferenceEntry } from './reference-list.ts';
+import { numberedReferences } from './reference-list.ts';
 import { answerToSearch, readableCharacters, resultToSearch, wholeWords } from './searched-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-values.ts';
 
@@ -69,8 +69,8 @@ export function sourcesOf(blocks: readonly ContentBlock[]): readonly Source[] {
 }
 
 function findSources(blocks: readonly ContentBlock[]): Source[] {
-  const found = new Map<string, Omit<Source, 'number'> & { number: number | undefined }>();
-  const addAll = (finds: readonly Find[], numberOf: (find: Find) => number | undefined) => {
+  const found = new Map<string, Source>();
+  const addAll = (finds: readonly Find[], numberOf: (find: Find) => number | undefined = () => undefined) => {
     for (const find of finds) {
       const { href, host, pathname, search, hash } = new URL(find.url);
       const query = search.replace(/[?&]utm_[^&]*/g, '').replace(/^&/, '?');
@@ -78,15 +78,17 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
       const route = /^#[!/]/.test(hash) ? hash : '';
       const key = (workOf(withoutWww(host + pathname)) ?? withoutWww(`${host}${rest}${route}`)).toLowerCase();
       const known = found.get(key);
-      const number = known?.number ?? numberOf(find);
+      const number = known?.number || (numberOf(find) ?? 0);
       if (known === undefined && found.size >= MAX_FOUND) return;
       const label = find.label ?? `${host}${shorten(rest, MAX_PATH_LENGTH)}`;
       found.set(key, { url: href, label, ...known, number });
     }
   };
   const text = answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED));
-  const references = numberedReferences(text);
-  addAll(pagesIn(text, false), ({ at }) => {
+  const named = pagesIn(text, false);
+  const places = named.map(({ at }) => at);
+  const references = numberedReferences(text, places);
+  addAll(named, ({ at }) => {
     const label = /\[\\?\[?(\d{1,3})\\?\]?\]\(<?$/.exec(text.slice(Math.max(0, at - 10), at))?.[1];
     return label === undefined
       ? references.find(({ from, to }) => from <= at && at < to)?.number
@@ -96,22 +98,16 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
   for (const block of blocks) {
     if (block.kind !== 'tool_result' || left <= 0) continue;
     left -= block.content.length;
-    addAll(pagesIn(resultToSearch(wholeWords(block.content, MAX_TOOL_TEXT_LENGTH)), true), () => undefined);
+    addAll(pagesIn(resultToSearch(wholeWords(block.content, MAX_TOOL_TEXT_LENGTH)), true));
   }
-  return inOrder([...found.values()], references);
-}
-
-/** The sources by their numbers; those without one follow the answer's own references. */
-function inOrder(
-  sources: readonly (Omit<Source, 'number'> & { number: number | undefined })[],
-  references: readonly ReferenceEntry[],
-): Source[] {
-  let last = Math.max(0, ...[...references, ...sources].map(({ number }) => number ?? 0));
-  const numbered = sources.map((source) => {
-    if (source.number === undefined) last += 1;
-    return { ...source, number: source.number ?? last };
-  });
-  return numbered.sort((one, other) => one.number - other.number);
+  // Those without a number follow the answer's own references.
+  const sources = [...found.values()];
+  let last = Math.max(0, ...[...references, ...sources].map(({ number }) => number));
+  for (const source of sources.filter(({ number }) => number === 0)) {
+    last += 1;
+    source.number = last;
+  }
+  return sources.sort((one, other) => one.number - other.number);
 }
 
 /** The pages that a text names, in their order; a tool's result names only those of ids. */

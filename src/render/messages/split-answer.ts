@@ -5,8 +5,7 @@ import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { answerText } from './answer-text.ts';
 import { figuresIn } from './figure-blocks.ts';
-import { longTableCsv, type ShortenedAnswer, withShortTables } from './long-tables.ts';
-import { wideTableOf } from './tables.ts';
+import { type ShortenedAnswer, withShortTables } from './long-tables.ts';
 
 /** What of a reply decides which parts its answer has. */
 export interface AnswerState {
@@ -32,13 +31,13 @@ export interface SplitAnswer {
 export const ENDED_PHASES: ReadonlySet<string> = new Set(['done', 'cancelled', 'failed', 'length']);
 
 /** The answer as its messages show it, with the first rows of long tables. */
-export function shownAnswer(
-  state: Pick<AnswerState, 'blocks' | 'phase' | 'newBlocks' | 'wholeTables'>,
-): ShortenedAnswer {
-  const { blocks, phase, newBlocks, wholeTables } = state;
+export function shownAnswer({
+  blocks,
+  phase,
+  wholeTables,
+}: Pick<AnswerState, 'blocks' | 'phase' | 'wholeTables'>): ShortenedAnswer {
   if (wholeTables === true) return { text: answerText(blocks), breaks: [], tables: [] };
-  const isSortable = newBlocks?.includes('data_table') === true;
-  return withShortTables(blocks, { isFinal: ENDED_PHASES.has(phase), isSortable });
+  return withShortTables(blocks, ENDED_PHASES.has(phase));
 }
 
 /** How the answer is split. */
@@ -72,18 +71,6 @@ export function continuesAfter(
   return next === undefined ? rest !== undefined && rest.openerLength > 0 : openerOf(next.segments) !== '';
 }
 
-/** The tables of a finished answer that have more rows or columns than Slack shows, each as CSV, once it is rendered. */
-export function largeTables(state: AnswerState, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
-  if (!ENDED_PHASES.has(state.phase)) return [];
-  const long = shownAnswer(state).tables.map(longTableCsv);
-  if (!mayHaveDataTables(state)) return long;
-  const { parts, rest } = splitReply(state, splitter);
-  const wide = parts.map((part, at) => wideTableOf(part, continuesAfter(at, parts, rest), splitter.parsed));
-  // The first rows of a long table may be wide, too.
-  const isAlone = (csv: string) => !long.some((one) => one.startsWith(csv));
-  return [...long, ...wide.filter((csv) => csv !== undefined && isAlone(csv)).map(String)];
-}
-
 /** Whether its tables may be such that people can sort. */
 export function mayHaveDataTables({ phase, newBlocks }: AnswerState): boolean {
   return ENDED_PHASES.has(phase) && newBlocks?.includes('data_table') === true;
@@ -92,6 +79,6 @@ export function mayHaveDataTables({ phase, newBlocks }: AnswerState): boolean {
 /** The paths of the figures that a finished answer shows. */
 export function figurePaths(state: AnswerState, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
   if (!ENDED_PHASES.has(state.phase)) return [];
-  const figures = figuresIn(splitReply(state, splitter).parts, answerText(state.blocks));
-  return figures.flatMap(({ path }) => path ?? []);
+  const figures = figuresIn(splitReply(state, splitter).parts);
+  return figures.map(({ path }) => path);
 }

@@ -17,13 +17,11 @@ import {
   type MarkdownNode,
 } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
-import { restorePings } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { labelNote } from '../markdown/unsafe-links.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
-import { firstColumns, tableCaption } from '../strings/index.ts';
-import { csvLine } from '../text-format.ts';
+import { firstOfTable, tableCaption } from '../strings/index.ts';
 
 /** A table of at most so many rows is read at a glance. */
 const MAX_PLAIN_ROWS = 10;
@@ -51,8 +49,6 @@ interface FoundTable {
   columns: number;
   /** Nothing follows it in the part. */
   isLast: boolean;
-  /** The whole table as CSV, if it has more columns than Slack shows. */
-  csv: string | undefined;
 }
 
 /**
@@ -65,17 +61,13 @@ export function blocksWithDataTable(
   { continues, hasFile, count }: { continues: boolean; hasFile: boolean; count: ParseCounter },
 ): SlackBlock[] | undefined {
   const found = tableIn(part, continues, count);
-  if (found === undefined || (found.csv !== undefined && !hasFile)) return undefined;
+  const isWide = found !== undefined && found.columns > MAX_TABLE_COLUMNS;
+  if (found === undefined || (isWide && !hasFile)) return undefined;
   const text = part.blocks[0]?.text ?? '';
-  const note = found.csv === undefined ? '' : `${firstColumns(MAX_TABLE_COLUMNS, found.columns)}\n\n`;
+  const note = isWide ? `${firstOfTable(MAX_TABLE_COLUMNS, found.columns, 'columns')}\n\n` : '';
   const around = (piece: string): SlackBlock[] =>
     /\S/.test(piece) ? [{ type: 'markdown', text: piece }] : [];
   return [...around(text.slice(0, found.from)), found.table, ...around(note + text.slice(found.to))];
-}
-
-/** The whole table of a part whose message shows the first columns of it, as CSV. */
-export function wideTableOf(part: AnswerPart, continues: boolean, count: ParseCounter): string | undefined {
-  return tableIn(part, continues, count)?.csv;
 }
 
 /** Looks for a table in a part, so that rendering it takes no long time; false if it was looked for before. */
@@ -135,7 +127,6 @@ function dataTable(
 ): Omit<FoundTable, 'from' | 'to' | 'isLast'> | undefined {
   const [head, ...body] = table.children;
   const columns = Math.max(...table.children.map((row) => row.children.length));
-  const isWide = columns > MAX_TABLE_COLUMNS;
   const least = isTableTooWide(text, table) ? 1 : MAX_PLAIN_ROWS + 1;
   if (head === undefined || body.length > MAX_ROWS || body.length < least) return undefined;
   try {
@@ -143,20 +134,11 @@ function dataTable(
     const rows = [padded(names, columns), ...body.map((row) => padded(rowOf(text, row), columns))];
     const shown = rows.map((row) => row.slice(0, MAX_TABLE_COLUMNS));
     const caption = tableCaption(body.length);
-    return {
-      table: { type: 'data_table', caption, rows: shown, page_size: PAGE_SIZE },
-      columns,
-      csv: isWide ? csvOf(text, table) : undefined,
-    };
+    return { table: { type: 'data_table', caption, rows: shown, page_size: PAGE_SIZE }, columns };
   } catch (error) {
     if (error instanceof OnlyMarkdown) return undefined;
     throw error;
   }
-}
-
-function csvOf(text: string, table: MarkdownNode): string {
-  const textOf = (cell: MarkdownNode) => restorePings(plainTextOf(text, cell));
-  return table.children.map((row) => `${csvLine(row.children.map(textOf))}\r\n`).join('');
 }
 
 /** Something that a cell of a data table cannot show. */
@@ -221,11 +203,8 @@ function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style 
 /** What a cell shows in place of a formula, a break or a figure; undefined if it shows it as code, or it is none. */
 function spanInCell(type: string, source: string): string | undefined {
   if (type === 'lineBreak') return ' / ';
-  return type === 'figure'
-    ? figureWords(source)
-    : type === 'inlineFormula'
-      ? unicodeFormula(source)
-      : undefined;
+  if (type === 'figure') return figureWords(source);
+  return type === 'inlineFormula' ? unicodeFormula(source) : undefined;
 }
 
 /** The text of a node without its formatting. */

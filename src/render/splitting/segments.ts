@@ -1,7 +1,13 @@
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
 import { figureWords } from '../markdown/figures.ts';
 import { literalMarks } from '../markdown/literal-marks.ts';
-import { fenceAround, isTableTooWide, linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
+import {
+  fenceAround,
+  isTableTooWide,
+  linePrefix,
+  lineStart,
+  type MarkdownNode,
+} from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { hasDisguise, hostNote } from '../markdown/unsafe-links.ts';
@@ -28,20 +34,14 @@ interface Insertion {
   to?: number;
 }
 
-/** Where a span stands: its neighbours, and whether its line must not end there. */
-interface SpanPlace {
-  siblings: readonly MarkdownNode[];
-  isOnOneLine: boolean;
-}
-
 /**
  * What makes Slack show the answer as it was meant: plain characters for simple formulas, words for figures, fences around
  * other formulas and around tables that are too wide for Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
  * link whose label names another one, or a word joiner that makes it text.
  */
-function insertionsFor(text: string, node: MarkdownNode, place?: SpanPlace): Insertion[] {
+function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): Insertion[] {
   if (node.type === 'table' && isTableTooWide(text, node)) return fenceInsertions(text, node);
-  const shown = shownSpan(text, node, place);
+  const shown = shownSpan(text, node, isOnOneLine);
   if (shown !== undefined) return [{ at: node.start, to: node.end, text: shown, kind: 'replaces' }];
   if (node.type === 'formula') return fenceInsertions(text, node);
   if (node.type === 'inlineFormula') {
@@ -54,10 +54,8 @@ function insertionsFor(text: string, node: MarkdownNode, place?: SpanPlace): Ins
     return literalMarks(text, node.start, node.end).map((at) => ({ at, text: ESCAPE, kind: 'between' }));
   // A backslash would belong to the address.
   if (node.type === 'link' && text.charAt(node.start) !== '[') return [];
-  const isOnOneLine = place?.isOnOneLine === true || /^(?:heading|tableCell)$/.test(node.type);
-  const inner = node.children.flatMap((child) =>
-    insertionsFor(text, child, { siblings: node.children, isOnOneLine }),
-  );
+  const isLine = isOnOneLine || /^(?:heading|tableCell)$/.test(node.type);
+  const inner = node.children.flatMap((child) => insertionsFor(text, child, isLine));
   const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
     at,
     text: WORD_JOINER,
@@ -79,9 +77,9 @@ function insertionsFor(text: string, node: MarkdownNode, place?: SpanPlace): Ins
 const WHOLE_FORMULA = /^(?:\$\$|\\\[)(?!.*\n[ \t]*>).*(?:\$\$|\\\])\s*$/s;
 
 /** What is shown in place of a node; undefined if it is shown as it is, or as code. */
-function shownSpan(text: string, node: MarkdownNode, place?: SpanPlace): string | undefined {
+function shownSpan(text: string, node: MarkdownNode, isOnOneLine: boolean): string | undefined {
   const source = text.slice(node.start, node.end);
-  if (node.type === 'lineBreak') return shownBreak(text, node, place);
+  if (node.type === 'lineBreak') return shownBreak(text, node, isOnOneLine);
   if (node.type === 'figure') return figureWords(source);
   // What looks like the beginning of a mention is none as long as code follows it.
   const isAfterMark = /<[!@#][^\s>]*$/.test(text.slice(Math.max(0, node.start - 80), node.start));
@@ -91,17 +89,15 @@ function shownSpan(text: string, node: MarkdownNode, place?: SpanPlace): string 
 }
 
 /** A break ends its line, unless that would end its block; at an end of its block it shows nothing. */
-function shownBreak(text: string, node: MarkdownNode, place?: SpanPlace): string {
-  const at = place?.siblings.indexOf(node) ?? -1;
-  const next = place?.siblings[at + 1];
-  if (at <= 0 || next === undefined) return '';
-  const after = text.slice(node.end, node.end + 5);
-  if (place?.isOnOneLine === true)
-    return `${/\s/.test(text.charAt(node.start - 1)) ? '' : ' '}/${/^\s/.test(after) ? '' : ' '}`;
+function shownBreak(text: string, { start, end }: MarkdownNode, isOnOneLine: boolean): string {
+  const before = text.slice(lineStart(text, start), start);
+  const after = text.slice(end, end + 80);
+  const isAtEnd = /^\s*(?:$|\n\s*\n)/.test(after) || (isOnOneLine && /^[ \t]*(?:\||\n)/.test(after));
+  if (isAtEnd || /(?:^|\|)[ \t>#]*$/.test(before)) return '';
+  if (isOnOneLine) return `${/\s$/.test(before) ? '' : ' '}/${/^\s/.test(after) ? '' : ' '}`;
   if (/^[ \t]*\n/.test(after)) return '  ';
   // The next line could start with characters that read as another kind of block.
-  const isSafe = !/^(?:text|inlineCode)$/.test(next.type) || /^\s*\p{L}/u.test(after);
-  return `  \n${isSafe ? '' : WORD_JOINER}`;
+  return /^\s*(?:[*_]{0,2}\p{L}|`[^`])/u.test(after) ? '  \n' : `  \n${WORD_JOINER}`;
 }
 
 function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {
@@ -164,9 +160,7 @@ export function mergeSegments(segments: readonly Segment[]): Segment[] {
   const all: Segment[] = [];
   for (const segment of segments) {
     const last = all.at(-1);
-    const isAlike = isVerbatim(segment)
-      ? last && isVerbatim(last)
-      : segment.source === '' && last?.source === '';
+    const isAlike = last && (isVerbatim(segment) ? isVerbatim(last) : segment.source + last.source === '');
     if (last !== undefined && isAlike === true)
       all[all.length - 1] = { text: last.text + segment.text, source: last.source + segment.source };
     else all.push(segment);

@@ -17,10 +17,9 @@ export function figureBelow(name: string): string {
   return `Figure: ${name}, below`;
 }
 
-/** Stands in the text for a picture whose file never came; either may be ''. */
+/** Stands in the text for a picture whose file never came; its label may be ''. */
 export function figureInWords(label: string, name: string): string {
-  if (label === '' || label === name) return `Figure: ${name}`;
-  return `Figure: ${label}${name === '' ? '' : ` (${name})`}`;
+  return label === '' || label === name ? `Figure: ${name}` : `Figure: ${label} (${name})`;
 }
 
 /** Names a table of more than one row for screen readers. */
@@ -28,14 +27,9 @@ export function tableCaption(rows: number): string {
   return `Table with ${counted(rows, 'row')}`;
 }
 
-/** Below a table of which Slack shows only the first columns. */
-export function firstColumns(shown: number, columns: number): string {
-  return `The table shows the first ${shown} of ${columns} columns. The file below has all of them.`;
-}
-
-/** Below a table of which the thread shows only the first rows. */
-export function firstRows(shown: number, rows: number): string {
-  return `The table shows the first ${shown} of ${rows.toLocaleString('en-US')} rows. The file below has all of them.`;
+/** Below a table of which the thread shows only the first rows or columns. */
+export function firstOfTable(shown: number, all: number, what: 'rows' | 'columns'): string {
+  return `The table shows the first ${shown} of ${all.toLocaleString('en-US')} ${what}. The file below has all of them.`;
 }
 
 /** Stand in the answer for a picture or a file that the agent wrote as encoded text. */

@@ -72,7 +72,6 @@ describe('a formula', () => {
       '![a](my%20plot*.png "t") and ![b](my plot.svg)',
       'Figure: my plot\\*.png, below and Figure: my plot.svg, below',
     ],
-    ['![Volcano plot][fig1]', 'Figure: Volcano plot, below'],
     ['![x](https://example.org/a.png)', '![x](https://example.org/a.png)'],
     ['![x](//example.org/a.png)', '![x\\]\u2060(//example.org/a.png)'],
     ['<!$x_1$>', '<\u2060!`$x_1$`>'],

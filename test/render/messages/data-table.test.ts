@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SlackBlock } from '../../../src/render/blocks/slack-blocks.ts';
 import { type DisplayedReply, renderReply } from '../../../src/render/messages/reply-message.ts';
-import { largeTables } from '../../../src/render/messages/split-answer.ts';
+import { shownAnswer } from '../../../src/render/messages/split-answer.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
@@ -116,12 +116,14 @@ describe('a long table of a finished answer', () => {
       maxMessages: 12,
       newBlocks: ['data_table'],
     } as const;
-    expect(largeTables({ ...state, blocks: [{ kind: 'text', text: wide }] })[0]).toContain(`\n"${text}","x"`);
+    expect(shownAnswer({ ...state, blocks: [{ kind: 'text', text: wide }] }).tables[0]).toContain(
+      `\n"${text}","x"`,
+    );
   });
 
-  test('of more than 20 columns shows the first 20 once a file has all of them', () => {
+  test('of more than 20 columns shows the first 20, and a file has all of them', () => {
     const text = `Before.\n\n${tableOf(3, (row) => Array.from({ length: 23 }, (_, at) => (at === 22 ? `a"${row}` : `${at}`)))}\n\nAfter.`;
-    expect(JSON.stringify(shown(text))).not.toContain('data_table');
+    expect(JSON.stringify(shown(text, { wholeTables: true }))).not.toContain('data_table');
     const state = {
       turnId,
       phase: 'done' as const,
@@ -130,23 +132,23 @@ describe('a long table of a finished answer', () => {
       maxMessages: 12,
       newBlocks: ['data_table' as const],
     };
-    const [csv, ...more] = largeTables({ ...state, blocks: [{ kind: 'text', text }] });
+    const [csv, ...more] = shownAnswer({ ...state, blocks: [{ kind: 'text', text }] }).tables;
     expect(more).toEqual([]);
     expect(csv?.split('\r\n')).toHaveLength(5);
     expect(csv).toContain('"21","a""2"\r\n');
-    const [message] = shown(text, { hasLargeTables: true });
+    const [message] = shown(text);
     const [table] = dataTables(message?.blocks ?? []);
     expect(table?.rows.map((row) => row.length)).toEqual([20, 20, 20, 20]);
     expect(JSON.stringify(message?.blocks)).toContain('the first 20 of 23 columns');
     expect(JSON.stringify(message?.blocks)).not.toContain('```');
     expect(JSON.stringify(message?.simpler?.message)).toContain('```');
     const own = `\`\`\`\n${tableOf(3, () => Array.from({ length: 23 }, () => 'x'))}\n\`\`\``;
-    expect(largeTables({ ...state, blocks: [{ kind: 'text', text: own }] })).toEqual([]);
+    expect(shownAnswer({ ...state, blocks: [{ kind: 'text', text: own }] }).tables).toEqual([]);
   });
 
   test('of more than 20 columns stays code where it takes several messages', () => {
     const text = tableOf(90, () => Array.from({ length: 23 }, (_, at) => `value ${at}`));
-    const messages = shown(text, { hasLargeTables: true });
+    const messages = shown(text);
     expect(messages.length).toBeGreaterThan(1);
     expect(messages.flatMap(({ blocks }) => dataTables(blocks))).toEqual([]);
   });

@@ -65,13 +65,6 @@ describe('a figure of a finished answer', () => {
       placed,
       ['Figure: The lost one (d_1.png) and Figure: d.png'],
     ],
-    [
-      'is named by a reference',
-      '![A][one]\n\n[One]: ./a.png "title"',
-      new Map([['./a.png', 'FAAAAAAAA']]),
-      ['<FAAAAAAAA>'],
-    ],
-    ['has a reference to nothing', '![A][one]', placed, ['Figure: A']],
   ])('that %s', (_, answer, figures, pieces) => {
     expect(shown(answer, figures).pieces).toEqual(pieces);
   });

@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
-import { longTableCsv, withShortTables } from '../../../src/render/messages/long-tables.ts';
-import { firstRows } from '../../../src/render/strings/index.ts';
+import { withShortTables } from '../../../src/render/messages/long-tables.ts';
+import { firstOfTable } from '../../../src/render/strings/index.ts';
 
 const text = (answer: string): ContentBlock[] => [{ kind: 'text', text: answer }];
 const rows = (count: number, cell = (n: number) => `G${n}`) =>
   ['| gene | p |', '|:--|--:|', ...Array.from({ length: count }, (_, n) => `| ${cell(n)} | 0.${n} |`)].join(
     '\n',
   );
-const final = { isFinal: true, isSortable: true };
+const final = true;
 
 describe('a table of more than 100 rows', () => {
   test('has its first 100 rows and a note, and all of them for its file', () => {
     const { text: shown, tables } = withShortTables(text(`Before.\n\n${rows(240)}\n\nAfter.`), final);
-    expect(shown).toBe(`Before.\n\n${rows(100)}\n\n${firstRows(100, 240)}\n\nAfter.`);
-    const [table = { head: [], rows: [] }] = tables;
-    expect(longTableCsv(table).split('\r\n')).toHaveLength(242);
-    expect(longTableCsv(table)).toMatch(/^"gene","p"\r\n"G0","0.0"\r\n/);
+    expect(shown).toBe(`Before.\n\n${rows(100)}\n\n${firstOfTable(100, 240, 'rows')}\n\nAfter.`);
+    const [csv = ''] = tables;
+    expect(csv.split('\r\n')).toHaveLength(242);
+    expect(csv).toMatch(/^"gene","p"\r\n"G0","0.0"\r\n/);
   });
 
   test('has as many rows as fit a message, in one of its own', () => {
@@ -46,10 +46,7 @@ describe('a table of more than 100 rows', () => {
     const answer = `Before.\n\n${rows(103)}\n\nBetween.\n\n${rows(110)}\n\nAfter.`;
     let before = '';
     for (let at = 0; at <= answer.length; at += 1) {
-      const { text: shown } = withShortTables(text(answer.slice(0, at)), {
-        isFinal: false,
-        isSortable: true,
-      });
+      const { text: shown } = withShortTables(text(answer.slice(0, at)), false);
       expect(shown.startsWith(before)).toBe(true);
       before = shown.trimEnd();
     }

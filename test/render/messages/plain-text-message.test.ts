@@ -25,9 +25,9 @@ describe('a message without its Markdown', () => {
   });
 
   test('shows an allele as the agent wrote it', () => {
-    const [part] = splitAnswer('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at \\(x_1\\)');
+    const [part] = splitAnswer('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at \\(x_q\\)');
     const { blocks } = withPlainText({ text: '', blocks: part?.blocks ?? [] });
-    expect(blocks).toEqual([sectionBlock('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at `\\(x_1\\)`')]);
+    expect(blocks).toEqual([sectionBlock('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at `\\(x_q\\)`')]);
   });
 
   test('keeps other blocks, and splits at line starts where it can', () => {

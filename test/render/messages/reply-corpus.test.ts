@@ -108,7 +108,7 @@ test('Slack accepts every message of 30 random runs, while they grow and at thei
         const shown = phase === endPhase ? blocks : blocks.slice(0, -1);
         const state = { turnId, phase, blocks: shown, elapsedMs: 65_000, notes, maxMessages: 2 };
         for (const message of renderReply(
-          { ...state, newBlocks: ['plan', 'data_table'], hasLargeTables: true },
+          { ...state, newBlocks: ['plan', 'data_table'] },
           splitter,
         )) {
           check(message);

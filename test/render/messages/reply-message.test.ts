@@ -8,7 +8,7 @@ import {
   renderNextMessage,
   renderReply,
 } from '../../../src/render/messages/reply-message.ts';
-import { largeTables } from '../../../src/render/messages/split-answer.ts';
+import { shownAnswer } from '../../../src/render/messages/split-answer.ts';
 import {
   type AnswerPart,
   AnswerSplitter,
@@ -212,7 +212,7 @@ test('a finished answer is parsed in small slices, its tables too, and then no m
   }
   const parsed = splitter.parsed.characters;
   const messages = renderReply(reply, splitter);
-  expect(largeTables(reply, splitter).length).toBeGreaterThan(1);
+  expect(shownAnswer(reply).tables.length).toBeGreaterThan(1);
   answerOverflow(reply, splitter);
   expect(splitter.parsed.characters).toBe(parsed);
   expect(slices).toBeGreaterThan(messages.length);

@@ -474,8 +474,11 @@ describe('a finished answer', () => {
   });
 
   test('has its list in a message of its own where the last one has no room', () => {
-    const ids = Array.from({ length: 20 }, (_, at) => `PMC70544${at + 10}`).join(' ');
-    const blocks = text(`${'word '.repeat(1_790)}\n\n${ids}`);
+    const ids = Array.from(
+      { length: 20 },
+      (_, at) => `https://www.a-rather-long-name.org/articles/${at}`,
+    ).join(' ');
+    const blocks = text(`${'word '.repeat(1_600)}\n\n${ids}`);
     const messages = renderReply(state(blocks));
     expect(messages.map(({ blocks: [first] }) => first?.type)).toEqual(['markdown', 'rich_text']);
     for (const message of messages) checkBlocks(message.blocks, 'message');
@@ -555,7 +558,7 @@ describe('an answer that numbers its own references', () => {
       'Later NCT04280705 again.\n\n[^1]: NCT04280706\n[^2]: NCT04280705',
       ['1. NCT04280706', '2. NCT04280705'],
     ],
-    ['Steps:\n\n2. Read NCT04280705\n3. Read GSE32986', ['1. NCT04280705', '2. GSE32986']],
+    ['Steps:\n\n2. Read it.\n3. Read on.\n\nNCT04280705 and GSE32986', ['1. NCT04280705', '2. GSE32986']],
   ])('%j keeps its numbers', (answer, expected) => {
     expect(numbered(answer)).toEqual(expected);
   });

@@ -34,7 +34,7 @@ describe('the summary of a step', () => {
     ['pubmed_search', 'Search PubMed', 'Searched PubMed'],
     ['mcp__pubmed__search_articles', 'Search PubMed articles', 'Searched PubMed articles'],
     ['mcp__files.read', 'Read files', 'Read files'],
-    ['get-gene-info', 'Fetch gene info', 'Fetched gene info'],
+    ['get-gene-info', 'Get gene info', 'Got gene info'],
     ['classify_variants', 'Classify variants', 'Classified variants'],
     ['code_interpreter', 'code_interpreter', 'code_interpreter'],
     ['blastp', 'blastp', 'blastp'],

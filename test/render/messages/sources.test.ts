@@ -478,7 +478,7 @@ describe('a finished answer', () => {
       { length: 20 },
       (_, at) => `https://www.a-rather-long-name.org/articles/${at}`,
     ).join(' ');
-    const blocks = text(`${'word '.repeat(1_600)}\n\n${ids}`);
+    const blocks = text(`${'word '.repeat(1_680)}\n\n${ids}`);
     const messages = renderReply(state(blocks));
     expect(messages.map(({ blocks: [first] }) => first?.type)).toEqual(['markdown', 'rich_text']);
     for (const message of messages) checkBlocks(message.blocks, 'message');

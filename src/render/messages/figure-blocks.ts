@@ -45,8 +45,9 @@ export function withFigures(
   placed: PlacedFigures,
 ): RenderedMessage {
   if (figures.length === 0) return message;
-  const wordsOnly = { ...message, blocks: withCuts(message.blocks, figures, placed, false) };
-  const blocks = withCuts(message.blocks, figures, placed, true);
+  const below = new Map([...placed.keys()].map((path) => [path, null]));
+  const wordsOnly = { ...message, blocks: withCuts(message.blocks, figures, below) };
+  const blocks = withCuts(message.blocks, figures, placed);
   if (!blocks.some(({ type }) => type === 'image')) return wordsOnly;
   return { ...message, blocks, simpler: { without: 'image', message: wordsOnly } };
 }
@@ -55,7 +56,6 @@ function withCuts(
   blocks: readonly SlackBlock[],
   figures: readonly ShownFigure[],
   placed: PlacedFigures,
-  hasPictures: boolean,
 ): SlackBlock[] {
   const left = [...figures];
   return blocks.flatMap((block): SlackBlock[] => {
@@ -73,7 +73,7 @@ function withCuts(
         const rest = text.slice(at);
         text = text.slice(0, start) + figureInWords(next) + rest;
         at = text.length - rest.length;
-      } else if (file !== null && hasPictures) {
+      } else if (file !== null) {
         const [from, to] = placeOf(text, start, at);
         pieces.push(...markdown(text.slice(0, from)), picture(next, file));
         text = text.slice(to);

@@ -153,7 +153,7 @@ function withDataTables(
 ): RenderedMessage[] {
   return messages.map((message, at) => {
     const part = parts[at];
-    const hasFile = state.wholeTables !== true;
+    const hasFile = shownAnswer(state).tables.length > 0;
     const continues = continuesAfter(at, parts, rest);
     const blocks = part && blocksWithDataTable(part, { continues, hasFile, count });
     if (part === undefined || blocks === undefined) return message;

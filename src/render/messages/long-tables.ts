@@ -1,9 +1,9 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
-import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { firstOfTable } from '../strings/index.ts';
 import { csvLine } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
+import { cellText } from './tables.ts';
 
 /** An answer with the first rows of its long tables. */
 export interface ShortenedAnswer {
@@ -38,7 +38,7 @@ export function withShortTables(blocks: readonly ContentBlock[], isFinal: boolea
 }
 
 function shorten(text: string, isFinal: boolean): ShortenedAnswer {
-  const answer = { text: '', breaks: new Array<number>(), tables: new Array<string>() };
+  const answer = { text: '', breaks: [] as number[], tables: [] as string[] };
   if (!hasDelimiterRow(text)) return { ...answer, text };
   const lines = text.split('\n');
   const most = isFinal ? MAX_ROWS : MAX_TABLE_ROWS - 1;
@@ -102,17 +102,8 @@ function cellsOf(row: string): string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim());
 }
 
-/** Marks around a whole cell, which its text does not need. */
-const FORMATTED = /^(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.*\S)\1$/;
-const SPAN = /\$[^$]{1,100}\$|<(su[bp])>[^<]{1,80}<\/\1>/gi;
-
 /** The rows of a table as CSV, without the marks of its Markdown. */
 function csvOf(rows: readonly string[]): string {
-  const textOf = (cell: string) =>
-    cell
-      .replace(FORMATTED, '$2')
-      .replace(SPAN, (span) => unicodeFormula(span) ?? span)
-      .replace(/<br ?\/?>/gi, ' / ')
-      .replace(/\\([!-/:-@[-`{-~])/g, '$1');
-  return rows.map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
+  const count = { characters: 0 };
+  return rows.map((row) => `${csvLine(cellsOf(row).map((cell) => cellText(cell, count)))}\r\n`).join('');
 }

@@ -141,6 +141,18 @@ function dataTable(
   }
 }
 
+/** What people see of a cell that is written so; as it is if only Markdown shows it, or `count` says that enough was parsed. */
+export function cellText(source: string, count: ParseCounter): string {
+  if (!/[`$\\<*_~[^]/.test(source) || isParsedEnough(count)) return source;
+  const [only, ...more] = parseMarkdown(source, count).children;
+  try {
+    return only?.type === 'paragraph' && more.length === 0 ? plainTextOf(source, only) : source;
+  } catch (error) {
+    if (error instanceof OnlyMarkdown) return source;
+    throw error;
+  }
+}
+
 /** Something that a cell of a data table cannot show. */
 class OnlyMarkdown extends Error {}
 

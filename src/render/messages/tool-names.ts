@@ -6,11 +6,11 @@ const VERBS = new Map(
   draw=drew render compute calculate analyze analyse summarize summarise describe load save open close find=found fit=fitted align
   predict classify cluster rank score test compare merge join filter sort count convert check validate verify extract parse
   annotate map=mapped retrieve translate generate edit update delete remove add insert install visit view show send=sent ask call
-  inspect simulate dock fold train evaluate estimate normalize normalise cite resolve`
+  inspect lookup=looked_up simulate dock fold train evaluate estimate normalize normalise cite resolve`
     .split(/\s+/)
     .map((entry): [string, string] => {
       const [verb = '', past] = entry.split('=');
-      return [verb, past ?? `${verb.replace(/(?<=[^aeiou])y$/, 'i').replace(/e$/, '')}ed`];
+      return [verb, past?.replace('_', ' ') ?? `${verb.replace(/(?<=[^aeiou])y$/, 'i').replace(/e$/, '')}ed`];
     }),
 );
 /** Names that tools write in their own letters, also as two words. */

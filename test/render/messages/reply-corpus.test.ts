@@ -107,10 +107,7 @@ test('Slack accepts every message of 30 random runs, while they grow and at thei
       for (const phase of [livePhase, endPhase]) {
         const shown = phase === endPhase ? blocks : blocks.slice(0, -1);
         const state = { turnId, phase, blocks: shown, elapsedMs: 65_000, notes, maxMessages: 2 };
-        for (const message of renderReply(
-          { ...state, newBlocks: ['plan', 'data_table'] },
-          splitter,
-        )) {
+        for (const message of renderReply({ ...state, newBlocks: ['plan', 'data_table'] }, splitter)) {
           check(message);
           if (message.simpler === undefined) continue;
           seen[message.simpler.without] += 1;

@@ -54,9 +54,7 @@ export function troubleTests(opened: () => OpenedPage): void {
     await thread.getByText('Figure: gene changes.png, below').waitFor(patience30);
     const figure = thread.getByRole('img', { name: 'Changes of all genes' });
     await figure.waitFor(patience30);
-    await expect
-      .poll(() => figure.evaluate((one) => 'naturalWidth' in one && one.naturalWidth))
-      .toBe(720);
+    await expect.poll(() => figure.evaluate((one) => 'naturalWidth' in one && one.naturalWidth)).toBe(720);
     const shown = await thread.locator('.from-app').first().innerText();
     expect(shown).toContain('Cells were kept at 37 °C and 5 % CO₂ [1]');
     expect(shown).toMatch(/Changes of all genes[\s\S]*Figure 1\./);

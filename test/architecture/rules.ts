@@ -98,6 +98,7 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
   'src/render/record/record-page.ts': ['src/features/task-details/record-request.ts'],
   'src/render/splitting/answer-splitter.ts': [
     'src/render/messages/reply-message.ts',
+    'src/render/messages/split-answer.ts',
     'src/render/messages/review-message.ts',
     'src/relay/replies/reply-messages.ts',
     'src/relay/replies/reply-state.ts',
@@ -110,8 +111,14 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/render/messages/reply-message.ts': ['src/relay/replies/reply-state.ts'],
   'src/render/messages/review-message.ts': ['src/relay/replies/review-posts.ts'],
+  'src/render/messages/split-answer.ts': [
+    'src/render/messages/reply-message.ts',
+    'src/relay/replies/reply-state.ts',
+  ],
+  'src/render/messages/long-tables.ts': ['src/render/messages/split-answer.ts'],
   'src/render/messages/tables.ts': [
     'src/render/messages/reply-message.ts',
+    'src/render/messages/long-tables.ts',
     'src/relay/replies/result-posts.ts',
   ],
   'src/render/messages/id-patterns.ts': [

@@ -29,7 +29,7 @@ const COMMANDS = new Map([
   ...pairs(SYMBOLS),
   ...[...pairs(OPERATORS)].map(([name, character]) => [name, ` ${character} `] as const),
   ...FUNCTIONS.split(' ').map((name) => [name, name] as const),
-  ...[...',;: ', 'quad', 'qquad'].map((name) => [name, ' '] as const),
+  ...[',', ';', ':', ' ', 'quad', 'qquad'].map((name) => [name, ' '] as const),
   ...['!', 'left', 'right', 'displaystyle'].map((name) => [name, ''] as const),
 ]);
 
@@ -90,7 +90,7 @@ function readFormula(source: string): string | undefined {
 /** A text as a subscript (`_`) or a superscript (`^`); its spaces separate nothing. */
 function inScript(text: string, mark: string): string | undefined {
   const script = mark === '^' ? SUPERSCRIPTS : SUBSCRIPTS;
-  const shown = [...text.replace(/\s/g, '')].map((character) => script.get(character));
+  const shown = Array.from(text.replace(/\s/g, ''), (character) => script.get(character));
   return shown.length === 0 || shown.includes(undefined) ? undefined : shown.join('');
 }
 
@@ -99,5 +99,5 @@ function pairs(list: string): Map<string, string> {
 }
 
 function characters(list: string): Map<string, string> {
-  return pairs([...list].join(' '));
+  return pairs(Array.from(list).join(' '));
 }

@@ -20,6 +20,8 @@ const MAX_ROWS = 100;
 const MAX_PREVIEW_LENGTH = 8_000;
 /** Characters from which on a message has no room for more. */
 const FULL_MESSAGE_LENGTH = 8_700;
+/** Characters of one table's cells that are parsed, in one slice of the render queue; further cells are as they were written. */
+const MAX_PARSED = 20_000;
 const BLOCK_START = /^ {0,3}(?:[-+*] |\d{1,9}[.)] |>|#{1,6} |`{3}|~{3})/;
 const HEADING_AT_END = /(?<=^|\n)#{1,6} [^\n]*\n\s*$/;
 
@@ -105,5 +107,6 @@ function cellsOf(row: string): string[] {
 /** The rows of a table as CSV, without the marks of its Markdown. */
 function csvOf(rows: readonly string[]): string {
   const count = { characters: 0 };
-  return rows.map((row) => `${csvLine(cellsOf(row).map((cell) => cellText(cell, count)))}\r\n`).join('');
+  const textOf = (cell: string) => (count.characters > MAX_PARSED ? cell : cellText(cell, count));
+  return rows.map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
 }

@@ -15,7 +15,7 @@ describe('a simple formula', () => {
     ['$x_1y_2$', 'x₁y₂'],
     ['$H_2O$', 'H₂O'],
     ['$\\mathrm{Ca}^{2+}$', 'Ca²⁺'],
-    ['${}^{13}C$', '¹³C'],
+    ['$^{13}C$', '¹³C'],
     ['$V_{max} / K_m$', 'Vₘₐₓ / Kₘ'],
     ['$\\text{IC}_{50} = 5 \\mu M$', 'IC₅₀ = 5 μM'],
     ['$\\log_2\\text{FC} \\geq 1$', 'log₂FC ≥ 1'],

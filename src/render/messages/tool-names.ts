@@ -6,7 +6,7 @@ const VERBS = new Map(
   draw=drew render compute calculate analyze analyse summarize summarise describe load save open close find=found fit=fitted align
   predict classify cluster rank score test compare merge join filter sort count convert check validate verify extract parse
   annotate map=mapped retrieve translate generate edit update delete remove add insert install visit view show send=sent ask call
-  inspect lookup=looked_up simulate dock fold train evaluate estimate normalize normalise cite resolve`
+  inspect look lookup=looked_up simulate dock fold train evaluate estimate normalize normalise cite resolve`
     .split(/\s+/)
     .map((entry): [string, string] => {
       const [verb = '', past] = entry.split('=');

@@ -1,4 +1,4 @@
-import { readPrompt } from '../sandbox/prompt-reader.ts';
+import { messagesIn, readPrompt } from '../sandbox/prompt-reader.ts';
 import type { PointedInput, SaidMessage } from './scripted-thread.ts';
 
 /** What a person said in the thread of `root`, at `ts`. */
@@ -50,9 +50,12 @@ export interface Judgement {
  * if somebody said the same to the agent and to people in one thread.
  */
 export function judge(hour: PlayedHour, threads: ReadonlyMap<string, ThreadRecord>): Judgement {
-  const left = [...threads].flatMap(([root, { received }]) =>
-    received.map(({ prompt, at }) => ({ root, prompt, at, text: readPrompt(prompt, hour.names).text })),
-  );
+  const left = [...threads].flatMap(([root, { received }]) => {
+    const said = new Set(hour.said.flatMap((one) => (one.root === root ? [one.text] : [])));
+    return received.flatMap(({ prompt, at }) =>
+      messagesIn(readPrompt(prompt, hour.names).text, said).map((text) => ({ root, prompt, at, text })),
+    );
+  });
   const take = (root: string, isSame: (text: string) => boolean) => {
     const index = left.findIndex((one) => one.root === root && isSame(one.text));
     return index < 0 ? undefined : left.splice(index, 1)[0];

@@ -52,7 +52,7 @@ async function stoppedInList(stage: Stage, channel: Channel): Promise<void> {
     person: stage.person('edsger'),
     channel,
     command: '/agent',
-    text: 'stop',
+    text: 'status',
   });
   await thread.press(['edsger'], 'stop_listed');
   await thread.answered(asked);

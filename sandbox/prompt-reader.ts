@@ -31,6 +31,16 @@ export function readPrompt(prompt: string, names: readonly string[]): ReadPrompt
   return read;
 }
 
+/** The messages of one person that went as one text, one below the other; the text itself if it is not all of `said`. */
+export function messagesIn(text: string, said: ReadonlySet<string>): string[] {
+  for (let end = text.indexOf('\n\n'); end >= 0 && !said.has(text); end = text.indexOf('\n\n', end + 1)) {
+    const [first, rest] = [text.slice(0, end), text.slice(end + 2)];
+    const others = said.has(first) ? messagesIn(rest, said) : [];
+    if (others.length > 0 && others.every((one) => said.has(one))) return [first, ...others];
+  }
+  return [text];
+}
+
 /** What stands between a quotation and a text. */
 const DIVIDERS = [strings.questionBelow, strings.messageBelow].map((heading) =>
   leadOf((text) => frame.withQuotation('>', text, heading), 'a').slice(1),

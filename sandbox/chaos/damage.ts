@@ -1,3 +1,5 @@
+import { messagesIn } from '../prompt-reader.ts';
+
 /** A file's name and the digest of its bytes. */
 export type FileFingerprint = string;
 
@@ -103,7 +105,8 @@ export type Damage = Record<DamageKind, string[]>;
 /** Compares people's messages with the content of each task and each thread. */
 export function findDamage(observed: Findings): Damage {
   const damage: Damage = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
-  const findings = { ...observed, said: withHeldTexts(observed) };
+  const apart = { ...observed, tasks: observed.tasks.map((task) => withMessagesApart(task, observed.said)) };
+  const findings = { ...apart, said: withHeldTexts(apart) };
   const threadOf = new Map(findings.said.map(({ text, thread }) => [text, thread]));
   const tasksOf = new Map<string, ServiceTask[]>();
   for (const task of findings.tasks) {
@@ -126,6 +129,23 @@ export function findDamage(observed: Findings): Damage {
   compareOrder(findings, damage);
   if (findings.unfinished > 0) damage.stuck.push(`${findings.unfinished} turns or messages are unfinished`);
   return damage;
+}
+
+/** The task with each message by itself, and the files that were shared with it: a person's may have gone as one. */
+function withMessagesApart(task: ServiceTask, said: readonly SaidMessage[]): ServiceTask {
+  const texts = new Set(said.flatMap(({ text, editedText = text }) => [text, editedText]));
+  const messages = task.messages.flatMap(({ text, files }) => {
+    const left = [...files];
+    const parts = messagesIn(text, texts);
+    return parts.map((part, index) => {
+      const shared = said.find((one) => one.text === part || one.editedText === part)?.files ?? [];
+      const isLast = index === parts.length - 1;
+      const own = left.filter((file) => isLast || shared.includes(file));
+      for (const file of own) left.splice(left.indexOf(file), 1);
+      return { text: part, files: own };
+    });
+  });
+  return { ...task, messages };
 }
 
 /** The messages with the text of their edit if a task holds that; it is unique. */

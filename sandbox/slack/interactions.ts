@@ -44,12 +44,14 @@ interface Trigger {
 const RESPONSE_USES = 5;
 const RESPONSE_MS = 30 * 60_000;
 
-/** What the app answers: `in_channel`, `delete_original` and threads are not known here. */
+/** What the app answers: `in_channel` and threads are not known here. */
 const response = z.strictObject({
   text: z.string().optional(),
   blocks: z.unknown().optional(),
   response_type: z.literal('ephemeral').optional(),
   replace_original: z.boolean().optional(),
+  /** Of an ephemeral message alone. */
+  delete_original: z.boolean().optional(),
 });
 
 /** Sends interactions to the app, and manages trigger_ids and response_urls. */
@@ -151,11 +153,21 @@ export class Interactions {
     const parsed = response.safeParse(body);
     if (!parsed.success) throw new SlackRefusal('invalid_payload');
     const said = parsed.data;
+    if (said.delete_original) {
+      this.#deleteOriginal(target);
+      return;
+    }
     const blocks = said.blocks === undefined ? undefined : checkBlocks(said.blocks, 'message');
     if (said.text === undefined && blocks === undefined) throw new SlackRefusal('no_text');
     const content = { text: said.text ?? '', blocks };
     if (said.replace_original) this.#replaceOriginal(target, content);
     else this.#deps.messages.postEphemeral(target.channel, { user: target.user, ...content });
+  }
+
+  #deleteOriginal({ channel, ephemeral }: ResponseTarget): void {
+    if (ephemeral === undefined) throw new SlackRefusal('invalid_payload');
+    channel.ephemerals = channel.ephemerals.filter((one) => one !== ephemeral);
+    this.#deps.world.changedFor(ephemeral.user);
   }
 
   #replaceOriginal(

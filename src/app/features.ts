@@ -129,7 +129,7 @@ export function connectFeatures(
   const context = { app, deps, log: deps.log };
   registerButtons(context, buttons);
   registerForms(context, { ...submissions.forms, ...settings.forms, ...account.forms, ...feedback.forms });
-  registerSlashCommand(context, agentWordHandlers(deps, form, settings), submissions.ask);
+  registerSlashCommand(context, agentWordHandlers(deps, form, settings, stopControl), submissions.ask);
   registerShortcuts(context, form);
   registerHomeOpened(context, features);
 }

@@ -5,8 +5,8 @@ import type { RelayLimits } from '../limits.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';
-import { offerSendNow, sendNow } from '../relay/controls/messages-during-a-run.ts';
 import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paused-messages.ts';
+import { offerSendNow, sendInstead, sendNow } from '../relay/controls/send-now.ts';
 import { StopTriggers } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';
 import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-replies.ts';
@@ -14,7 +14,7 @@ import { markQueued, waitingReactionJobs } from '../relay/controls/waiting-react
 import { ResultLinks } from '../relay/replies/lasting-links.ts';
 import { postLaterResults } from '../relay/replies/result-posts.ts';
 import { postReviews } from '../relay/replies/review-posts.ts';
-import type { ChannelActor, MessagePress, TurnPress } from '../relay/runtime/control-request.ts';
+import type { ChannelActor, MessagePress } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
 import { JobRunner } from '../relay/runtime/job-runner.ts';
@@ -94,6 +94,7 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
   const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
   const stopTriggers = new StopTriggers(controlDeps, stopControl);
   const passOn = runner.passOn.bind(runner);
+  const pausedButtons = pausedMessageButtons(controlDeps);
   return {
     stopControl,
     stopTriggers,
@@ -103,10 +104,12 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
     },
     buttons: {
       ...messageButtons(controlDeps),
-      ...pausedMessageButtons(controlDeps),
+      ...pausedButtons,
       ...unsentReplyButtons(controlDeps),
-      correct: (press: TurnPress) => correct(controlDeps, press),
+      correct: (press: MessagePress) => correct(controlDeps, press),
       send_now: (press: MessagePress) => sendNow(controlDeps, passOn, press),
+      send_instead: (press: MessagePress) =>
+        sendInstead(controlDeps, { stopControl, sendPaused: pausedButtons.send_paused }, press),
     },
     /** What follows from what became of an event. */
     afterEvent: (outcome: InboxOutcome, message: ChannelActor & MessageKey): Promise<void>[] => [
@@ -142,6 +145,7 @@ export function relaySettings(
     },
     stableLink: links === undefined ? undefined : (result) => links.create(result),
     streamsDirectMessages: config.DM_STREAMS,
+    stopWords: config.STOP_WORDS,
     feedbackChannel: config.FEEDBACK_CHANNEL,
     taskControl: config.TASK_CONTROL,
     answers: {

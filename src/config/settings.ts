@@ -23,6 +23,11 @@ function setting<Schema extends z.ZodType>(schema: Schema, note: SettingNote): S
 /** Words separated by commas. */
 const words = (text: string) => text.split(/[,\s]+/).filter((word) => word !== '');
 const stringList = z.string().default('').transform(words);
+/** Words or several of them, separated by commas alone. */
+const phraseList = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((one) => (/\S/.test(one) ? [one.trim()] : [])));
 
 /** A name or an address as it stands in a URL, without what else does. */
 const HOST_ONLY = /^(?![^:]*:\d*$)[^\s/[\]@]+$/;
@@ -207,6 +212,9 @@ export const settingsSchema = z.object({
   }),
   TASK_CONTROL: setting(z.enum(['starter', 'channel', 'admins']).default('channel'), {
     what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",
+  }),
+  STOP_WORDS: setting(phraseList, {
+    what: 'Words that stop the agent as a whole message, beside stop and its like in English: in other languages, separated by commas, such as stopp,halt bitte.',
   }),
   ANSWERS_IN: setting(channelList, {
     what: 'The only channels in which the app answers, in all workspaces: their IDs (C…), separated by commas, or none for no channel. Wherever it is invited if not set. Admins can narrow this in App Home, never widen it. It does not concern direct and group messages.',

@@ -1,5 +1,6 @@
 import { refusalTold } from '../relay/access/refusals.ts';
 import { lackingRight, readIfAllowed } from '../relay/access/rights.ts';
+import type { StopControl } from '../relay/controls/stop-control.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inviteMe, refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
@@ -71,7 +72,27 @@ function runningTaskBlock(row: RunningTask): SlackBlock {
   return { ...section, accessory: buttonElement('stop_listed', row.turn_id) };
 }
 
-/** What `/agent status` and `/agent stop` answer: what works for the asker, in a channel and elsewhere. Throws a StoreError. */
+/**
+ * What `/agent stop` answers: the list of what the agent works on for the asker. If that is one thing alone, in this
+ * channel, it is stopped before. Throws a StoreError.
+ */
+export async function stopOnlyRun(
+  deps: RelayDeps,
+  stopControl: Pick<StopControl, 'requestStop'>,
+  command: ChannelActor,
+): Promise<RenderedMessage> {
+  const { workspace, channel, person } = command;
+  const running = await deps.store.turnUsage.runningOf(command, MAX_RUNNING_ROWS);
+  const [only, ...others] = running.filter((turn) => turn.is_running && turn.asked_by === person);
+  if (only?.channel === channel && others.length === 0) {
+    const ts = (Date.now() / 1_000).toFixed(6);
+    const outcome = await stopControl.requestStop({ workspace, channel, turnId: only.turn_id, person, ts });
+    if (outcome === 'stopping') return { text: strings.controlFailed.stopping, blocks: [] };
+  }
+  return listRunningTasks(deps, command);
+}
+
+/** What `/agent status` answers: what works for the asker, in a channel and elsewhere. Throws a StoreError. */
 export async function listRunningTasks(deps: RelayDeps, command: ChannelActor): Promise<RenderedMessage> {
   const { workspace, channel, person } = command;
   const { turnUsage } = deps.store;

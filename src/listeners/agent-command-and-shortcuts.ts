@@ -4,7 +4,8 @@ import type { ModalOutcome } from '../features/modals.ts';
 import type { SettingsModal } from '../features/settings/settings-modal.ts';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
 import type { StartSubmissions } from '../features/start/start-form-submission.ts';
-import { listChannelTasks, listRunningTasks } from '../features/task-lists.ts';
+import { listChannelTasks, listRunningTasks, stopOnlyRun } from '../features/task-lists.ts';
+import type { StopControl } from '../relay/controls/stop-control.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
@@ -42,11 +43,12 @@ export function agentWordHandlers(
   deps: RelayDeps,
   startForm: Pick<StartForm, 'openNew'>,
   settings: Pick<SettingsModal, 'open'>,
+  stopControl: Pick<StopControl, 'requestStop'>,
 ): AgentWordHandlers {
   return {
     new: ({ channel, words, ...request }) => startForm.openNew(request, channel, words),
     status: (command) => listRunningTasks(deps, command),
-    stop: (command) => listRunningTasks(deps, command),
+    stop: (command) => stopOnlyRun(deps, stopControl, command),
     tasks: (command) => listChannelTasks(deps, command),
     settings: settings.open,
   };

@@ -262,6 +262,7 @@ export function parsePress(body: unknown): ButtonPress | undefined {
     channel: channel?.id,
     threadTs: container?.thread_ts ?? ownTs,
     messageTs: container?.message_ts,
+    isPrivate: container?.is_ephemeral === true,
     message: data.message,
     triggerId: data.trigger_id,
     ts: action.action_ts,

@@ -72,11 +72,18 @@ function buttonListener(
     const handled = handle(about === 'message' ? { ...press, messageTs: press.value } : press);
     const answered = handled
       .then(async (result) => {
-        const { replacement, ...answer } =
-          typeof result === 'object' ? result : { outcome: result ?? 'done' };
-        if (replacement !== undefined) await replaceOriginal(respond, replacement, actionLog);
+        const answer: PressAnswer = typeof result === 'object' ? result : { outcome: result ?? 'done' };
+        const { outcome, replacement, later } = answer;
         const told = outcomeText(answer);
-        if (location !== undefined && told !== undefined) await sendEphemeral(deps, location, told);
+        // The buttons of a note that one person sees go with their use, and the note says what happened.
+        const isUsedNote = press.isPrivate && outcome !== 'refused' && outcome !== 'late';
+        const note = told === undefined ? undefined : { text: told, blocks: [] };
+        if (replacement !== undefined || isUsedNote)
+          await replaceOriginal(respond, replacement ?? note, actionLog);
+        else if (location !== undefined && told !== undefined) await sendEphemeral(deps, location, told);
+        const end = isUsedNote ? await later?.() : undefined;
+        if (end !== undefined && end !== told)
+          await replaceOriginal(respond, { text: end, blocks: [] }, actionLog);
       })
       .catch(async (error: unknown) => {
         const text = failureText(error);
@@ -108,10 +115,15 @@ function outcomeText({ outcome, told }: PressAnswer): string | undefined {
   return told ?? (outcome === 'done' ? undefined : strings.controlFailed[outcome]);
 }
 
-/** Replaces the message that has the button; it stays as it is if Slack does not take that. */
-async function replaceOriginal(respond: RespondFn, message: RenderedMessage, log: Logger): Promise<void> {
-  const { text, blocks } = message.blocks.length === 0 ? plainMessage(message.text) : message;
-  await respond({ replace_original: true, text, blocks }).catch((error: unknown) =>
+/** Replaces the message that has the button, or deletes it; it stays as it is if Slack does not take that. */
+async function replaceOriginal(
+  respond: RespondFn,
+  message: RenderedMessage | undefined,
+  log: Logger,
+): Promise<void> {
+  const shown = message?.blocks.length === 0 ? plainMessage(message.text) : message;
+  const change = shown === undefined ? { delete_original: true } : { replace_original: true, ...shown };
+  await respond(change).catch((error: unknown) =>
     log.warn({ err: error }, 'could not replace a message with a button'),
   );
 }

@@ -97,6 +97,11 @@ export function ofMessage({ workspace, channel, ts }: MessageKey) {
   return sql<boolean>`(workspace, channel, ts) = (${workspace}, ${channel}, ${ts})`;
 }
 
+/** A message with those that its turn sends, too. For the table of messages. */
+export function sentAs({ workspace, channel, ts }: MessageKey) {
+  return sql<boolean>`(workspace, channel) = (${workspace}, ${channel}) and (ts = ${ts} or sent_with_ts = ${ts})`;
+}
+
 /** The turn itself, for the table of turns. */
 export function isTurn({ workspace, id }: TurnId) {
   return sql<boolean>`(workspace, id) = (${workspace}, ${id})`;

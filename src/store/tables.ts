@@ -124,6 +124,7 @@ export interface Tables {
     revises_turn_id: string | null;
     is_urgent: Defaulted<boolean>;
     quoted_with_ts: SlackTs | null;
+    sent_with_ts: SlackTs | null;
     received_at: Defaulted<Timestamp>;
   };
   orphan_replies: {
@@ -295,6 +296,7 @@ export interface Tables {
     stop_requested_by: string | null;
     stop_requested_at: Timestamp | null;
     stop_requested_ts: SlackTs | null;
+    stop_sends_waiting: Defaulted<boolean>;
     stop_sent_at: Timestamp | null;
     force_stop_requested_at: Timestamp | null;
     force_stop_sent_at: Timestamp | null;

@@ -74,15 +74,14 @@ const otherTexts = {
     'endMention',
     'stopTriggerReplies.withdrawn',
     'passingOn',
+    'sendingInstead',
     'sendNowTooLate',
     'sendingReply',
-    'correctionStates',
     'listening',
     'listeningEnded',
     'pausedSent',
     'pausedDiscarded',
     'passingFiles',
-    'sentWithoutFiles',
     'filesReceived',
     'fileStates',
     'command.asked',
@@ -155,7 +154,7 @@ const otherTexts = {
     'projectOfChannel',
   ],
   'parts of a sentence': ['newTaskInDm.there', 'quotaReached.when'],
-  'frames around a reason': ['fileMissing', 'limitSentence'],
+  'frames around a reason': ['fileMissing'],
 };
 
 const isBelow = (path: string, name: string) => path === name || path.startsWith(`${name}.`);

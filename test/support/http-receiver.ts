@@ -60,7 +60,7 @@ export async function openHttpReceiver(
   const admissions: InboxOutcome[] = [];
   const controls: HttpReceiverFixture['controls'] = [];
   const inbox = new Inbox({
-    settings: { listenMode: 'conversation', answers: EVERYWHERE },
+    settings: { listenMode: 'conversation', answers: EVERYWHERE, stopWords: [] },
     workspace: () => undefined,
     rowsKeptDays: 90,
     store,
@@ -80,7 +80,6 @@ export async function openHttpReceiver(
     retry: heard('retry'),
     go_ahead: heard('go ahead'),
     stop_here: heard('stop here'),
-    correct: heard('correct'),
     send_paused: heard('send paused'),
     discard_paused: heard('discard paused'),
   };

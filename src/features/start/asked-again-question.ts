@@ -3,6 +3,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { messageContent } from '../../relay/runtime/incoming-message.ts';
 import type { SlackFile } from '../../slack/downloadable-files.ts';
 import { undefinedIfGone } from '../../slack/errors.ts';
+import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, MessageContent, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -27,13 +28,19 @@ export async function readQuestion(
 ): Promise<WrittenQuestion | undefined> {
   const { turn, message, fileIds, askers } = await writtenTurn(store, asked);
   const { channel, thread_ts: threadTs } = turn;
-  const ts = message?.said_ts ?? turn.message_ts;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-  const read = await workspace.readBack.message({ channel, threadTs, ts, signal }).catch(undefinedIfGone);
-  if (read === undefined || read.subtype === 'tombstone') return undefined;
+  const messages: ThreadMessage[] = [];
+  for (const { said_ts, ts: own } of await store.messages.ofTurn(turn)) {
+    const ts = said_ts ?? own;
+    const found = await workspace.readBack.message({ channel, threadTs, ts, signal }).catch(undefinedIfGone);
+    if (found !== undefined && found.subtype !== 'tombstone') messages.push(found);
+  }
+  const [read] = messages;
+  if (read === undefined) return undefined;
   const isPost = read.user === workspace.bot.userId;
   // A post of ours may repeat the words of somebody who was forgotten. Its files may have been deleted since.
-  const content = isPost ? message?.content && { ...message.content, files: [] } : messageContent(read);
+  const posted = () => message?.content && { ...message.content, files: [] };
+  const content = isPost ? posted() : messageContent(asOne(read, messages));
   if (content == null || !message?.user_id) return undefined;
   // Files of a form, and those that were shared before the question, are not part of its message.
   const shared = new Set(sharedFiles(content).map(({ id }) => id));
@@ -44,6 +51,18 @@ export async function readQuestion(
   const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');
   const files = [...own, ...(await Promise.all(looked)).filter(isThere)];
   return { turn, content: { ...content, files } };
+}
+
+/** The messages of one person that went as one, in one. */
+function asOne(first: ThreadMessage, all: readonly ThreadMessage[]): ThreadMessage {
+  if (all.length === 1) return first;
+  return {
+    ...first,
+    text: all.map(({ text }) => text).join('\n\n'),
+    blocks: all.flatMap(({ blocks = [] }) => blocks),
+    attachments: all.flatMap(({ attachments = [] }) => attachments),
+    files: all.flatMap(({ files = [] }) => files),
+  };
 }
 
 /** The last turn with words of its own, behind those of buttons, and its message; the files and askers of all of them. */

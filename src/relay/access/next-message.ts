@@ -6,7 +6,7 @@ import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
+import { messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { withPatience } from '../runtime/retry-and-giving-up.ts';
 import { type AccessDenial, accessDenialUnder } from './access-policy.ts';
@@ -27,7 +27,7 @@ interface NextMessageOptions {
 }
 
 /**
- * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses
+ * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the agent; refuses
  * the ones before it whose writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits
  * while messages are held after a gap in receiving (with `before` or `failFast`, there is none then), and while Slack does
  * not answer, or throws then with `failFast`. Throws an Interruption, or the lease's reason.
@@ -59,8 +59,8 @@ async function refuseUntilAllowed(
   const { deps, workspace, lease } = work;
   const patiently: typeof withPatience = failFast ? (_work, step) => step() : withPatience;
   for (;;) {
-    const message = await deps.store.messages.nextWaiting(thread);
-    if (message === undefined || (before !== undefined && !isEarlierTs(message.ts, before))) return undefined;
+    const message = await deps.store.messages.nextWaiting(thread, before);
+    if (message === undefined) return undefined;
     if (message.is_held) {
       if (before !== undefined || failFast) return undefined;
       tellRefused(deps, refused.splice(0));

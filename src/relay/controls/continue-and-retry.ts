@@ -12,7 +12,10 @@ import { refreshPausedNotice } from './paused-messages.ts';
 import { buttonUse, showButtonUse } from './used-buttons.ts';
 
 /** The message that a button sends to the agent. */
-type FollowUpMessage = Pick<NewMessage, 'content' | 'said_ts' | 'resends_turn_id' | 'revises_turn_id'> &
+type FollowUpMessage = Pick<
+  NewMessage,
+  'content' | 'said_ts' | 'resends_turn_id' | 'revises_turn_id' | 'is_urgent'
+> &
   Partial<Pick<NewMessage, 'edited_ts'>>;
 
 /** Why a button no longer sends anything: the sentence that takes its place. */
@@ -95,7 +98,7 @@ export async function addPressedMessage(
   deps: Pick<RelayDeps, 'enqueue'>,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
   { workspace, channel, thread_ts }: Turn,
-  { ts, person: user_id }: TurnPress,
+  { ts, person: user_id }: Pick<TurnPress, 'ts' | 'person'>,
   message: FollowUpMessage,
 ): Promise<void> {
   const row = { said_ts: null, edited_ts: null, ...message, user_id, thread_ts, state: 'waiting' } as const;

@@ -1,14 +1,18 @@
+import type { Transaction } from 'kysely';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey, Turn } from '../../store/schema.ts';
+import type { MessageKey, Tables } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
-import type { ChannelActor, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
+import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 import { addPressedMessage } from './continue-and-retry.ts';
-import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
+import { refreshPausedNotice } from './paused-messages.ts';
+import { answerAbout, outcomeOf } from './sent-notes.ts';
+import type { StopControl } from './stop-control.ts';
 
 /**
  * Tells who has edited or deleted a message that the agent already has, in an ephemeral note whose button sends the
@@ -24,43 +28,53 @@ export async function tellOfLateEdit(
   if (turn === undefined) return;
   const isAnswered = turn.settled_at !== null;
   if (outcome.change === 'deletion' && isAnswered) return;
-  const edited = isAnswered ? strings.editedAfterAnswer : strings.editedAfterSending;
+  const edited = isAnswered
+    ? noteWithButtons(strings.editedAfterAnswer, ['correct'], message.ts)
+    : noteWithButtons(strings.editedAfterSending, ['send_instead', 'correct'], message.ts);
   const note =
-    outcome.change === 'edit'
-      ? noteWithButtons(edited, ['correct'], turn.id)
-      : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);
+    outcome.change === 'edit' ? edited : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);
   await sendEphemeral(deps, { ...message, threadTs: turn.thread_ts }, note);
 }
 
-/** Sends the new text of a message that was edited after it was sent; each edit once. */
-export async function correct(deps: RelayDeps, press: TurnPress): Promise<ControlOutcome | PressAnswer> {
-  const turn = await permittedTurn(deps, press, 'correct');
+/**
+ * Sends the new text of a message that was edited after it was sent; each edit once. With `requestStop`, it goes next, in
+ * place of the answer to the old text.
+ */
+export async function correct(
+  deps: RelayDeps,
+  press: MessagePress,
+  requestStop?: StopControl['requestStop'],
+): Promise<ControlOutcome | PressAnswer> {
+  const { workspace, channel, messageTs } = press;
+  const key = { workspace, channel, ts: messageTs };
+  const turnId = (await deps.store.turns.ofMessage(key))?.id ?? '';
+  const control = requestStop === undefined ? 'correct' : 'send_instead';
+  const turn = turnId === '' ? 'unknown' : await permittedTurn(deps, { ...press, turnId }, control);
   if (typeof turn === 'string') return turn;
   const isBusy = (await deps.store.turns.open(turn)) !== undefined;
-  const outcome = await deps.store.transaction(async (store, trx) => {
-    const edit = await store.earlyEdits.claim(messageKeyOf(turn), press.ts);
-    if (edit?.content == null) return 'over';
+  const send = async (store: Store, trx: Transaction<Tables>) => {
+    const edit = await store.earlyEdits.claim(key, press.ts);
+    if (edit?.content == null) return false;
     // Saved under the person who edited the message, so that erasing that person erases it too.
     const content = { ...edit.content, isCorrection: true } as const;
     const said_ts = (await store.messages.get(messageKeyOf(turn)))?.said_ts ?? null;
-    const message = { content, edited_ts: edit.edited_ts, said_ts, revises_turn_id: turn.id };
+    const isUrgent = requestStop !== undefined;
+    const message = {
+      ...{ content, edited_ts: edit.edited_ts, said_ts },
+      ...{ revises_turn_id: turn.id, is_urgent: isUrgent },
+    };
     await addPressedMessage(deps, { store, trx }, turn, press, message);
-    return 'done';
-  });
-  const told = await correctionState(deps, turn, outcome === 'done' && !isBusy);
-  if (outcome === 'done') refreshPausedNotice(deps, { ...turn, ts: press.ts });
-  return { outcome, ...(told !== undefined && { told }) };
-}
-
-/** What became of the correction of a turn's message; `isNext`: this press sent it, and nothing was before it. */
-async function correctionState(deps: RelayDeps, turn: Turn, isNext: boolean): Promise<string | undefined> {
-  const { earlyEdits, messages } = deps.store;
-  const paused = await noteIfPaused(deps, turn);
-  if (isNext && paused === undefined) return strings.correctionStates.next;
-  const key = messageKeyOf(turn);
-  const ts = (await earlyEdits.get(key))?.sent_as_ts ?? null;
-  const correction = ts === null ? undefined : await messages.get({ ...key, ts });
-  if (correction?.state === 'sending' || correction?.state === 'sent') return strings.correctionStates.sent;
-  if (correction?.state !== 'waiting') return undefined;
-  return paused ?? strings.correctionStates.waiting;
+    return true;
+  };
+  const stop = { ...press, turnId, turn, control, instead: send };
+  const stopped = turn.settled_at === null ? await requestStop?.(stop) : undefined;
+  if (stopped === 'refused') return stopped;
+  // The answer may have ended meanwhile.
+  const isSent = stopped === 'done' || stopped === 'stopping' || (await deps.store.transaction(send));
+  if (isSent) refreshPausedNotice(deps, { ...turn, ts: press.ts });
+  const sentAs = isSent ? press.ts : (await deps.store.earlyEdits.get(key))?.sent_as_ts;
+  const sent = { ...key, ts: sentAs ?? press.ts };
+  if (requestStop !== undefined) return answerAbout(deps, sent, isSent ? strings.sendingInstead : undefined);
+  const told = isSent && !isBusy ? strings.passingOn(1) : await outcomeOf(deps, sent);
+  return { outcome: isSent ? 'done' : 'over', told };
 }

@@ -1,28 +1,23 @@
 import { v7 as nextTurnId } from 'uuid';
 import { isBusy } from '../../agent/errors.ts';
-import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import { fileNoteLines } from '../../render/messages/file-lines.ts';
-import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, MessageKey, ThreadKey, Turn, TurnLocation } from '../../store/schema.ts';
+import type { FileNote, MessageKey, Turn, TurnLocation } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
-import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { notifyWriter } from '../access/refusals.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { messageUpdate } from '../reading/message-versions.ts';
-import { seeksOwnReply } from '../replies/reply-reader.ts';
-import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
-import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { trySendEphemeral } from '../runtime/private-notices.ts';
+import { TAKEN_EMOJI } from '../runtime/incoming-message.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { emptyMessageOf, Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isSendInDoubt } from '../sending/delivery.ts';
 import { isEmptyMessage } from '../sending/empty-message.ts';
 import { Sender, type SenderOptions } from '../sending/sender.ts';
-import { noteIfPaused } from './paused-messages.ts';
 
 /** The pause of messages that their writers asked to send now. */
 export const ASKED_FOR = 'asked for';
@@ -49,7 +44,6 @@ export class MidRunForwarding {
   #isSeeking = false;
   /** Aborted once the run was stopped or has ended: an unsent message waits again. */
   readonly #over = new AbortController();
-  #hasEnded = false;
   /** How many messages the run was given. */
   forwardedCount = 0;
 
@@ -76,7 +70,7 @@ export class MidRunForwarding {
           { err: error, turn: this.#turn.id },
           'forwarding a message to the silent run failed; it gets its own turn next',
         );
-        return this.#tellAskers().catch(() => undefined);
+        return this.#endUrgency().catch(() => undefined);
       })
       .finally(() => {
         this.#forwarding = undefined;
@@ -86,7 +80,6 @@ export class MidRunForwarding {
 
   /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */
   async stop(): Promise<void> {
-    this.#hasEnded = true;
     this.#cancel();
     await this.#forwarding;
   }
@@ -105,8 +98,9 @@ export class MidRunForwarding {
     const { store, log } = this.#work.deps;
     try {
       const sent = await new Sender(this.#work, turn, this.#senderOptions(turn)).send();
-      this.forwardedCount += 1;
       log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
+      this.forwardedCount += 1;
+      this.#markTaken(sent.turn);
       const writer = await this.#work.workspace.people.personName(turn.asked_by);
       this.#options.onForwarded(writer, sent.turn.file_notes ?? []);
     } catch (error) {
@@ -135,21 +129,32 @@ export class MidRunForwarding {
   }
 
   /** Tells the writer of a message why nothing of it can be sent; edited meanwhile, it waits again. */
-  async #refuse(turn: Turn, messageAsRead: Message, { outcome, sentence }: TurnEnded): Promise<void> {
+  async #refuse(turn: Turn, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
     const read = await closeIfUnchanged(deps, turn, messageAsRead);
     if (read === 'changed') return void (await requeueMessage(deps, turn));
     const notes = (await deps.store.turns.get(turn.workspace, turn.id))?.file_notes ?? [];
-    const lines = fileNoteLines(notes, deps.settings.fileLimits, { sent: false });
+    const lines = fileNoteLines(notes, deps.settings.fileLimits);
     if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
     await deps.store.turns.finish(turn, read === 'closed' ? outcome : read);
   }
 
   async #requeueMessage(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
-    if (!isWaiting || this.#hasEnded) return;
+    if (!isWaiting || this.#over.signal.aborted) return;
     this.#options.onRequeued();
-    await this.#tellAskers();
+    await this.#endUrgency();
+  }
+
+  /** The mark below each message that the run got: its reply goes on above. */
+  #markTaken(turn: Turn): void {
+    const { deps, workspace } = this.#work;
+    const { channel } = turn;
+    const mark = async () => {
+      for (const { ts } of await deps.store.messages.ofTurn(turn))
+        await workspace.posting.addReaction({ channel, ts, name: TAKEN_EMOJI });
+    };
+    inBackground(mark(), deps.log, 'could not mark a message that a run got');
   }
 
   /** People may ask again, after each attempt that they asked for. */
@@ -157,13 +162,11 @@ export class MidRunForwarding {
     if (pause !== ASKED_FOR) this.#exhaustedPauses.add(pause);
   }
 
-  /** Tells those who asked to send their messages now that these wait; no attempt follows unless they ask again. */
-  async #tellAskers(): Promise<void> {
-    const { deps } = this.#work;
-    const { workspace, channel, thread_ts: threadTs } = this.#turn;
-    const askers = (await deps.store.messages.endUrgency(this.#turn)).map(({ user_id }) => user_id);
-    for (const person of new Set(askers))
-      trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.notPassedOn);
+  /** What people asked to send now waits, as their notes say: no attempt follows unless they ask again. */
+  async #endUrgency(): Promise<void> {
+    // After a stop, it goes next.
+    if (this.#over.signal.aborted) return;
+    await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
 
   /** The turn that an earlier process began to forward, or a new one for the thread's next message. */
@@ -200,47 +203,6 @@ function rethrowAsNotAccepting(error: unknown): never {
   throw isNotAccepting ? new Interruption('not_accepting', { cause: error }) : error;
 }
 
-/** Offers a thread's next message to its run, if this process has it; false if it was not offered. */
-type PassOn = (thread: ThreadKey, isAsked: boolean) => boolean;
-
-/** Passes a message on if the run pauses; else offers the button to its writer, once for all that they write meanwhile. */
-export async function offerSendNow(
-  deps: RelayDeps,
-  passOn: PassOn,
-  outcome: InboxOutcome,
-  { ts, ...writer }: ChannelActor & MessageKey,
-): Promise<void> {
-  if (outcome.kind !== 'admitted' || !outcome.isQueued || outcome.isPaused) return;
-  if (passOn(outcome.thread, false)) return;
-  const { messages, turns } = deps.store;
-  if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
-  const open = await turns.open(outcome.thread);
-  // Its reply is over; this message goes next, within seconds.
-  if (open !== undefined && (open.settled_at !== null || seeksOwnReply(open))) return;
-  const note = noteWithButtons(strings.messageQueued, ['send_now'], ts);
-  trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
-}
-
-/** Handles the button: the run gets the message, and what its writer wrote after it, as soon as it takes one, in any process. */
-export async function sendNow(
-  deps: RelayDeps,
-  passOn: PassOn,
-  { workspace, channel, person, messageTs: ts }: MessagePress,
-): Promise<ControlOutcome | PressAnswer> {
-  const { messages } = deps.store;
-  const message = await messages.get({ workspace, channel, ts });
-  if (message === undefined) return 'unknown';
-  const use = useOnTurn({ ...message, asked_by: message.user_id }, person, 'send_now');
-  if (!(await mayUseControl(deps, use))) return 'refused';
-  const paused = await noteIfPaused(deps, message);
-  if (message.state === 'waiting' && paused !== undefined) return { outcome: 'done', told: paused };
-  const count = paused === undefined ? await messages.makeUrgent(message) : 0;
-  const told = count === 0 ? strings.sendNowTooLate(message.state) : strings.passingOn(count);
-  if (count === 0 && message.state !== 'withdrawn') return { outcome: 'over', told };
-  if (count > 0) passOn(message, true);
-  return { outcome: 'done', replacement: { text: told, blocks: [] } };
-}
-
 type StoreDeps = Pick<RelayDeps, 'store'>;
 
 /** Closes a turn's message: it is not sent. Since `turn` was read, the turn may have been reassigned to another message. */
@@ -253,14 +215,21 @@ export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<vo
 export async function closeIfUnchanged(
   { store }: StoreDeps,
   turn: Turn,
-  messageAsRead: Message,
+  { parts }: WholeMessage,
 ): Promise<'closed' | 'changed' | 'withdrawn'> {
   return store.transaction(async ({ threads, messages }) => {
     await threads.lock(turn);
-    const now = await messages.get(messageAsRead);
-    if (now === undefined || now.state === 'withdrawn') return 'withdrawn';
-    if (now.version !== messageAsRead.version) return 'changed';
-    await messages.leaveUnsent(messageAsRead, 'closed');
+    const [head, ...others] = parts;
+    for (const part of parts) {
+      const now = await messages.get(part);
+      if (part === head && (now === undefined || now.state === 'withdrawn')) return 'withdrawn';
+      if (now?.state !== part.state || now.version !== part.version) return 'changed';
+    }
+    await messages.join(
+      head,
+      others.map(({ ts }) => ts),
+    );
+    await messages.leaveUnsent(head, 'closed');
     return 'closed';
   });
 }
@@ -277,9 +246,10 @@ export async function requeueMessage(
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
     const { workspace, forwarded_by_turn_id } = now;
-    const isWaiting =
-      (await messages.leaveUnsent(messageKeyOf(now), 'waiting')) &&
-      !(await applyPendingEdit({ messages, earlyEdits }, now));
+    const parts = now.prompt === null ? [messageKeyOf(now)] : await messages.ofTurn(now);
+    let isWaiting = false;
+    if (await messages.leaveUnsent(messageKeyOf(now), 'waiting'))
+      for (const key of parts) if (!(await applyPendingEdit({ messages, earlyEdits }, key))) isWaiting = true;
     await turns.delete(turn);
     // The message was being forwarded when the run was stopped, and is now paused like the others.
     const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
@@ -292,9 +262,8 @@ export async function requeueMessage(
 /** Applies what people changed about a message while it was being sent. True if they deleted it. */
 async function applyPendingEdit(
   { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
-  turn: Turn,
+  key: MessageKey,
 ): Promise<boolean> {
-  const key = messageKeyOf(turn);
   const change = await earlyEdits.claim(key, key.ts);
   if (change?.is_deletion === true) return messages.withdraw(key);
   const message = change?.content == null ? undefined : await messages.get(key);

@@ -1,8 +1,10 @@
+import type { Transaction } from 'kysely';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, isBusy } from '../../agent/errors.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Turn } from '../../store/schema.ts';
+import type { Tables, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { BACKGROUND_PART } from '../../store/threads/posts.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
@@ -28,6 +30,8 @@ export interface StopRequest extends ControlRequest {
   turn?: Turn;
   /** The control's name in the audit trail. */
   control?: string;
+  /** Has something sent instead, so that nothing is paused; false if there is nothing: then nothing is stopped either. */
+  instead?: (store: Store, trx: Transaction<Tables>) => Promise<boolean>;
 }
 
 /** Stops turns: records the request, pauses what waits, then tells the service. Any process retries what did not arrive there. */
@@ -75,7 +79,9 @@ export class StopControl {
     if (isBackground && ((await store.posts.ofTurn(known)).get(BACKGROUND_PART)?.state ?? 'gone') === 'gone')
       return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
-    const recorded = await this.#recordRequest(known, request, isBackground);
+    const recorded = await this.#recordRequest(known, request, isBackground).catch((error: unknown) => {
+      if (!(error instanceof NothingInstead)) throw error;
+    });
     if (recorded === undefined) return 'over';
     const { kind, turn } = recorded;
     if (kind === 'waits') return 'stopping';
@@ -94,15 +100,16 @@ export class StopControl {
       : running;
   }
 
-  async #recordRequest(known: Turn, { person, ts }: StopRequest, isBackground: boolean) {
+  async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
-    return this.#deps.store.transaction(async (store) => {
+    return this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(known);
       const recorded = await store.stopRequests.record(
         { workspace, turn_id: id, user_id: person, ts },
         FORCE_STOP_AFTER_SECONDS,
-        isBackground,
+        { isBackground, sendsWaiting: instead !== undefined },
       );
+      if (recorded !== undefined && (await instead?.(store, trx)) === false) throw new NothingInstead();
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
       await store.jobs.wake({ workspace, kind, channel, thread_ts });
       if (!isBackground && recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
@@ -131,6 +138,9 @@ export class StopControl {
     this.#pendingCalls.set(turn.id, call);
   }
 }
+
+/** Takes a stop back with its transaction: what was to be sent instead is sent already, or gone. */
+class NothingInstead extends Error {}
 
 /** Whether the turn needs a forced stop that the service has not received. */
 function isForced(turn: Turn): boolean {

@@ -63,7 +63,7 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
   const why = await denialOf(deps, press, 'acting');
-  if (why === 'unknown') return { outcome: why, told: await refusalTold(deps, press, { why }, 'form') };
+  if (why === 'unknown') return { outcome: 'late', told: await refusalTold(deps, press, { why }, 'form') };
   if (why !== undefined) {
     await recordRefusal(deps, { ...thread, person: press.person }, { control: 'send_reply', why });
     return { outcome: 'refused', replacement: { text: await refusalTold(deps, press, { why }), blocks: [] } };

@@ -18,7 +18,7 @@ import {
   NOT_ANSWERED,
   setAside,
 } from './edits-and-deletions.ts';
-import { acceptStopWord, isStopWord } from './stop-word.ts';
+import { acceptStop, stopIn } from './stop-word.ts';
 
 /** How soon the other copy of a mention follows the first one (ms). */
 const ADMITTED_MS = 10_000;
@@ -26,7 +26,7 @@ const ADMITTED_MS = 10_000;
 const MENTIONED_BEFORE_MS = 10 * 60_000;
 
 export interface InboxDeps extends PlaceDeps {
-  settings: Pick<RelaySettings, 'listenMode' | 'answers'>;
+  settings: Pick<RelaySettings, 'listenMode' | 'answers' | 'stopWords'>;
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
   /** How many days the rows of messages are kept: an older message without one may have had its turn. */
@@ -131,15 +131,20 @@ export class Inbox {
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
       const { isAddressed, state } = await listenTo(this.#deps, message, addressee);
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
-      const isStop = isStopWord(parsed, bot.userId);
-      // A stop works everywhere.
-      const by = isStop && state !== null ? undefined : await certainClosingAt(this.#deps, message);
-      if (by !== undefined)
+      const stop = stopIn(parsed, bot.userId, this.#deps.settings.stopWords);
+      const mayStop = stop === 'word' || (stop === 'phrase' && state === 'waiting');
+      const notHere = async (): Promise<InboxOutcome | undefined> => {
+        const by = await certainClosingAt(this.#deps, message);
+        if (by === undefined) return undefined;
         return state === 'waiting' && addressee !== 'channel' ? { kind: 'closed', thread, by } : NOT_ANSWERED;
-      const stopOutcome = isStop
-        ? await acceptStopWord(this.#deps, { ...message, content }, isAddressed, earlyEdit)
-        : undefined;
-      if (stopOutcome !== undefined) return stopOutcome;
+      };
+      const how = { isAddressed, isPhrase: stop === 'phrase' };
+      const stopped = async () =>
+        mayStop ? acceptStop(this.#deps, { ...message, content }, how, earlyEdit) : undefined;
+      // A stop works everywhere.
+      const [first, second] = mayStop && state !== null ? [stopped, notHere] : [notHere, stopped];
+      const outcome = (await first()) ?? (await second());
+      if (outcome !== undefined) return outcome;
       const {
         decision,
         is_paused: isPaused,

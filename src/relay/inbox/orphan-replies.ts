@@ -9,7 +9,7 @@ import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts'
 import { type IncomingMessage, isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { withPatience } from '../runtime/retry-and-giving-up.ts';
-import { isStopWord } from './stop-word.ts';
+import { stopIn } from './stop-word.ts';
 
 /**
  * Reads replies back that arrived before the mention that made their thread ours: only their ids were kept. Who wrote the
@@ -53,7 +53,7 @@ async function addOrphanReply(
   const addressee = addresseeOf(reply, parsed, bot.userId);
   const { state } = await listenTo(deps, reply, addressee);
   if (state == null) return;
-  const isStop = isStopWord(parsed, bot.userId);
+  const isStop = stopIn(parsed, bot.userId) === 'word';
   await deps.store.transaction(async (store, trx) => {
     if (isStop) await withdrawEarlierMessages(store, thread, ts);
     const kept = state === 'waiting' ? content : null;

@@ -6,13 +6,46 @@ import type { ParsedInline } from '../reading/parsed-blocks.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
 import type { InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 
-/** Whether a message is the word stop alone, in any case, with a mention or punctuation. One with files is not. */
-export function isStopWord(message: ParsedMessage, botUserId: string): boolean {
+/** What people write in English, as a whole message, to stop the agent: any of the first, one of the second, any of the third. */
+const STOP_WORDS = {
+  before: [
+    ...['please', 'pls', 'ok', 'okay', 'no', 'oh', 'hey', 'wait', 'sorry', 'just', 'agent'],
+    ...['never mind', 'nevermind', 'can you', 'could you', 'you can'],
+  ],
+  itself: ['stop', 'cancel', 'abort', 'halt'],
+  after: [
+    ...['it', 'this', 'that', 'now', 'right now', 'immediately', 'everything', 'please', 'pls', 'thanks'],
+    ...['thank you', 'working', 'writing', 'the agent', 'the run', 'the task', 'the answer', 'agent'],
+  ],
+};
+
+const { before, itself, after } = STOP_WORDS;
+const STOP_PHRASE = new RegExp(
+  `^(?:(?:${before.join('|')}) )*(?:${itself.join('|')})(?: (?:${[...itself, ...after].join('|')}))*$`,
+);
+
+/**
+ * How a message, as a whole, asks to stop the agent, in any case, with a mention or punctuation: by the `word` stop alone,
+ * or by a `phrase` of those above or of `further`, which may also be meant for the agent. One with files does not.
+ */
+export function stopIn(
+  message: ParsedMessage,
+  botUserId: string,
+  further: readonly string[] = [],
+): 'word' | 'phrase' | undefined {
   const content = blocksOf(message);
   const [only] = content;
-  if (content.length !== 1 || only?.kind !== 'paragraph' || message.files.length > 0) return false;
-  const said = only.content.map((piece) => plainTextOf(piece, botUserId)).join('');
-  return /^[\s,:*_~]*stop[\s\p{P}~]*$/iu.test(said);
+  if (content.length !== 1 || only?.kind !== 'paragraph' || message.files.length > 0) return undefined;
+  const said = tidied(only.content.map((piece) => plainTextOf(piece, botUserId)).join(''));
+  if (said === 'stop') return 'word';
+  return STOP_PHRASE.test(said) || further.some((words) => tidied(words) === said) ? 'phrase' : undefined;
+}
+
+/** Words in lower case, without the punctuation around them. */
+function tidied(text: string): string {
+  const words = text.toLowerCase().split(/\s+/);
+  const bare = words.map((word) => word.replace(/^[\p{P}~]+|[\p{P}~]+$/gu, ''));
+  return bare.filter((word) => word !== '').join(' ');
 }
 
 /** Anything other than plain text or a mention of the bot makes it another message. */
@@ -22,17 +55,18 @@ function plainTextOf(piece: ParsedInline, botUserId: string): string {
 }
 
 /**
- * Takes in the word stop as a whole message: it is not sent to the agent, and it never waits behind other messages.
+ * Takes in a message that asks to stop: it is not sent to the agent, and it never waits behind other messages.
  * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
- * harm. Returns undefined if an edit other than `appliedEdit` has replaced the text.
+ * harm. Returns undefined if an edit other than `appliedEdit` has replaced the text, and for a phrase where nothing is at
+ * work: that is an ordinary message.
  */
-export async function acceptStopWord(
+export async function acceptStop(
   {
     store,
     onStopMessage,
   }: { store: Store; onStopMessage: (message: IncomingMessage) => Promise<StopOutcome> },
   message: IncomingMessage,
-  isAddressed: boolean,
+  { isAddressed, isPhrase }: { isAddressed: boolean; isPhrase: boolean },
   appliedEdit: EarlyEdit | undefined,
 ): Promise<InboxOutcome | undefined> {
   const { workspace, channel, thread_ts, ts, person } = message;
@@ -47,8 +81,10 @@ export async function acceptStopWord(
   if (earlyEdit?.is_deletion === true) return { kind: 'withdrawn' };
   if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
   if (known !== undefined) return { kind: 'known' };
+  if (!isOurs && isPhrase) return undefined;
   if (!isOurs && (await isOrphan(store, thread, ts))) return { kind: 'orphan' };
   const outcome = await onStopMessage(message);
+  if (isPhrase && outcome === 'nothing') return undefined;
   const content = { text: '' };
   const row = { thread_ts, user_id: person, state: 'closed', content, edited_ts: null } as const;
   return { kind: 'stop_said', thread, outcome, isFirst: await store.messages.add(key, row) };

@@ -50,8 +50,6 @@ const LIVE_PHASES: Readonly<Record<string, ReplyPhase>> = { pending: 'queued', c
 /** What the steps of a turn know of its reply. */
 interface ReplyKnowledge
   extends Pick<DisplayedReply, 'phase' | 'sentence' | 'blocks' | 'notes' | 'offer' | 'maxMessages'> {
-  /** The service has the message. */
-  isDelivered: boolean;
   /** The reply has settled, or its turn has ended before. */
   isOver: boolean;
   /** What a step waits for. */
@@ -98,6 +96,8 @@ export class ReplyState {
   readonly silence = new SilenceDetector();
   #known: ReplyKnowledge;
   #elapsedMs = 0;
+  /** The length of the answer as the run was given another message. */
+  #lengthAsked: number | undefined;
   /** Before the first read, an earlier process may have shown more of the answer than is known here. */
   #isUnread: boolean;
 
@@ -118,7 +118,6 @@ export class ReplyState {
       notes: [],
       offer: undefined,
       maxMessages: settings.maxReplyMessages,
-      isDelivered: false,
       isOver: false,
       waitCause: undefined,
       stopSentence: undefined,
@@ -173,6 +172,11 @@ export class ReplyState {
     this.update({ figures: new Map(paths.map((path) => [path, null])) });
   }
 
+  /** Whether the reply went on, above the message, after its run was given another one. */
+  get hasGoneOn(): boolean {
+    return this.#lengthAsked !== undefined && this.answer.length > this.#lengthAsked;
+  }
+
   /** The current answer. */
   get answer(): string {
     return shownAnswer(this.#known).text;
@@ -201,7 +205,6 @@ export class ReplyState {
 
   /** The agent's reply was read. After a time without a new fingerprint, the thread says once what the agent may wait for. */
   onRead(reply: ReadReply, limits: SilenceLimits): void {
-    this.#known = { ...this.#known, isDelivered: true };
     this.#isUnread = false;
     const found = this.silence.onRead(reply, limits);
     if (found === 'changed') {
@@ -218,6 +221,7 @@ export class ReplyState {
   /** A message was forwarded to the silent agent, whose silence starts over. */
   onForwarded(writer: string, notes: readonly FileNote[]): void {
     this.silence.onAnswered();
+    this.#lengthAsked = this.answer.length;
     const { forwardedFileNotes: earlier = [] } = this.#known;
     this.update({ forwardedFileNotes: [...earlier, ...notes], sentence: strings.messagePassedOn(writer) });
   }
@@ -303,9 +307,9 @@ export class ReplyState {
   }
 
   #fileLines(): readonly string[] {
-    const { uploadLines, fileNotes, forwardedFileNotes = [], isDelivered: sent } = this.#known;
+    const { uploadLines, fileNotes, forwardedFileNotes = [] } = this.#known;
     if (uploadLines.length > 0) return uploadLines;
-    return fileNoteLines([...fileNotes, ...forwardedFileNotes], this.#settings.fileLimits, { sent });
+    return fileNoteLines([...fileNotes, ...forwardedFileNotes], this.#settings.fileLimits);
   }
 
   #notifyChanged(): void {

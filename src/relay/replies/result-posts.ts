@@ -34,16 +34,22 @@ const DOWNLOAD_TIMEOUT_MS = 120_000;
 /** Most of a turn's pictures and tables that its thread shows itself. */
 const MAX_SHOWN = 4;
 
+interface PostedResults {
+  count: number;
+  placed: PlacedFigures;
+}
+
 /**
  * Posts the results of a settled turn, each result of the task once in its thread: one list, and one message with the
  * files that Slack can show and the answer does not. The turn keeps the results that it claims, so that a retry posts the
- * same. Returns the Slack files with which the answer can show its figures, by the paths that it has for them.
+ * same. Returns how many there are, and the Slack files with which the answer can show its figures, by the paths that it has
+ * for them.
  */
 export async function postResults(
   context: SettledTurnContext,
   answer: string,
   figures: readonly string[] = [],
-): Promise<PlacedFigures> {
+): Promise<PostedResults> {
   try {
     return await postListed(context, { answer, figures }, await listResults(context));
   } finally {
@@ -74,8 +80,8 @@ async function postListed(
   context: SettledTurnContext,
   { answer, figures }: { answer: string; figures: readonly string[] },
   all: ResultList,
-): Promise<PlacedFigures> {
-  if (all.results.length === 0 && all.isComplete) return new Map();
+): Promise<PostedResults> {
+  if (all.results.length === 0 && all.isComplete) return { count: 0, placed: new Map() };
   const claims = await claimNew(context, '', all.results);
   const list = claimedResults(claims, context.turn, '', all);
   const { results } = list;
@@ -94,7 +100,7 @@ async function postListed(
     if (failed.length > 0) await putList(context, '', list, notes);
   }
   await context.deps.store.results.markPosted(context.turn, '');
-  return placed;
+  return { count: results.length, placed };
 }
 
 /** What image blocks show (https://docs.slack.dev/reference/block-kit/blocks/image-block). */

@@ -32,8 +32,10 @@ export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'refused
 /** What a press did, and what the person who pressed reads, where the outcome alone does not say it. */
 export interface PressAnswer {
   outcome: ControlOutcome | 'late';
-  /** Only they see it. */
-  told?: string;
+  /** Only they see it; in place of a note that only they see, if the button stands below one. */
+  told?: string | undefined;
+  /** What is told in its place once that is known, which may take minutes; undefined: it stays. */
+  later?: () => Promise<string | undefined>;
   /** Takes the place of the message that has the button. */
   replacement?: RenderedMessage;
 }
@@ -49,6 +51,8 @@ export interface ButtonPress extends WorkspaceActor {
   threadTs: string | undefined;
   /** The message that the button stands below, and what it shows, as far as Slack says it. */
   messageTs: string | undefined;
+  /** Only the person who pressed sees the message. */
+  isPrivate: boolean;
   message: ShownMessage | undefined;
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
@@ -95,7 +99,7 @@ interface PressesAbout {
   form: ButtonPress;
 }
 
-/** What a press comes to. `late`: the modal cannot be opened any more. */
+/** What a press comes to. `late`: Slack did not let it be done in time; they may press again. */
 export type PressResult = ControlOutcome | 'late' | PressAnswer | undefined;
 
 type About<Id extends ButtonId> = (typeof buttons)[Id]['about'];

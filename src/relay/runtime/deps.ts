@@ -83,6 +83,8 @@ export interface RelaySettings extends RelayLimits {
   quotas: TurnLimits;
   /** Who may use controls, unless a channel has its own setting. */
   taskControl: TaskControl;
+  /** Words, beside the English ones, that stop the agent as a whole message. */
+  stopWords: readonly string[];
   /** Where new comments on answers are posted; undefined for nowhere. */
   feedbackChannel: string | undefined;
 }

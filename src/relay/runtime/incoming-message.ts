@@ -140,5 +140,6 @@ export function messageContent({
   };
 }
 
-/** The emoji on a message that waits for its turn. */
+/** The emoji on a message that waits for its turn, and on one that a run got while it worked: its reply goes on above. */
 export const WAITING_EMOJI = 'hourglass_flowing_sand';
+export const TAKEN_EMOJI = 'arrow_up';

@@ -1,4 +1,5 @@
-import type { Message, TurnOutcome } from '../../store/schema.ts';
+import type { TurnOutcome } from '../../store/schema.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 
 /** Why work ends here although what it is for has not ended. */
 const INTERRUPTIONS = {
@@ -32,7 +33,7 @@ interface TurnEnd {
   /** What the thread offers beside the sentence: to choose another model. */
   offer?: 'choose';
   /** The message asks nothing; it was read like this, and may have been edited since. */
-  emptyMessage?: Message;
+  emptyMessage?: WholeMessage;
   /** The task has ended: it may never take another message. */
   isTaskClosed?: boolean;
 }
@@ -54,6 +55,6 @@ export class TurnEnded extends Error {
 }
 
 /** The message that asks nothing, as it was read, if that ended the turn. */
-export function emptyMessageOf(error: unknown): Message | undefined {
+export function emptyMessageOf(error: unknown): WholeMessage | undefined {
   return error instanceof TurnEnded ? error.more.emptyMessage : undefined;
 }

@@ -1,5 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
-import type { Message, MessageContent, Turn } from '../../store/schema.ts';
+import type { MessageContent, Turn } from '../../store/schema.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import { NO_NAMES } from '../reading/display-names.ts';
 import { readMentions } from '../reading/listening.ts';
 import { blocksOf, parseMessage } from '../reading/message-parser.ts';
@@ -14,12 +15,12 @@ import { TurnEnded } from '../runtime/turn-exceptions.ts';
 export async function endTurnIfEmpty(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
-  message: Message,
+  message: WholeMessage,
 ): Promise<void> {
-  const { content } = message;
+  const { content, parts } = message;
   if (turn.prompt !== null || content === null) return;
   const botUserId = workspace.bot.userId;
-  if (isEmptyMessage(content, botUserId)) {
+  if (parts.every((part) => part.content !== null && isEmptyMessage(part.content, botUserId))) {
     const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
     const { task_id } = await deps.store.threads.getOrThrow(turn);
     const sentence = task_id === null ? help : strings.helpInThread;

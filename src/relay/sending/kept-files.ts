@@ -1,6 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, MessageContent, Turn } from '../../store/schema.ts';
+import type { FileNote, MessageContent, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import { readMentions } from '../reading/listening.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
@@ -14,11 +15,11 @@ import { findResentMessage } from './resent-message.ts';
 export async function endTurnIfFilesOnly(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
-  message: Message,
+  message: WholeMessage,
   sender: { keepFiles(): Promise<Attachments> },
 ): Promise<void> {
   if (turn.prompt !== null || message.content === null) return;
-  if (!isFilesOnly(message.content, workspace.bot.userId)) return;
+  if (!message.parts.every(({ content }) => isFilesOnly(content, workspace.bot.userId))) return;
   if ((await findResentMessage(deps.store, message)) !== undefined) return;
   const { attached_file_ids, notes } = await sender.keepFiles();
   await deps.store.turns.record(turn, { attached_file_ids, file_notes: notes });
@@ -50,8 +51,8 @@ function keptFileNotes({
 }
 
 /** Whether a message is files and tables, and nothing else. */
-function isFilesOnly(content: MessageContent, botUserId: string): boolean {
-  if (content.about !== undefined || content.choices !== undefined) return false;
+function isFilesOnly(content: MessageContent | null, botUserId: string): boolean {
+  if (content === null || content.about !== undefined || content.choices !== undefined) return false;
   const message = parseMessage(content);
   const hasFiles = filesOf(content).length > 0 || tablesAmong(blocksOf(message)).length > 0;
   return hasFiles && readMentions(message, botUserId).isEmptyAfterMention;

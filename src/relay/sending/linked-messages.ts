@@ -45,10 +45,10 @@ export function linkAgeMs({ deps, workspace }: ThreadWork): number {
  */
 export async function readLinkedMessages(
   work: ThreadWork,
-  message: Message,
+  message: Message & { parts: readonly Message[] },
   stopSignal: AbortSignal,
 ): Promise<LinkedMessages> {
-  const links = message.content === null ? [] : messageLinksIn(parseMessage(message.content));
+  const links = message.parts.flatMap(({ content }) => messageLinksIn(parseMessage(content)));
   if (links.length === 0) return NO_LINKS;
   const interrupt = anySignal([work.lease.signal, work.lease.draining, stopSignal]);
   const outcomes = await Promise.all(

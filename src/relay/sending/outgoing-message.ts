@@ -1,22 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { withLeadIn, withQuotation, withWriterName } from '../../render/prompt-frame.ts';
+import { withLeadIn, withLists, withQuotation, withWriterName } from '../../render/prompt-frame.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
-import { messageKeyOf } from '../../store/threads/turns.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { isMessagePreview } from '../reading/message-attachments.ts';
 import {
   blocksOf,
   fileNamesOf,
+  filesOf,
   type ParsedMessage,
   parseMessage,
   writersOf,
 } from '../reading/message-parser.ts';
 import { plainText, readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
-import { parseFlags } from '../reading/typed-choices.ts';
-import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import { flagsOf, parseFlags } from '../reading/typed-choices.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { type SharedItem, sharedItemsOf } from './attachments.ts';
 import {
@@ -37,7 +38,7 @@ const NOTHING_EARLIER: EarlierMessages = { messages: [], missing: undefined, quo
 /** A person's message as the agent gets it: what is known of it, from its first reading until it is sent. */
 export interface OutgoingMessage {
   /** What it was made of. */
-  message: Message;
+  message: WholeMessage;
   /** What it repeats instead, word for word. */
   resent: ResentMessage | undefined;
   /** As people read it; where it is the first of a thread between people, with a transcript of that thread. */
@@ -59,23 +60,45 @@ export interface OutgoingMessage {
   freshUntil: number;
 }
 
+/** A message with the others that go with it. */
+export function wholeMessage(message: Message, others: readonly Message[] = []): WholeMessage {
+  return { ...message, parts: [message, ...others] };
+}
+
 /** The message that a turn is about. Throws TurnEnded if it is gone. */
-export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Message> {
-  const message = await deps.store.messages.get(messageKeyOf(turn));
+export async function messageOfTurn(
+  { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
+  turn: Turn,
+): Promise<WholeMessage> {
+  const [message, ...behind] = await deps.store.messages.ofTurn(turn);
   if (message === undefined) throw new TurnEnded('withdrawn', null);
-  return message;
+  const { supportedTaskOptions, fileLimits } = deps.settings;
+  const isPlain = ({ content, is_partial, sent_with_ts }: Message) => {
+    if (sent_with_ts !== null) return true;
+    if (content === null || is_partial || content.about !== undefined) return false;
+    const { choices, misspelt } = flagsOf(content, workspace.bot.userId, supportedTaskOptions);
+    return Object.keys(choices).length === 0 && misspelt === undefined;
+  };
+  // What is beyond the limits of one message would be left out: it waits for a turn of its own.
+  const fits = (count: number) => {
+    const files = [message, ...behind.slice(0, count)].flatMap(({ content }) => filesOf(content ?? {}));
+    const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
+    return files.length <= fileLimits.maxMessageFiles && bytes <= fileLimits.maxMessageBytes;
+  };
+  const end = behind.findIndex((one, index) => !isPlain(one) || !fits(index + 1));
+  return wholeMessage(message, end < 0 ? behind : behind.slice(0, end));
 }
 
 /** Reads a waiting message. What is `known` of it is kept until it changes, or what it links to reads otherwise. */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
-  message: Message,
+  message: WholeMessage,
   stopSignal: AbortSignal,
   known?: OutgoingMessage,
 ): Promise<OutgoingMessage> {
-  const same =
-    known?.message.ts === message.ts && known.message.version === message.version ? known : undefined;
+  const versions = ({ parts }: WholeMessage) => parts.map(({ ts, version }) => [ts, version]);
+  const same = known && isDeepStrictEqual(versions(known.message), versions(message)) ? known : undefined;
   if (same !== undefined && performance.now() < same.freshUntil) return { ...same, message };
   const resent = await findResentMessage(work.deps.store, message);
   const links = resent === undefined ? await readLinkedMessages(work, message, stopSignal) : NO_LINKS;
@@ -94,10 +117,10 @@ async function composeMessage(
   const scope = { people: workspace.people, channel: read.message.channel };
   const content = read.message.content ?? { text: '' };
   const pointed = await readPointedMessages(work, thread, read);
-  const { own, before, linked, quoted } = pointed;
+  const { own, more, before, linked, quoted } = pointed;
   const about = content.about === undefined ? undefined : before[0];
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
-  const names = await lookUpNames(scope, own, ...others);
+  const names = await lookUpNames(scope, own, ...more, ...others);
   const flagged = parseFlags(readableText(own, names, botUserId), deps.settings.supportedTaskOptions);
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
@@ -107,8 +130,9 @@ async function composeMessage(
   const title = choices.title ?? taskTitle(asked, fileNamesOf(own));
   const isAnothers = isBare && about.user !== read.message.user_id;
   const named = isAnothers ? withWriterName(said, writerName(about, { names, botUserId })) : said;
-  const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, named) : named;
-  const quotedIds = [...new Set([own, ...others].flatMap(writersOf))];
+  const whole = withLists(named, ...more.map((one) => readableText(one, names, botUserId)));
+  const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
+  const quotedIds = [...new Set([own, ...more, ...others].flatMap(writersOf))];
   const items = await sharedItemsOf(scope, pointed.withFiles);
   const composed = { ...read, title, choices, quoted, quotedIds, items };
   if (others.length === 0 || isBare) return { ...composed, text, notes: pointed.notes };
@@ -141,6 +165,7 @@ async function readPointedMessages(
   const content = message.content ?? { text: '' };
   const { about } = content;
   const parsed = parseMessage(content);
+  const more = message.parts.slice(1).map((part) => parseMessage(part.content));
   let earlier = NOTHING_EARLIER;
   if (about !== undefined) earlier = { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
   else if (resent === undefined) earlier = await readEarlierMessages(work, thread, message);
@@ -149,10 +174,12 @@ async function readPointedMessages(
   const newest = lastOf(messages, maxMessages);
   const along = [
     parsed,
+    ...more,
     ...newest,
     ...links.read.flatMap((one) => [one.message, ...lastOf(one.replies, maxTranscriptMessages - 1)]),
   ];
-  const mayHaveTables = message.ts !== message.thread_ts && tablesAmong(blocksOf(parsed)).length > 0;
+  const tables = tablesAmong([parsed, ...more].flatMap(blocksOf));
+  const mayHaveTables = message.ts !== message.thread_ts && tables.length > 0;
   let firstTable = 1 + (mayHaveTables ? await work.deps.store.keptFiles.countTables(message) : 0);
   const numbered = new Map<ParsedMessage, ParsedMessage>();
   for (const one of along) {
@@ -176,7 +203,8 @@ async function readPointedMessages(
   }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
   const before = messages.map(read);
-  return { own: read(parsed), before, maxMessages, missing, quoted, linked, notes, withFiles };
+  const [own = parsed, ...others] = [parsed, ...more].map(read);
+  return { own, more: others, before, maxMessages, missing, quoted, linked, notes, withFiles };
 }
 
 function lastOf<T>(list: readonly T[], count: number): readonly T[] {

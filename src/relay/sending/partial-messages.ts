@@ -1,10 +1,12 @@
 import { anySignal } from '../../calls/retries-and-waits.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { Message } from '../../store/schema.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import { messageUpdate } from '../reading/message-versions.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
+import { wholeMessage } from './outgoing-message.ts';
 
 /** How soon a message's own event follows its app_mention (ms), and how often it is looked for. */
 const OTHER_COPY_MS = { most: 1_500, poll: 100 };
@@ -15,7 +17,12 @@ const READ_MS = 5_000;
  * A message of which only the app_mention came, as it is once its other copy has come too. If none comes, it is read back
  * from Slack once. Throws an Interruption, or the lease's reason.
  */
-export async function completed(work: ThreadWork, message: Message): Promise<Message> {
+export async function completed(work: ThreadWork, { parts }: WholeMessage): Promise<WholeMessage> {
+  const [message, ...others] = parts;
+  return wholeMessage(await completedAlone(work, message), others);
+}
+
+async function completedAlone(work: ThreadWork, message: Message): Promise<Message> {
   const { messages } = work.deps.store;
   const sinceMs = Math.max(0, Date.now() - message.received_at.getTime());
   const end = performance.now() + OTHER_COPY_MS.most - sinceMs;

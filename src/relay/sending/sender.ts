@@ -1,7 +1,8 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Thread, Turn } from '../../store/schema.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
@@ -64,7 +65,7 @@ export class Sender {
   #turn: Turn;
   /** The thread and the message as this run knows them; read again after an error, because a wait follows. */
   #thread: Thread | undefined;
-  #message: Message | undefined;
+  #message: WholeMessage | undefined;
   /** The message as it was last read for the agent. */
   #outgoing: OutgoingMessage | undefined;
   /** The turn has failed before, or in another process. */
@@ -161,7 +162,7 @@ export class Sender {
 
   /** The message as the agent gets it. */
   async #read(thread: Thread): Promise<OutgoingMessage> {
-    this.#message ??= await messageOfTurn(this.#work.deps, this.#turn);
+    this.#message ??= await messageOfTurn(this.#work, this.#turn);
     if (this.#message.is_partial) this.#message = await completed(this.#work, this.#message);
     const { stopSignal } = this.#options;
     this.#outgoing = await readOutgoingMessage(this.#work, thread, this.#message, stopSignal, this.#outgoing);
@@ -291,9 +292,8 @@ export class Sender {
 
   /** The turns of whose send of this message nobody knows the outcome: this one, and those whose message it sends again. */
   async #sendsInDoubt(turn: Turn, isIntended: boolean): Promise<Turn[]> {
-    const { deps } = this.#work;
-    this.#message ??= await messageOfTurn(deps, turn);
-    const resent = await turnsResent(deps.store, this.#message);
+    this.#message ??= await messageOfTurn(this.#work, turn);
+    const resent = await turnsResent(this.#work.deps.store, this.#message);
     return [...(isIntended ? [] : [turn]), ...resent].filter(isSendInDoubt);
   }
 
@@ -301,9 +301,12 @@ export class Sender {
   async #throwIfUnsentIsUnwanted(turn: Turn): Promise<void> {
     await this.#throwIfUnwanted();
     if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
-    const change = await this.#work.deps.store.earlyEdits.get(messageKeyOf(turn));
-    const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
-    if (hasChanged && change.sent_as_ts === null) throw new Interruption('waits_again');
+    const { messages, earlyEdits } = this.#work.deps.store;
+    const changes = (await messages.ofTurn(turn)).map((message) => earlyEdits.get(message));
+    for (const change of await Promise.all(changes)) {
+      const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
+      if (hasChanged && change.sent_as_ts === null) throw new Interruption('waits_again');
+    }
   }
 
   /** Leaves what the service no longer knows: the thread's project, once, or its task. False if there is nothing to leave. */
@@ -323,7 +326,7 @@ export class Sender {
   /** Leaves the thread's task for another, once, where a person retries: the message is frozen anew, with what was said in this one. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { store, log } = this.#work.deps;
-    const { resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);
+    const { resends_turn_id } = await messageOfTurn(this.#work, this.#turn);
     if (resends_turn_id === null || this.#left.has('task')) return false;
     this.#turn = await store.transaction(async ({ threads, messages, turns }) => {
       await threads.leaveTask(this.#turn, taskId);

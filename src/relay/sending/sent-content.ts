@@ -44,6 +44,7 @@ export async function recordSentContent(
 ): Promise<Turn> {
   const { store, settings } = work.deps;
   const { message } = outgoing;
+  const others = message.parts.slice(1);
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   if (message.state !== 'waiting') return frozenBefore(store, turn);
   const own = await contentToSend(work, thread, turn, { outgoing, attachments, taskId });
@@ -64,7 +65,12 @@ export async function recordSentContent(
   const title = isBegun ? undefined : outgoing.title;
   const freeze = async (earlierTs?: SlackTs) => {
     const frozen = await lockedIfForwarded(store, turn, (within) =>
-      within.turns.freeze(turn, message, { ...content, ...intent }, { earlierTs, startedTaskId, title }),
+      within.turns.freeze(
+        turn,
+        message,
+        { ...content, ...intent },
+        { earlierTs, startedTaskId, title, others },
+      ),
     );
     if (frozen === undefined) return undefined;
     // A process that ends before this lets the next message quote them again.

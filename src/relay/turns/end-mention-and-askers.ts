@@ -4,7 +4,10 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
+/**
+ * A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. So does one whose
+ * reply went on above an answer of theirs.
+ */
 const LONG_TURN_MS = 120_000;
 
 /** Names whose questions the reply answers, in a thread where several people ask; `writers` wrote during its run. */
@@ -17,11 +20,11 @@ export async function nameAskers(context: TurnContext, writers: ReadonlySet<stri
   if (hasOthers || names.length > 1) state.update({ askers: strings.inAnswerTo(names) });
 }
 
-/** Mentions the asker at the end of a long turn, unless they stopped it themselves. */
-export async function mentionAsker(context: TurnContext): Promise<void> {
+/** Mentions the asker at the end of a long turn, unless they stopped it; where a list of results stands below, of that alone. */
+export async function mentionAsker(context: TurnContext, hasResults: boolean): Promise<void> {
   const { deps, turn } = context;
   const durationMs = Date.now() - turn.started_at.getTime();
-  if (durationMs <= LONG_TURN_MS) return;
+  if (durationMs <= LONG_TURN_MS && (hasResults || !context.state.hasGoneOn)) return;
   const { outcome: end, workspace, id, asked_by } = turn;
   const requester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
   // Who stopped it knows.

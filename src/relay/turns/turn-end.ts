@@ -31,9 +31,9 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const { reply, state } = context;
   const figures = state.figurePaths();
   const arePosted = context.turn.results_posted_at !== null;
-  if (!arePosted || figures.length > 0) await postResultsOfTurn(context, figures);
+  const hasResults = (!arePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
   if (!arePosted) {
-    await mentionAsker(context);
+    await mentionAsker(context, hasResults);
     context.recordSoon({ results_posted_at: new Date() });
   }
   await reply.finalize();
@@ -102,15 +102,19 @@ export async function closeTurn(
   context.onClosed(isJobDone);
 }
 
-/** Posts the results, those that the answer shows as figures in their places. Those that cannot be read are left to follow-ups. */
-async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<void> {
+/**
+ * Posts the results, those that the answer shows as figures in their places; whether there are any. Those that cannot be
+ * read are left to follow-ups.
+ */
+async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<boolean> {
   const { deps, turn, lease, state } = context;
   const settled = await context.task();
   const posts = new IdempotentPosts(context, turn);
-  await context
+  return context
     .withRetry(async () => {
-      const placed = await postResults(settled, state.answer, figures);
+      const { count, placed } = await postResults(settled, state.answer, figures);
       if (figures.length > 0) state.update({ figures: placed });
+      return count > 0;
     })
     .catch(async (error: unknown) => {
       const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);
@@ -121,6 +125,7 @@ async function postResultsOfTurn(context: TurnContext, figures: readonly string[
       await notice.catch((failure: unknown) => {
         if (!isRefusedBySlack(failure)) throw failure;
       });
+      return true;
     });
 }
 

@@ -13,7 +13,7 @@ import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-excepti
 import { isSendInDoubt } from '../sending/delivery.ts';
 import { endTurnIfEmpty, isEmptyMessage } from '../sending/empty-message.ts';
 import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
-import { messageOfTurn } from '../sending/outgoing-message.ts';
+import { messageOfTurn, wholeMessage } from '../sending/outgoing-message.ts';
 import { completed } from '../sending/partial-messages.ts';
 import { Sender } from '../sending/sender.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
@@ -96,7 +96,8 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
   const earlier = await findReplyToForwarded(context);
   if (earlier === null) return undefined;
-  const arrived = begun?.message ?? (await messageOfTurn(deps, context.turn));
+  const isAlone = begun?.message.waiting_count === 1;
+  const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
   // With the files that its app_mention lacks, it may be no empty message.
   const isBare =
     arrived.is_partial && isEmptyMessage(arrived.content ?? { text: '' }, context.workspace.bot.userId);
@@ -173,5 +174,5 @@ async function sendMessage(context: TurnContext, sender: Sender, { resendsTurnId
   if (turn.message_ts === originalTs) return { replyId, resendsTurnId };
   // The turn was reassigned to an earlier message.
   markWaiting(deps, turn);
-  return { replyId, resendsTurnId: (await messageOfTurn(deps, turn)).resends_turn_id };
+  return { replyId, resendsTurnId: (await messageOfTurn(context, turn)).resends_turn_id };
 }

@@ -51,23 +51,12 @@ export function fileProgressSentence(files: readonly FileProgress[]): string {
   return strings.passingFiles(done, files.length);
 }
 
-/**
- * One line for each file with a remark, and for each that the agent does not have; with `sent`, also that the message went
- * without these.
- */
-export function fileNoteLines(
-  outcomes: readonly FileOutcome[],
-  limits: FileLimits,
-  options: { sent: boolean },
-): string[] {
-  const left = outcomes.filter(({ reason }) => reason !== null);
-  const lines = outcomes.flatMap((outcome) => {
+/** One line for each file with a remark, and for each that the agent does not have. */
+export function fileNoteLines(outcomes: readonly FileOutcome[], limits: FileLimits): string[] {
+  return outcomes.flatMap((outcome) => {
     if (outcome.reason !== null) return [missingFileLine(outcome, limits)];
     return outcome.remark === undefined ? [] : [`${quotedName(outcome.name, 80)}: ${outcome.remark}`];
   });
-  const without = left.filter(({ reason }) => !['external', 'skipped', 'cut'].includes(reason ?? ''));
-  if (options.sent && without.length > 0) lines.push(strings.sentWithoutFiles(without.length));
-  return lines;
 }
 
 function stateOf(file: Exclude<FileProgress, { state: 'over' }>): string {

@@ -45,6 +45,8 @@ export const messageQueued = "The agent is still working. It'll read this when i
 export function passingOn(count: number): string {
   return `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;
 }
+/** In place of it, once its writer has had the agent stopped for it. */
+export const sendingInstead = "I'm stopping the agent. It gets your message next.";
 /** The service refused it for now. */
 export const notPassedOn = "The agent takes no message now; I'll send yours when it has finished.";
 
@@ -58,15 +60,8 @@ export function sendNowTooLate(state: string): string {
   if (state === 'withdrawn') return "That message was deleted, so there's nothing to send.";
   return state === 'refused' || state === 'closed'
     ? "I couldn't send this message to the agent. Please write it again."
-    : 'The agent has this message already.';
+    : 'The agent has your message.';
 }
-
-/** What became of a correction that somebody asked to send. */
-export const correctionStates = {
-  next: "I'm sending your correction to the agent.",
-  waiting: 'Your correction waits: the agent gets it when it has finished its answer.',
-  sent: 'The agent has your correction already.',
-} as const;
 
 /** The note on a reply in a thread that people began. */
 export const replyNotSent = "I didn't send this reply to the agent, because you didn't mention me.";

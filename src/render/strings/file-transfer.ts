@@ -21,10 +21,10 @@ const FILE_REASONS = {
     "I'm not allowed to read files here. Ask your app admin to add the files:read scope and reinstall the app.",
   external:
     "it's stored outside Slack, where I can't open it. The agent gets the link; if it needs the contents, share the file itself.",
-  deleted: 'it was deleted.',
+  deleted: 'it was deleted. If the agent needs it, share it again.',
   hidden_by_plan: "this workspace's plan hides it. Share it again.",
   too_large: "it's too large.",
-  empty: "it's empty (0 bytes).",
+  empty: "it's empty (0 bytes). Check it and share it again.",
   canvas:
     "it's a canvas, which Slack doesn't let me download. Export it (menu ⋯, for example as PDF) and share the export.",
   list: "it's a list, which Slack doesn't let me download. Export it as CSV and share the export.",
@@ -32,7 +32,7 @@ const FILE_REASONS = {
   not_a_file: "it can't be downloaded. Export it and share the export.",
   unseen:
     "Slack doesn't show it to me: it was deleted, or I'm not where it was shared. Share it in this thread.",
-  access_denied: "I'm not allowed to open it. Share it in this thread.",
+  access_denied: "Slack doesn't let me open it. Share a copy of it in this thread.",
   processing: 'Slack is still processing it. Share it again in a moment.',
   broken_off: 'the download was interrupted. Share it again.',
   changed: 'it changed while I was reading it. Share it again.',
@@ -44,9 +44,9 @@ const FILE_REASONS = {
   message_full:
     'the files in this message, quoted ones included, are too large together. Share it again in another message.',
   download_failed: "I couldn't download it. Share it again.",
-  service_refused: 'the agent service rejected it.',
-  service_failed: "the agent service couldn't take it in.",
-  skipped: "the agent service couldn't read it and continued without it.",
+  service_refused: 'the agent service rejected it. Share it in another format.',
+  service_failed: "the agent service couldn't take it in. Share it again.",
+  skipped: "the agent service couldn't read it. Share it in another format.",
   too_many_cells: 'it has more than 50,000 cells. Share it as a file.',
   too_long:
     "what's pasted, forwarded or linked in one message is too long together. Copy it into a file and share that.",
@@ -87,7 +87,8 @@ export function fileMissing(file: {
   const size = file.sizeBytes === undefined ? '' : ` (${formatSize(file.sizeBytes)})`;
   if (file.reason === 'external' || file.reason === 'cut') return `${name}: ${FILE_REASONS[file.reason]}`;
   if (file.reason === 'too_large') {
-    return `${name} was left out: it's too large${size}.${maxSize(file.limits?.maxFileBytes)}`;
+    const most = file.limits && ` at most ${formatSize(file.limits.maxFileBytes)}`;
+    return `${name} was left out: it's too large${size}. Share a part of${most ?? ' it'}.`;
   }
   if (file.reason === 'service_refused' && file.detail) {
     return `${name} was left out: the agent service rejected it${withReason(file.detail)}`;
@@ -97,15 +98,15 @@ export function fileMissing(file: {
 }
 
 function limitSentence(reason: string, limits: FileLimits | undefined): string {
+  if (reason === 'type_refused') return ` Share it as ${allowedTypes(limits)}.`;
   if (limits === undefined) return '';
   if (reason === 'too_many') return ` The limit is ${limits.maxMessageFiles}.`;
-  if (reason === 'message_full') return maxSize(limits.maxMessageBytes);
-  if (reason !== 'type_refused' || limits.allowedTypes.length === 0) return '';
-  return ` I do send these: ${shorten(limits.allowedTypes.join(', '), 200)}.`;
+  return reason === 'message_full' ? ` The limit is ${formatSize(limits.maxMessageBytes)}.` : '';
 }
 
-function maxSize(bytes: number | undefined): string {
-  return bytes === undefined ? '' : ` The limit is ${formatSize(bytes)}.`;
+function allowedTypes(limits: FileLimits | undefined): string {
+  if (limits === undefined || limits.allowedTypes.length === 0) return 'another type';
+  return `one of these: ${shorten(limits.allowedTypes.join(', '), 200)}`;
 }
 
 function isFileReason(reason: string): reason is FileReason {
@@ -126,11 +127,6 @@ export function passingFiles(done: number, count: number): string {
   return count === 1
     ? 'Sending your file to the agent…'
     : `Sending your files to the agent: ${done} of ${count}`;
-}
-
-/** Follows the lines about files that were left out. */
-export function sentWithoutFiles(count: number): string {
-  return `I sent your message without ${count === 1 ? 'it' : 'them'}.`;
 }
 
 /** Files without text were uploaded and wait for the next message. */

@@ -251,11 +251,12 @@ export function jobWake(thread: ThreadKey, kinds: readonly string[]) {
     update jobs set ${DUE_NOW} where ${inThread(thread)} and kind = any(${kinds}::text[]) and done_at is null`;
 }
 
-/** A statement that makes the job of a message's mark due now: the message no longer waits. */
-export function markWake({ workspace, channel, ts }: MessageKey) {
+/** A statement that makes the job of a message's mark due now, or those of several: they no longer wait. */
+export function markWake({ workspace, channel, ts }: MessageKey, marked: readonly SlackTs[] = [ts]) {
   return sql`
     update jobs set ${DUE_NOW}
-    where (workspace, kind, channel, key) = (${workspace}, ${JOB_KIND.waitingReaction}, ${channel}, ${ts})`;
+    where (workspace, kind, channel) = (${workspace}, ${JOB_KIND.waitingReaction}, ${channel})
+      and key = any(${[...marked]}::text[])`;
 }
 
 /** Whether a job waits for a process. For the table of jobs. */

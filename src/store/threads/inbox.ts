@@ -77,10 +77,10 @@ export class EarlyEdits extends Queries {
       returning is_deletion, content, edited_ts`);
   }
 
-  /** The message that claimed an edit is not sent: the edit may be claimed again. */
+  /** The message that claimed an edit is not sent: the edit may be claimed again, and its note counts as unseen. */
   async release({ workspace, channel, ts }: MessageKey): Promise<void> {
     await this.changes(sql`
-      update early_edits set sent_as_ts = null
+      update early_edits set sent_as_ts = null, edited_ts = null
       where workspace = ${workspace} and channel = ${channel} and sent_as_ts = ${ts}`);
   }
 }

@@ -10,6 +10,7 @@ import {
   ofMessage,
   Queries,
   sameThread,
+  sentAs,
   toPostgresJson,
 } from '../queries.ts';
 import type { Message, MessageContent, MessageKey, SlackTs, Thread, ThreadKey, Turn } from '../schema.ts';
@@ -17,7 +18,7 @@ import { isHeldForBackfill } from '../slack/backfills.ts';
 
 /** A new message; of an unsent one, only the ids are kept. Its own ts is where Slack shows it, unless `said_ts` says otherwise. */
 export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &
-  Partial<Pick<Message, 'said_ts' | 'resends_turn_id' | 'revises_turn_id'>>;
+  Partial<Pick<Message, 'said_ts' | 'resends_turn_id' | 'revises_turn_id' | 'is_urgent'>>;
 
 /** What a later version of a message changes. */
 export interface MessageUpdate extends Pick<Message, 'edited_ts' | 'is_partial'> {
@@ -35,17 +36,23 @@ export interface SaidMessage {
 /** The next message of a thread, how many wait there with it, and whether they are held until they are looked for in Slack. */
 export type WaitingMessage = Message & { waiting_count: number; is_held: boolean };
 
+/** A turn's message, with what its writer wrote right after it while the agent worked: all of it goes as one. */
+export interface WholeMessage extends Message {
+  /** The message itself, and then the others, in their order. */
+  parts: readonly [Message, ...Message[]];
+}
+
 /** People's messages for the agent: the inbox. */
 export class Messages extends Queries {
   /** Adds a message once; false if this workspace, channel and ts is known. */
   async add({ workspace, channel, ts }: MessageKey, message: NewMessage): Promise<boolean> {
     const { thread_ts, user_id, state, content, edited_ts, resends_turn_id, revises_turn_id } = message;
-    const { said_ts = ts } = message;
+    const { said_ts = ts, is_urgent = false } = message;
     return this.changes(sql`
       insert into messages (workspace, channel, ts, thread_ts, said_ts, user_id, state, content, edited_ts, resends_turn_id,
-        revises_turn_id)
+        revises_turn_id, is_urgent)
       values (${workspace}, ${channel}, ${ts}, ${thread_ts}, ${said_ts}, ${user_id}, ${state},
-        ${content && toPostgresJson(content)}, ${edited_ts}, ${resends_turn_id ?? null}, ${revises_turn_id ?? null})
+        ${content && toPostgresJson(content)}, ${edited_ts}, ${resends_turn_id ?? null}, ${revises_turn_id ?? null}, ${is_urgent})
       on conflict (workspace, channel, ts) do nothing`);
   }
 
@@ -53,11 +60,34 @@ export class Messages extends Queries {
     return this.first(sql<Message>`select * from messages where ${ofMessage(key)}`);
   }
 
-  /** The thread's waiting message with the lowest ts that may be sent, and how many there are. */
-  async nextWaiting(thread: ThreadKey): Promise<WaitingMessage | undefined> {
+  /** Of the thread's waiting messages that may be sent, an urgent one or that with the lowest ts; or the first `before` a ts. */
+  async nextWaiting(thread: ThreadKey, before?: SlackTs): Promise<WaitingMessage | undefined> {
     return this.first(sql<WaitingMessage>`
       select *, count(*) over ()::int as waiting_count, ${isHeldForBackfill(thread)} as is_held from messages
-      where ${inThread(thread)} and ${isWaiting} and ${maySend} order by ts limit 1`);
+      where ${inThread(thread)} and ${isWaiting} and ${maySend} and (ts < ${before ?? null}) is not false
+      order by is_urgent and ${before === undefined} desc, ts limit 1`);
+  }
+
+  /**
+   * The message of a turn, and then those that go with it: which they are once it is frozen, and until then what waited
+   * behind it as the turn began, up to the first of somebody else, or that a button made. Empty if the message is gone.
+   */
+  async ofTurn(turn: Turn): Promise<Message[]> {
+    const { workspace, channel, message_ts: ts, started_at, prompt } = turn;
+    const rows = await this.rows(sql<Message>`
+      with head as (select * from messages where ${ofMessage({ workspace, channel, ts })})
+      select * from head
+      union all
+      select * from messages where workspace = ${workspace} and channel = ${channel} and sent_with_ts = ${ts}
+      union all
+      select messages.* from messages, head
+      where (messages.workspace, messages.channel, messages.thread_ts) = (${workspace}, ${channel}, ${turn.thread_ts})
+        and ${isWaiting} and ${maySend} and messages.ts > ${ts} and messages.is_urgent = head.is_urgent
+        and ${prompt === null} and messages.received_at <= ${started_at}
+      order by ts`);
+    const isWritten = (one: Message) => (one.resends_turn_id ?? one.revises_turn_id) === null;
+    const end = rows.findIndex((one) => one.user_id !== rows[0]?.user_id || !isWritten(one));
+    return end < 0 ? rows : rows.slice(0, Math.max(1, end));
   }
 
   /** Whether a message waits and has no turn. */
@@ -79,9 +109,20 @@ export class Messages extends Queries {
       on conflict do nothing`);
   }
 
-  /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
+  /** A turn's message, with those that go with it, was not sent: they wait again, or are closed. False if it was withdrawn. */
   async leaveUnsent(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
-    return this.#update(key, sql`state = ${state}`, isUnsent);
+    const sentWith = state === 'waiting' ? sql`null` : sql`sent_with_ts`;
+    return this.changes(sql`
+      update messages set state = ${state}, sent_with_ts = ${sentWith} where ${sentAs(key)} and ${isUnsent}`);
+  }
+
+  /** Records that these messages go with another one. */
+  async join(key: MessageKey, others: readonly SlackTs[]): Promise<void> {
+    if (others.length === 0) return;
+    const { workspace, channel, ts } = key;
+    await this.changes(sql`
+      with unmarked as (${markWake(key, others)}) update messages set sent_with_ts = ${ts}
+      where workspace = ${workspace} and channel = ${channel} and ts = any(${[...others]}::numeric[])`);
   }
 
   /** Withdraws a message that waits, or that was closed and could be sent again; false if it is another. */
@@ -148,7 +189,8 @@ export class Messages extends Queries {
     if (former.length === 0) return [];
     const message = sql`messages.ts, messages.user_id, messages.resends_turn_id, messages.revises_turn_id`;
     const ofTheirTurn = sql`
-      join messages on messages.workspace = ${workspace} and messages.channel = ${channel} and messages.ts = sent.message_ts`;
+      join messages on messages.workspace = ${workspace} and messages.channel = ${channel}
+        and (messages.ts = sent.message_ts or messages.sent_with_ts = sent.message_ts)`;
     return this.rows(sql<SaidMessage>`
       with recursive sent as (
         select * from turns where ${inThread(thread)}
@@ -191,10 +233,10 @@ export class Messages extends Queries {
     return this.rows(sql<Message>`select * from messages where is_urgent and ${isWaiting}`);
   }
 
-  /** The urgent messages of a thread that wait; they are no longer urgent. */
-  async endUrgency(thread: ThreadKey): Promise<Message[]> {
-    return this.rows(sql<Message>`
-      update messages set is_urgent = false where ${inThread(thread)} and is_urgent and ${isWaiting} returning *`);
+  /** The messages of a thread that wait are no longer urgent. */
+  async endUrgency(thread: ThreadKey): Promise<void> {
+    await this.changes(sql`
+      update messages set is_urgent = false where ${inThread(thread)} and is_urgent and ${isWaiting}`);
   }
 
   /** Updates a waiting message; false if it has changed since it was read, or no longer waits. */
@@ -227,7 +269,8 @@ export class Messages extends Queries {
     const isGiven = hasTurn(sql`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`);
     return this.exists(sql`
       select ts from messages where ${inThread(turn)} and ts > ${turn.message_ts}
-        and state in ('waiting', 'sending', 'sent') and not ${isGiven} limit 1`);
+        and state in ('waiting', 'sending', 'sent') and sent_with_ts is distinct from ${turn.message_ts}
+        and not ${isGiven} limit 1`);
   }
 
   /** A message no longer waits: its mark goes. */

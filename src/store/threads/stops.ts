@@ -22,12 +22,12 @@ export class StopRequests extends Queries {
   /**
    * Records a request, in a transaction; undefined if the turn is over. The first person who asked stays recorded.
    * Another request forces the stop from `forceAfterSeconds` after the first. `isBackground`: it is about what the task
-   * still does after the turn.
+   * still does after the turn; `sendsWaiting`: what waits is sent instead, so that the stop pauses nothing.
    */
   async record(
     { workspace, turn_id: id, user_id, ts }: StopRequest,
     forceAfterSeconds: number,
-    isBackground = false,
+    { isBackground = false, sendsWaiting = false } = {},
   ): Promise<StopRequestResult | undefined> {
     const turn = await this.first(sql<Turn>`
       select * from turns
@@ -35,7 +35,10 @@ export class StopRequests extends Queries {
         and (${isBackground} or (settled_at is null and finished_at is null)) for update`);
     if (turn === undefined) return undefined;
     if (turn.stop_requested_at === null) {
-      const set = { stop_requested_by: user_id, stop_requested_at: new Date(), stop_requested_ts: ts };
+      const set = {
+        ...{ stop_requested_by: user_id, stop_requested_at: new Date(), stop_requested_ts: ts },
+        stop_sends_waiting: sendsWaiting,
+      };
       return { kind: 'asked', turn: await this.#update(turn, set) };
     }
     const sinceSeconds =
@@ -83,8 +86,9 @@ const isOrdinary = sql<boolean>`${isWaiting} and resends_turn_id is null`;
 
 /** Threads whose waiting messages are paused because a turn was stopped. Call all methods under the thread's lock. */
 export class PausedThreads extends Queries {
-  /** Pauses the messages that wait behind a turn, if there are any and the thread is not paused. */
+  /** Pauses the messages that wait behind a stopped turn, if there are any and the thread is not paused. */
   async pause(turn: Turn): Promise<void> {
+    if (turn.stop_sends_waiting) return;
     await this.changes(sql`
       update threads set paused_by_turn_id = coalesce(paused_by_turn_id, ${turn.id}) where ${inThread(turn)} and exists (
         select from messages where ${inThread(turn)} and ${isOrdinary} and ts <> ${turn.message_ts})`);

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, jobWake, jobWanted, markWake } from '../jobs/jobs.ts';
-import { inThread, isTurn, maySend, ofMessage, Queries } from '../queries.ts';
+import { inThread, isTurn, maySend, ofMessage, Queries, sentAs } from '../queries.ts';
 import type {
   Message,
   MessageKey,
@@ -52,6 +52,18 @@ interface Together {
   end?: TurnOutcome;
   /** The task that the thread gets, unless it has one. */
   startedTaskId?: string | null;
+}
+
+/** What is frozen with a message. */
+interface FreezeOptions {
+  /** The message before it that waits, too. */
+  earlierTs?: SlackTs | undefined;
+  /** Becomes the thread's task, unless it has one. */
+  startedTaskId?: string | null;
+  /** Becomes the title of the thread's task. */
+  title?: string | undefined;
+  /** The messages that go with it. */
+  others?: readonly Message[];
 }
 
 /** Turns: one message to the agent and its reply. */
@@ -110,10 +122,12 @@ export class Turns extends Queries {
     await this.db.deleteFrom('turns').where(isTurn(turn)).execute();
   }
 
-  /** The turn of a person's message, if it has started. */
-  async ofMessage({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
+  /** The turn of a person's message, or the one that it goes with, if it has started. */
+  async ofMessage(key: MessageKey): Promise<Turn | undefined> {
+    const { workspace, channel, ts } = key;
     return this.first(sql<Turn>`
-      select * from turns where workspace = ${workspace} and channel = ${channel} and message_ts = ${ts}`);
+      select * from turns where workspace = ${workspace} and channel = ${channel} and message_ts = coalesce(
+        (select sent_with_ts from messages where ${ofMessage(key)}), ${ts})`);
   }
 
   /**
@@ -167,27 +181,24 @@ export class Turns extends Queries {
 
   /** Records that the message is at the service. */
   async recordSent(turn: Turn, values: TurnUpdate): Promise<Turn> {
-    const sent = sql`sent as (update messages set state = 'sent' where ${ofMessage(messageKeyOf(turn))})`;
+    const sent = sql`sent as (update messages set state = 'sent' where ${sentAs(messageKeyOf(turn))})`;
     return this.#mustRecord(turn, values, sent);
   }
 
   /**
-   * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
-   * where the turn was stopped, the message is held or has changed since it was read, who set the instructions that it quotes
-   * was forgotten meanwhile, or another one than `earlierTs` waits before it.
-   * Who sends it again is no new participant. `startedTaskId` becomes the thread's task, unless it has one, and `title` its title.
+   * Freezes a turn's message, and those that go with it, with their content, and records their writer: later edits and
+   * deletions come too late. Undefined where the turn was stopped, a message is held or has changed since it was read, who set
+   * the instructions that it quotes was forgotten meanwhile, or another one than `earlierTs` waits before it and it is not urgent.
+   * Who sends a message again is no new participant.
    */
   async freeze(
     turn: Turn,
     message: Message,
     content: TurnUpdate,
-    {
-      earlierTs,
-      startedTaskId = null,
-      title,
-    }: { earlierTs?: SlackTs | undefined; startedTaskId?: string | null; title?: string | undefined } = {},
+    { earlierTs, startedTaskId = null, title, others = [] }: FreezeOptions = {},
   ): Promise<Turn | undefined> {
     const { instructions_set_by: signer = null } = content;
+    const all = [message, ...others];
     // A stop locks the turn's row, too: one of both comes first. An edit has the message's row, and erasing a person that of
     // the settings.
     const steps = sql`
@@ -200,14 +211,22 @@ export class Turns extends Queries {
         where ${isTurn(turn)} and message_ts = ${turn.message_ts} and prompt is null and stop_requested_at is null
           and (${signer}::text is null or exists (select from signed))
         for update),
+      unchanged as (
+        select ts from messages
+        where exists (select from locked) and ${inThread(turn)} and state = 'waiting' and (ts, version) in (
+          select * from unnest(${all.map(({ ts }) => ts)}::numeric[], ${all.map(({ version }) => version)}::int[]))
+        for update),
       frozen as (
-        update messages set state = 'sending'
-        where ${ofMessage(message)} and state = 'waiting' and version = ${message.version}
-          and exists (select from locked) and not ${isHeldForBackfill(turn)}
-          and ${earlierTs ?? null}::numeric is not distinct from (
+        update messages set state = 'sending', sent_with_ts = nullif(${message.ts}::numeric, ts)
+        where ${inThread(turn)} and ts in (select ts from unchanged) and (select count(*) from unchanged) = ${all.length}
+          and not ${isHeldForBackfill(turn)} and (${message.is_urgent} or ${earlierTs ?? null}::numeric is not distinct from (
             select min(ts) from messages
-            where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend})
+            where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend}))
         returning ts),
+      unmarked as (${markWake(
+        message,
+        others.map(({ ts }) => ts),
+      )} and exists (select from frozen)),
       joined as (
         update threads set last_used_at = now(), ${startedTaskId === null ? sql`` : sql`${taskBinding(startedTaskId)}, `}
           task_title = coalesce(${title ?? null}::text, task_title),

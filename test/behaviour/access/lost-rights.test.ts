@@ -90,6 +90,8 @@ function presses(at: Secret): Tried[] {
       stop: runs,
       stop_listed: runs,
       send_now: waiting.ts,
+      send_instead: waiting.ts,
+      correct: root.ts,
       send_reply: waiting.ts,
     },
     ...{
@@ -129,7 +131,7 @@ function presses(at: Secret): Tried[] {
       };
       return [{ id, payload }];
     }
-    const thread_ts = id === 'send_now' || id === 'send_reply' ? running.ts : root.ts;
+    const thread_ts = /^send_(?:now|instead|reply)$/.test(id) ? running.ts : root.ts;
     return [secret, hall].map((channel) => ({
       id,
       payload: () => {

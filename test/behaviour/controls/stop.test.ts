@@ -51,6 +51,38 @@ describe.concurrent('the agent', () => {
     expect(slack.ephemerals(scene.ada, channel)).toHaveLength(2);
   });
 
+  test.each(['please stop', 'Cancel that, please.', 'never mind, stop'])(
+    'is stopped by “%s”',
+    async (words) => {
+      const channel = scene.channel();
+      const question = `/slow 1000 until ${words}`;
+      const root = scene.ask(channel, question);
+      await growing(channel, root);
+      scene.reply(channel, root, words);
+      await scene.finished(channel, root);
+      expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+      expect(scene.sentToAgent(question.slice(0, 22)).texts).toHaveLength(1);
+      // With no run at work it is a message like any other.
+      const asked = scene.reply(channel, root, words);
+      await scene.finished(channel, asked);
+      expect(scene.sentToAgent(question.slice(0, 22)).texts).toContain(words);
+      expect(told(scene.ada, channel)).toBe('');
+    },
+  );
+
+  test('is not stopped by such words between people, or below a message that mentions somebody else', async () => {
+    const channel = scene.channel();
+    const talk = slack.say({ person: scene.grace, channel, text: 'we argue here' });
+    const root = scene.reply(channel, talk, `${scene.mention} /slow 1000 while people talk`);
+    await growing(channel, root);
+    scene.reply(channel, talk, 'please stop', { person: scene.grace });
+    scene.reply(channel, talk, `<@${scene.grace.id}> stop it`);
+    await slack.settled();
+    await scene.expectStays(() => scene.shown(channel, root).includes('Stopp'), false);
+    scene.reply(channel, talk, `${scene.mention} please stop`);
+    await scene.finished(channel, root);
+  });
+
   test('is stopped by a top-level "stop" in direct messages', async () => {
     const dm = slack.openDm(scene.ada);
     const root = slack.say({ person: scene.ada, channel: dm, text: '/slow 1000' });
@@ -150,8 +182,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await Promise.allSettled([slack.click(press), slack.click({ ...press, person: scene.ada })]);
     await scene.finished(channel, third);
     expect(scene.sentToAgent('/slow 1000 held and let').texts.slice(1)).toEqual([
-      expect.stringContaining('the first that waits'),
-      expect.stringContaining('the third, said since'),
+      'the first that waits\n\nthe third, said since',
     ]);
     await scene.until('the post says it', () => /sent 2 messages to the agent/.test(post.text));
     const answers = `${told(scene.ada, channel)}${told(scene.grace, channel)}`;

@@ -47,6 +47,35 @@ describe.concurrent('a process', () => {
     expect(crew.replies(sending)).toHaveLength(1);
   });
 
+  test('that is killed between a stop and what is sent instead is followed by one that sends it once', async ({
+    onTestFinished,
+  }) => {
+    const crew = await openProcessScene(onTestFinished);
+    const bot = await crew.start();
+    await crew.observer.start();
+    const root = crew.askWithoutEnd('a wrong one');
+    await crew.until('the reply grows', () => crew.grows(root));
+    const { user: person } = crew.reply(root, 'the right one');
+    const channel = crew.said[0]?.channel ?? '';
+    const notes = () => crew.slack.ephemerals(person, channel);
+    await crew.until('there is a note', () => notes().length === 1);
+    const cancel = /cancel$/;
+    crew.agent.faults.add({ call: cancel, fault: { kind: 'latency', ms: 60_000 }, times: 1 });
+    const heard = crew.waitForCall('agent', cancel);
+    await crew.slack.click({ person, channel, ts: notes()[0]?.ts ?? '', actionId: 'send_instead' });
+    await heard;
+    await bot.kill();
+    const texts = () =>
+      crew.agent.tasks.flatMap(({ messages }) => messages.filter(({ role }) => role === 'user'));
+    expect(texts()).toHaveLength(1);
+    await crew.start();
+    await crew.until('it is sent', () => texts().length > 1);
+    crew.finishReplies();
+    expect(await crew.damage()).toEqual({});
+    expect(texts()).toHaveLength(2);
+    expect(JSON.stringify(crew.replies(root))).toContain('Stopped by ada');
+  });
+
   test('that is killed during its start starts again, and on the embedded database resumes its turns within 3 s', async ({
     onTestFinished,
   }) => {

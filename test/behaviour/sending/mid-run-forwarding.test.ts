@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
+import { TAKEN_EMOJI, WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
@@ -25,9 +25,14 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const answer = scene.reply(channel, root, 'the treated group', { person: scene.grace });
     await scene.finished(channel, answer);
     const replies = scene.replies(channel, root);
-    expect(replies).toHaveLength(1);
+    expect(replies).toHaveLength(2);
     expect(scene.shown(channel, root)).toContain('grace: the treated group". Thank you');
     expect(scene.shown(channel, root)).not.toMatch(/No news|Passed on/);
+    // Below the answer: that it was taken, and where the reply goes on; and in the end, that it is complete.
+    await scene.until('the answer has its mark', () => answer.reactions.get(TAKEN_EMOJI)?.length);
+    const end = replies.at(-1);
+    expect(Number(end?.ts)).toBeGreaterThan(Number(answer.ts));
+    expect(end?.text).toContain('the answer is ready');
     expect(scene.shown(channel, root)).toContain(strings.inAnswerTo(['ada', 'grace']));
     expect(scene.sentToAgent('/ask Which one?').texts).toEqual([
       '/ask Which one?',
@@ -62,7 +67,10 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     );
     const next = own.reply(channel, root, '/slow 3 queued');
     await own.finished(channel, next);
-    expect(own.replies(channel, root)).toHaveLength(2);
+    // The first reply went on above the message: before the second one, the thread says that it is complete.
+    const [, end, ...later] = own.replies(channel, root);
+    expect(end?.text).toContain('the answer is ready');
+    expect(later).toHaveLength(1);
     expect(own.shown(channel, root)).toContain('Second 3 of 3');
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
+import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { ALL_SCOPES } from '../../../sandbox/slack/workspace-options.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
@@ -35,6 +35,33 @@ describe.concurrent('/agent', () => {
     },
   );
 
+  test('stop stops the only run of its asker there, and lists the runs where there are several', async () => {
+    const { channel, person } = starting.personInChannel();
+    const begin = async (title: string, by: Person = person) => {
+      const root = starting.ask(by, channel, title);
+      const isRunning = () => agent.tasks.some((task) => task.title === title && task.status === 'running');
+      await scene.until('it runs', isRunning);
+      return root;
+    };
+    const others = await begin('that of somebody else goes slowly', starting.newPerson());
+    const only = await begin('the only one goes slowly');
+    expect(await starting.askByCommand(person, channel, 'stop')).toContain('the only one goes slowly');
+    await scene.finished(channel, only);
+    expect(scene.shown(channel, only)).toContain(`Stopped by ${person.name}.`);
+    const both = [await begin('one of two goes slowly'), await begin('two of two goes slowly')];
+    await starting.command(person, channel, 'stop');
+    const list = await scene.until('they are listed', () =>
+      slack.ephemerals(person, channel).find(({ blocks }) => JSON.stringify(blocks).includes('stop_listed')),
+    );
+    expect(slack.visibleText(list)).toContain('one of two');
+    const { turns } = scene.sandbox.bot.store;
+    for (const { ts } of [others, ...both]) {
+      const turn = await turns.ofMessage({ workspace: slack.team.id, channel: channel.id, ts });
+      expect(turn).toMatchObject({ stop_requested_at: null, finished_at: null });
+    }
+    for (const root of [others, ...both]) scene.reply(channel, root, 'stop');
+  });
+
   test.each([
     ['--model max', strings.startForm.empty],
     ['--modle max what is it?', strings.unknownFlag({ typed: 'modle', meant: 'model' })],
@@ -61,7 +88,7 @@ describe.concurrent('/agent', () => {
     }
   });
 
-  test("lists a person's running tasks for status and stop, with a button that stops each", async () => {
+  test("lists a person's running tasks for status, with a button that stops each", async () => {
     const { channel, person } = starting.personInChannel();
     const mine = starting.ask(person, channel, 'mine goes slowly');
     const other = scene.ask(channel, 'that of Ada goes slowly');
@@ -74,17 +101,14 @@ describe.concurrent('/agent', () => {
     expect(answer).toContain('mine goes slowly');
     expect(answer).not.toContain('that of Ada');
     expect(answer).toContain("It's working on one task for someone else.");
-    await starting.command(person, channel, 'stop');
+    await starting.command(person, channel, 'status');
     const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[1]);
     const press = () => slack.click({ person, channel, ts: list.ts, actionId: 'stop_listed' });
     await Promise.all([press(), press()]);
     await scene.until('its row changes', () => !JSON.stringify(list.blocks).includes('stop_listed'));
     await scene.finished(channel, mine);
     expect(scene.shown(channel, mine)).toContain(`Stopped by ${person.name}.`);
-    await scene.until('the second press is told', () =>
-      starting.ephemeralTexts(person, channel)[2]?.includes('already been asked to stop'),
-    );
-    await starting.command(scene.ada, channel, 'stop');
+    await starting.command(scene.ada, channel, 'status');
     const hers = await scene.until('it is answered', () => slack.ephemerals(scene.ada, channel)[0]);
     expect(slack.visibleText(hers)).toContain('that of Ada');
     await slack.click({ person: scene.ada, channel, ts: hers.ts, actionId: 'stop_listed' });

@@ -5,6 +5,7 @@ import {
   closeMessage,
   requeueMessage,
 } from '../../../src/relay/controls/messages-during-a-run.ts';
+import { wholeMessage } from '../../../src/relay/sending/outgoing-message.ts';
 import { ofMessage } from '../../../src/store/queries.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -72,7 +73,7 @@ test('an empty message is closed only if it is unchanged since it was read', asy
     is_partial: false,
   });
   await store.messages.withdraw(deleted.key);
-  const close = ({ turn, message }: typeof same) => closeIfUnchanged({ store }, turn, message);
+  const close = ({ turn, message }: typeof same) => closeIfUnchanged({ store }, turn, wholeMessage(message));
   expect([await close(same), await close(edited), await close(deleted)]).toEqual([
     'closed',
     'changed',

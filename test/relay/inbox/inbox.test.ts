@@ -11,7 +11,7 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 const database = await freshDatabase();
 const store = new Store(database.kysely);
 const deps = {
-  settings: { listenMode: 'conversation', answers: EVERYWHERE },
+  settings: { listenMode: 'conversation', answers: EVERYWHERE, stopWords: [] },
   workspace: () => undefined,
   rowsKeptDays: Number.POSITIVE_INFINITY,
   store,

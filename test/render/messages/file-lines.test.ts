@@ -32,7 +32,7 @@ describe('while files are sent', () => {
       '“next.csv” (5 KB): waiting',
       '“new file”: Slack is still processing it',
       '“done.csv” (6 KB): sent',
-      '“old.csv” was left out: it was deleted.',
+      '“old.csv” was left out: it was deleted. If the agent needs it, share it again.',
     ]);
   });
 
@@ -50,17 +50,23 @@ describe('while files are sent', () => {
 describe('after files were sent', () => {
   const left = { name: 'a.csv', reason: 'empty' };
 
-  test('lines name the files that were left out, and say that the message was sent without them', () => {
-    const lines = fileNoteLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
-    expect(lines).toEqual(["“a.csv” was left out: it's empty (0 bytes).", 'I sent your message without it.']);
-  });
-
-  test('no line says so about a message that was not sent', () => {
-    expect(fileNoteLines([left], limits, { sent: false })).toHaveLength(1);
+  test('one line names each file that was left out, with what to do about it', () => {
+    const others = [
+      { name: 'run.exe', reason: 'type_refused' },
+      { name: 'huge.csv', reason: 'too_large', sizeBytes: 2_000_000_000 },
+    ];
+    const lines = fileNoteLines([left, { name: 'fine.csv', reason: null }, ...others], limits);
+    expect(lines).toEqual([
+      "“a.csv” was left out: it's empty (0 bytes). Check it and share it again.",
+      "“run.exe” was left out: I don't send files of this type here. Share it as another type.",
+      expect.stringMatching(
+        /^“huge\.csv” was left out: it's too large \(2 GB\)\. Share a part of at most .*B\.$/,
+      ),
+    ]);
   });
 
   test('a file whose link was sent is not missing', () => {
-    const lines = fileNoteLines([{ name: 'plan', reason: 'external' }], limits, { sent: true });
+    const lines = fileNoteLines([{ name: 'plan', reason: 'external' }], limits);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('gets the link');
   });

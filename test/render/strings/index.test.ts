@@ -19,9 +19,9 @@ test('the choice that lets steps of workflows ask says whom it lets in', () => {
 describe('the sentence for a file that was left out', () => {
   test('names its size and the limit, if they are known', () => {
     const file = { name: 'a.bam', reason: 'too_large' };
-    expect(strings.fileMissing(file)).toBe("“a.bam” was left out: it's too large.");
+    expect(strings.fileMissing(file)).toBe("“a.bam” was left out: it's too large. Share a part of it.");
     expect(strings.fileMissing({ ...file, sizeBytes: 3e9, limits })).toBe(
-      "“a.bam” was left out: it's too large (3 GB). The limit is 2 GB.",
+      "“a.bam” was left out: it's too large (3 GB). Share a part of at most 2 GB.",
     );
   });
 
@@ -34,7 +34,7 @@ describe('the sentence for a file that was left out', () => {
       'message_full',
       'the files in this message, quoted ones included, are too large together. Share it again in another message. The limit is 4 GB.',
     ],
-    ['type_refused', "I don't send files of this type here. I do send these: .csv, image/*."],
+    ['type_refused', "I don't send files of this type here. Share it as one of these: .csv, image/*."],
   ])('names the limit that was exceeded: %s', (reason, said) => {
     expect(strings.fileMissing({ name: 'a.bam', reason, limits })).toBe(`“a.bam” was left out: ${said}`);
   });

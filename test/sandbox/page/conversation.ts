@@ -51,6 +51,37 @@ export function conversationTests(opened: () => OpenedPage): void {
     expect(await (await fetch(address)).text()).toContain('reads');
   });
 
+  test('one press stops the agent and sends what waits instead, and its note says what happened', async () => {
+    await goTo(page, 'sequencing');
+    await say(page, 'channel', '@taskthread /slow 600 on the wrong plate');
+    const thread = threadOf(page);
+    await thread.getByText('Second 1 of 600').waitFor();
+    await say(page, 'thread', 'The right plate, please');
+    await thread.getByRole('button', { name: 'Stop and send this instead' }).click();
+    await thread.getByText('Stopped by Ada.').waitFor();
+    await thread.getByText('The agent has your message.').waitFor();
+    await thread.getByText(/You wrote 4 words: .*The right plate, please/).waitFor();
+    expect(await thread.getByRole('button', { name: 'Send now' }).count()).toBe(0);
+  });
+
+  test('a question that was edited while it is answered goes again with one press', async () => {
+    await goTo(page, 'sequencing');
+    await say(page, 'channel', '@taskthread /slow 600 on colum a');
+    const thread = threadOf(page);
+    await thread.getByText('Second 1 of 600').waitFor();
+    const question = thread.locator('article').first();
+    await question.hover();
+    await question.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Edit message' }).click();
+    const box = question.getByRole('textbox', { name: 'Edit your message' });
+    await box.fill('@taskthread column b, please');
+    await box.press('Enter');
+    await thread.getByRole('button', { name: 'Stop and send this instead' }).click();
+    await thread.getByText('Stopped by Ada.').waitFor();
+    await thread.getByText(/A correction to my message: column b, please/).waitFor();
+    expect(await thread.getByRole('button', { name: 'Send the correction' }).count()).toBe(0);
+  });
+
   test('a button that can be used once leaves when it is used, and the reply says who used it', async () => {
     await goTo(page, 'sequencing');
     await say(page, 'channel', '@taskthread /lengthcut');

@@ -104,7 +104,7 @@ export const RECORD_MESSAGE_FUNCTION = `
       return;
     end if;
     -- What was said before a stop waits behind it, also where the stop arrived first.
-    select count(*) > 0, (array_agg(id) filter (where stop_requested_ts > in_ts))[1] into is_busy, stopped_turn
+    select count(*) > 0, (array_agg(id) filter (where stop_requested_ts > in_ts and not stop_sends_waiting))[1] into is_busy, stopped_turn
       from turns where workspace = in_workspace and channel = in_channel and thread_ts = root and finished_at is null;
     if thread.paused_by_turn_id is null and stopped_turn is not null then
       update threads set paused_by_turn_id = stopped_turn

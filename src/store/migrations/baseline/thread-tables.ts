@@ -85,14 +85,16 @@ export const THREAD_TABLES = `
     client_msg_id text, -- The same for two messages that a client sent for one.
     resends_turn_id uuid, -- The turn whose content and files this message sends again.
     revises_turn_id uuid, -- The turn whose question this message asks again with other content or choices.
-    is_urgent boolean not null default false, -- Somebody asked to pass it on to the run at work.
+    is_urgent boolean not null default false, -- Somebody asked to send it now: it goes before others that wait.
     quoted_with_ts numeric(16,6), -- The message that quoted this unsent one.
+    sent_with_ts numeric(16,6), -- The earlier message of its writer whose turn sends it, too.
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
   ) with (fillfactor = 80);
   create index messages_client on messages (workspace, channel, client_msg_id) where client_msg_id is not null;
   create index messages_waiting on messages (workspace, channel, thread_ts, ts) where state in ('waiting', 'sending');
   create index messages_urgent on messages (workspace) where is_urgent and state = 'waiting';
+  create index messages_sent_with on messages (workspace, channel, sent_with_ts) where sent_with_ts is not null;
   create index messages_replies on messages (workspace, channel, thread_ts, ts) where thread_ts <> ts;
   create index messages_received on messages (received_at) where state not in ('waiting', 'sending');
   create index messages_content on messages (received_at) where content is not null and state not in ('waiting', 'sending');
@@ -155,6 +157,7 @@ export const THREAD_TABLES = `
     stop_requested_by text,
     stop_requested_at timestamptz,
     stop_requested_ts numeric(16,6), -- When the stop was requested, by Slack's clock.
+    stop_sends_waiting boolean not null default false, -- It was stopped to send what waits instead: nothing is paused.
     stop_sent_at timestamptz, -- When the service accepted the stop.
     force_stop_requested_at timestamptz, -- When a person asked again because the turn did not end.
     force_stop_sent_at timestamptz,

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as strings from '../../render/strings/index.ts';
+import type { MessageKey } from '../../store/schema.ts';
+import type { PressAnswer } from '../runtime/control-request.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import { noteIfPaused } from './paused-messages.ts';
+
+/** How often (ms), and how many times, it is looked what became of a message that somebody asked to send. */
+const LOOK_INTERVAL_MS = 500;
+const MAX_LOOKS = 600;
+
+/** What the note on a message that somebody asked to send says: `now`, if it is on its way, and then what became of it. */
+export async function answerAbout(deps: RelayDeps, key: MessageKey, now?: string): Promise<PressAnswer> {
+  const before = now === undefined ? await outcomeOf(deps, key) : undefined;
+  if (before !== undefined) return { outcome: 'done', told: before };
+  const later = async () => {
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+      await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
+      const told = await outcomeOf(deps, key);
+      if (told !== undefined) return told;
+    }
+    return undefined;
+  };
+  return { outcome: 'done', told: now ?? strings.passingOn(1), later };
+}
+
+/** What became of a message that somebody asked to send; undefined while it is on its way. */
+export async function outcomeOf(deps: RelayDeps, key: MessageKey): Promise<string | undefined> {
+  const message = await deps.store.messages.get(key);
+  if (message === undefined) return strings.controlFailed.unknown;
+  const { state, is_urgent: isUrgent } = message;
+  if (state === 'sending') return undefined;
+  if (state !== 'waiting') return strings.sendNowTooLate(state);
+  return (await noteIfPaused(deps, message)) ?? (isUrgent ? undefined : strings.notPassedOn);
+}

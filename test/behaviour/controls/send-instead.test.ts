@@ -1,0 +1,206 @@
+import { expect, test } from 'vitest';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import { StartFormScene } from '../../support/start-form-scene.ts';
+
+// Nothing is passed on by itself: the silences are longer than the tests.
+const limits = { silenceMs: 3_600_000, waitingMs: 3_600_000, passOnMs: 3_600_000 };
+const scene = await openAppScene({ settings: { TASK_CONTROL: 'starter' }, limits });
+const { ada, grace, slack, agent } = scene;
+const TAKEN = strings.sendNowTooLate('sent');
+
+async function growing(channel: Channel, text: string, person: Person = ada): Promise<Message> {
+  const root = scene.ask(channel, text, { person });
+  await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+  return root;
+}
+
+/** The private note with the button, of a person. */
+function note(channel: Channel, person: Person = ada) {
+  return scene.until('there is a note', () =>
+    slack.ephemerals(person, channel).find(({ blocks }) => JSON.stringify(blocks).includes('send_instead')),
+  );
+}
+
+const texts = (channel: Channel, person: Person = ada) =>
+  slack.ephemerals(person, channel).map(({ text }) => text);
+const buttons = (channel: Channel) =>
+  JSON.stringify(slack.ephemerals(ada, channel).map(({ blocks }) => blocks)).match(/"button"/g) ?? [];
+
+test.concurrent('one press stops the run, and sends the message that waits next, in the same task', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 1000 the wrong gene');
+  const instead = scene.reply(channel, root, 'the right gene');
+  const { ts } = await note(channel);
+  await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
+  await scene.finished(channel, instead);
+  expect(scene.sentToAgent('/slow 1000 the wrong').texts).toEqual([
+    '/slow 1000 the wrong gene',
+    'the right gene',
+  ]);
+  expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  expect(scene.shown(channel, root)).not.toContain('waiting');
+  await scene.until('the note says what happened', () => texts(channel).includes(TAKEN));
+  expect(texts(channel)).toEqual([TAKEN]);
+  expect(buttons(channel)).toEqual([]);
+});
+
+test.concurrent('all that its writer has waiting goes first and as one, pressed twice or not, and then what others wrote', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 1000 with many who wait');
+  const graces = scene.reply(channel, root, 'a question of grace', { person: grace });
+  scene.reply(channel, root, 'no, the other one');
+  const { ts } = await note(channel);
+  const last = scene.reply(channel, root, 'with all plates');
+  await slack.settled();
+  const press = { person: ada, channel, ts, actionId: 'send_instead' };
+  await Promise.all([slack.click(press), slack.click(press)]);
+  await Promise.all([graces, last].map((message) => scene.finished(channel, message)));
+  expect(scene.sentToAgent('/slow 1000 with many').texts).toEqual([
+    '/slow 1000 with many who wait',
+    'no, the other one\n\nwith all plates',
+    `${strings.unnamedWriter('ada')}\n\ngrace: a question of grace`,
+  ]);
+});
+
+test.concurrent('where the run has ended meanwhile, the message goes once, and its note says so', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 20 nearly over');
+  const next = scene.reply(channel, root, 'and then this');
+  const { ts } = await note(channel);
+  await scene.finished(channel, next);
+  await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
+  await scene.until('the note says so', () => texts(channel).includes(TAKEN));
+  expect(texts(channel)).toEqual([TAKEN]);
+  expect(scene.sentToAgent('/slow 20 nearly').texts).toEqual(['/slow 20 nearly over', 'and then this']);
+  expect(scene.shown(channel, root)).not.toContain('Stopped');
+});
+
+test.concurrent('whoever may not stop the run is told so, and everything stays as it is', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 1000 of grace', grace);
+  const next = scene.reply(channel, root, 'of ada');
+  await scene.makeKnown(ada);
+  const { ts } = await note(channel);
+  await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
+  await scene.until('ada is told', () => texts(channel).includes(strings.controlRefused.starter));
+  expect((await note(channel)).ts).toBe(ts);
+  const { turns, messages } = scene.sandbox.bot.store;
+  const key = (message: Message) => ({ workspace: slack.team.id, channel: channel.id, ts: message.ts });
+  expect(await turns.ofMessage(key(root))).toMatchObject({ stop_requested_at: null });
+  expect(await messages.get(key(next))).toMatchObject({ state: 'waiting', is_urgent: false });
+  scene.reply(channel, root, 'stop', { person: grace });
+});
+
+test.concurrent('a stop that the service refuses lets the run end, and the message follows', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 60 that nobody can stop');
+  const task = agent.tasks.find(({ title }) => title === '/slow 60 that nobody can stop');
+  const call = /cancel$/;
+  agent.faults.add({ call, about: task?.id ?? '?', fault: { kind: 'status', status: 400 } });
+  const next = scene.reply(channel, root, 'the next in line');
+  const { ts } = await note(channel);
+  await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
+  await scene.finished(channel, next);
+  expect(scene.shown(channel, root)).toContain('Second 60 of 60');
+  expect(scene.sentToAgent('/slow 60 that').texts.slice(1)).toEqual(['the next in line']);
+});
+
+test.concurrent('after a stop, it sends what that has paused', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 1000 stopped before');
+  const next = scene.reply(channel, root, 'this after all');
+  const { ts } = await note(channel);
+  scene.reply(channel, root, 'stop');
+  await scene.messageWithButton(channel, root, 'send_paused');
+  await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
+  await scene.finished(channel, next);
+  expect(scene.sentToAgent('/slow 1000 stopped').texts.slice(1)).toEqual(['this after all']);
+  await scene.until('the notice is over', () => scene.shown(channel, root).includes('sent 1 message'));
+  expect(next.versions).toHaveLength(1);
+});
+
+test.concurrent('one press stops the answer to a question that was edited, and sends its new words', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 1000 the mean of colum a');
+  slack.edit(channel.id, root.ts, `${scene.mention} the mean of column a`);
+  const { ts, text } = await note(channel);
+  expect(text).toBe(strings.editedAfterSending);
+  const other = scene.reply(channel, root, 'grace asks, too', { person: grace });
+  await slack.settled();
+  const press = { person: ada, channel, ts, actionId: 'send_instead' };
+  await Promise.all([slack.click(press), slack.click(press)]);
+  await scene.finished(channel, other);
+  expect(scene.sentToAgent('/slow 1000 the mean').texts).toEqual([
+    '/slow 1000 the mean of colum a',
+    'A correction to my message: the mean of column a',
+    expect.stringContaining('grace asks, too'),
+  ]);
+  expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  expect(buttons(channel)).toEqual([]);
+});
+
+test.concurrent('messages that one person writes while the agent works go as one, in order, and none looks as if it waited', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 60 and then these');
+  const table = { name: 'plates.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' };
+  const one = scene.reply(channel, root, 'first this');
+  const two = scene.reply(channel, root, `${scene.mention} then that`, { files: [table] });
+  const gone = scene.reply(channel, root, 'not this');
+  const three = scene.reply(channel, root, 'at lasst this');
+  const graces = scene.reply(channel, root, 'of grace', { person: grace });
+  const four = scene.reply(channel, root, 'after grace');
+  await slack.settled();
+  slack.remove(channel, gone.ts);
+  slack.edit(channel.id, three.ts, 'at last this');
+  await Promise.all([three, four].map((message) => scene.finished(channel, message)));
+  expect(scene.sentToAgent('/slow 60 and then').texts).toEqual([
+    '/slow 60 and then these',
+    'first this\n\nthen that\n\nat last this',
+    `${strings.unnamedWriter('ada')}\n\ngrace: of grace`,
+    'ada: after grace',
+  ]);
+  expect(scene.sentToAgent('/slow 60 and then').fileIds[1]).toHaveLength(1);
+  const { store } = scene.sandbox.bot;
+  const key = (message: Message) => ({ workspace: slack.team.id, channel: channel.id, ts: message.ts });
+  const turns = await Promise.all([one, two, three].map((message) => store.turns.ofMessage(key(message))));
+  expect(new Set(turns.map((turn) => turn?.id)).size).toBe(1);
+  const waiting = () =>
+    [one, two, three, graces, four].filter(({ reactions }) => reactions.get(WAITING_EMOJI)?.length);
+  await scene.until('none looks as if it waited', () => waiting().length === 0);
+});
+
+test.concurrent('what was sent with others is sent again whole, and can be corrected by itself', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 60 and more');
+  scene.reply(channel, root, '/fail of the first');
+  const second = scene.reply(channel, root, 'and of colum b');
+  await scene.finished(channel, second);
+  const sent = () => scene.sentToAgent('/slow 60 and more').texts.slice(1);
+  expect(sent()).toEqual(['/fail of the first\n\nand of colum b']);
+  const failed = await scene.messageWithButton(channel, root, 'retry');
+  await slack.click({ person: ada, channel, ts: failed.ts, actionId: 'retry' });
+  await scene.until('it is sent again', () => sent().length === 2);
+  expect(sent()[1]).toBe(sent()[0]);
+  slack.edit(channel.id, second.ts, 'and of column b');
+  const { ts } = await scene.until('a correction is offered', () =>
+    channel.ephemerals.find(({ blocks }) => JSON.stringify(blocks).includes('"correct"')),
+  );
+  await slack.click({ person: ada, channel, ts, actionId: 'correct' });
+  await scene.until('it is corrected', () => sent().length === 3);
+  expect(sent()[2]).toBe('A correction to my message: and of column b');
+});
+
+test.concurrent('what went as one is asked again as one', async () => {
+  const starting = new StartFormScene(scene);
+  const { channel, person } = starting.personInChannel();
+  const root = await growing(channel, '/slow 60 and on', person);
+  scene.reply(channel, root, 'the first half', { person });
+  const last = scene.reply(channel, root, 'the second half', { person });
+  await scene.finished(channel, last);
+  await starting.choose(person, channel, root, 'ask_again');
+  await starting.form(person);
+  expect(starting.filled(person)).toMatchObject({ question: 'the first half\n\nthe second half' });
+});

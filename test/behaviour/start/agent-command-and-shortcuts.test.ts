@@ -43,7 +43,7 @@ describe.concurrent('/agent', () => {
       await scene.until('it runs', isRunning);
       return root;
     };
-    const others = await begin('that of somebody else goes slowly', starting.newPerson());
+    const others = await begin('that of somebody else goes slowly', scene.ada);
     const only = await begin('the only one goes slowly');
     expect(await starting.askByCommand(person, channel, 'stop')).toContain('the only one goes slowly');
     await scene.finished(channel, only);

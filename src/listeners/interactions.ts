@@ -75,12 +75,13 @@ function buttonListener(
         const answer: PressAnswer = typeof result === 'object' ? result : { outcome: result ?? 'done' };
         const { outcome, replacement, later } = answer;
         const told = outcomeText(answer);
-        // The buttons of a note that one person sees go with their use, and the note says what happened.
-        const isUsedNote = press.isPrivate && outcome !== 'refused' && outcome !== 'late';
+        // The buttons of a note that one person sees go with their use, and the note says what happened; not those of windows.
+        const isUsedNote = press.isPrivate && about !== 'turn' && outcome !== 'refused' && outcome !== 'late';
         const note = told === undefined ? undefined : { text: told, blocks: [] };
         if (replacement !== undefined || isUsedNote)
           await replaceOriginal(respond, replacement ?? note, actionLog);
-        else if (location !== undefined && told !== undefined) await sendEphemeral(deps, location, told);
+        if (!isUsedNote && location !== undefined && told !== undefined)
+          await sendEphemeral(deps, location, told);
         const end = isUsedNote ? await later?.() : undefined;
         if (end !== undefined && end !== told)
           await replaceOriginal(respond, { text: end, blocks: [] }, actionLog);

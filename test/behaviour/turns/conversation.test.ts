@@ -147,7 +147,7 @@ describe.concurrent('a conversation', () => {
     expect(scene.shown(channel, root)).not.toContain('Mention me with a question');
   });
 
-  test('sends messages that come while the agent works one after the other, in order of ts', async () => {
+  test('sends messages that come while the agent works in order of ts', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 60\nthe first of four');
     const others = ['two', 'three', 'four'].map((text) => scene.reply(channel, root, text));
@@ -161,7 +161,8 @@ describe.concurrent('a conversation', () => {
     const texts = (task?.messages ?? [])
       .filter(({ role }) => role === 'user')
       .map(({ content }) => JSON.stringify(content));
-    expect(texts.map((text) => /first of four|two|three|four/.exec(text)?.[0])).toEqual([
+    // What one person writes meanwhile may go as one.
+    expect(texts.join('\n').match(/first of four|two|three|four/g)).toEqual([
       'first of four',
       'two',
       'three',

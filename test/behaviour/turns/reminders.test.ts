@@ -313,6 +313,7 @@ test.concurrent('a turn that took more than two minutes ends with a mention, wit
   ] as const) {
     const slow = own.ask(channel, '/slow 100000');
     const { ts } = await own.messageWithButton(channel, slow, 'stop');
+    await own.until('the agent writes', () => own.shown(channel, slow).includes('Second'));
     await own.slack.click({ person, channel, ts, actionId: 'stop' });
     await own.finished(channel, slow);
     await expect.poll(() => own.slack.visibleText(own.replies(channel, slow).at(-1) ?? slow)).toContain(last);

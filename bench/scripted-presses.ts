@@ -95,7 +95,6 @@ async function corrected(stage: Stage, channel: Channel): Promise<void> {
   slack.edit(channel, message.ts, `<@${slack.bot.userId}> the mean of column b`);
   thread.sends(withLeadIn(strings.correctionPrefix, 'the mean of column b'));
   await thread.press(['ada'], 'correct');
-  await thread.press(['ada'], 'correct');
 }
 
 async function approved(stage: Stage, channel: Channel): Promise<void> {
@@ -108,14 +107,14 @@ async function notApproved(stage: Stage, channel: Channel): Promise<void> {
 
 async function answerPlan(stage: Stage, channel: Channel, answer: 'go_ahead' | 'stop_here'): Promise<void> {
   const thread = new Thread(stage, channel);
-  const asked = thread.say('ada', '/ask 1. Read. 2. Fit. Shall I?', 'question', {
+  const asked = thread.say('ada', 'read and fit what we have', 'question', {
     mentions: true,
     flags: '--plan ',
   });
   thread.sends(strings.planAnswers[answer]);
   await thread.press(['ada', 'grace'], answer, (name) => strings.buttonUsed(name, answer));
   await thread.answered(asked);
-  await thread.shows('Thank you, that was what I needed.');
+  await thread.shows('You wrote');
 }
 
 async function continued(stage: Stage, channel: Channel): Promise<void> {

@@ -42,7 +42,7 @@ export function conversationTests(opened: () => OpenedPage): void {
     await thread.getByRole('button', { name: 'Steps' }).click();
     const steps = page.getByRole('dialog');
     await steps
-      .getByText(/Summarise columns: reads/i)
+      .getByText(/Summarised? columns: reads/i)
       .first()
       .waitFor();
     await page.keyboard.press('Escape');

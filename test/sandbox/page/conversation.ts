@@ -165,6 +165,7 @@ export function conversationTests(opened: () => OpenedPage): void {
     await page
       .locator('#channel')
       .getByText(/has joined the channel/)
+      .last()
       .waitFor();
     await page.locator('#channel textarea').focus();
     await page.keyboard.type('Hello @tas');

@@ -48,7 +48,7 @@ export function troubleTests(opened: () => OpenedPage): void {
   test('an agent that writes papers shows its figure where its text has it, and its table to sort', async () => {
     const papers = page.getByRole('switch', { name: /writes papers/ });
     await papers.click();
-    await goTo(page, 'plate-reader');
+    await goTo(page, 'sequencing');
     await say(page, 'channel', '@taskthread What did the treatment do?');
     const thread = threadOf(page);
     await thread.getByText('Figure: gene changes.png, below').waitFor(patience30);

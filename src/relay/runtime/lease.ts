@@ -2,7 +2,7 @@ import { type ClockReading, type Clocks, elapsedMs } from '../../calls/clocks.ts
 import { anySignal, type LeaseGuard, unlessAborted, within } from '../../calls/retries-and-waits.ts';
 import { Interruption } from './turn-exceptions.ts';
 
-/** How long (ms) a renewal counts from its request: the queue gives the job to another process after 10 s. */
+/** How long (ms) a renewal counts from its request: another process may claim the job after 10 s. */
 export const LEASE_MS = 8_000;
 
 /** The right to work on a job: checked before each call that must not happen twice. */

@@ -60,7 +60,7 @@ export class TurnRunner {
     }
     const lease = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const context = await this.#nextTurn({ deps, workspace, lease }, job);
+      const context = await this.#nextTurn({ deps, workspace, lease }, thread, job);
       if (context === undefined) return 'done';
       await this.#runTurn(context, thread);
       if (context.isJobDone) return 'recorded';
@@ -93,10 +93,8 @@ export class TurnRunner {
     }
   }
 
-  async #nextTurn(work: ThreadWork, job: Job) {
+  async #nextTurn(work: ThreadWork, thread: ThreadKey, job: Job) {
     const { deps, readRateFor } = this.#options;
-    const { workspace, channel, thread_ts } = job;
-    const thread = { workspace, channel, thread_ts };
     const state = await deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
     const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;

@@ -158,11 +158,12 @@ export class JobRunner {
     for (const { lease } of this.#runs.values()) lease.drain();
     await claimed;
     const runs = [...this.#runs.values()];
-    const timers = runs.map(({ kind, lease }) =>
-      setTimeout(() => endLease(lease), kind.drainMs ?? STOP_GRACE_MS),
-    );
-    await Promise.all(runs.map(({ ended }) => ended));
-    for (const timer of timers) clearTimeout(timer);
+    const ends = runs.map(async ({ kind: { drainMs = STOP_GRACE_MS }, lease, ended }) => {
+      const timer = setTimeout(() => endLease(lease), drainMs);
+      await within(drainMs + CALL_TIMEOUT_MS, ended, undefined);
+      clearTimeout(timer);
+    });
+    await Promise.all(ends);
     clearInterval(this.#leaseCheck);
     void this.#renewals.stop();
   }

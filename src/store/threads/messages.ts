@@ -69,21 +69,24 @@ export class Messages extends Queries {
   }
 
   /**
-   * The message of a turn, and then those that go with it: which they are once it is frozen, and until then what waited
-   * behind it as the turn began, up to the first of somebody else, or that a button made. Empty if the message is gone.
+   * The message of a turn, and then those that go with it: which they are once it is frozen, and until then what waits up to
+   * the last that waited as the turn began, or to the first of somebody else, or that a button made. Empty if the message is
+   * gone.
    */
   async ofTurn(turn: Turn): Promise<Message[]> {
     const { workspace, channel, message_ts: ts, started_at, prompt } = turn;
     const rows = await this.rows(sql<Message>`
-      with head as (select * from messages where ${ofMessage({ workspace, channel, ts })})
+      with head as (select * from messages where ${ofMessage({ workspace, channel, ts })}),
+        behind as (
+          select messages.* from messages, head
+          where (messages.workspace, messages.channel, messages.thread_ts) = (${workspace}, ${channel}, ${turn.thread_ts})
+            and ${isWaiting} and ${maySend} and messages.ts > ${ts} and messages.is_urgent = head.is_urgent
+            and ${prompt === null})
       select * from head
       union all
       select * from messages where workspace = ${workspace} and channel = ${channel} and sent_with_ts = ${ts}
       union all
-      select messages.* from messages, head
-      where (messages.workspace, messages.channel, messages.thread_ts) = (${workspace}, ${channel}, ${turn.thread_ts})
-        and ${isWaiting} and ${maySend} and messages.ts > ${ts} and messages.is_urgent = head.is_urgent
-        and ${prompt === null} and messages.received_at <= ${started_at}
+      select * from behind where ts <= (select max(ts) from behind where received_at <= ${started_at})
       order by ts`);
     const isWritten = (one: Message) => (one.resends_turn_id ?? one.revises_turn_id) === null;
     const end = rows.findIndex((one) => one.user_id !== rows[0]?.user_id || !isWritten(one));

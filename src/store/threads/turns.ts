@@ -188,8 +188,8 @@ export class Turns extends Queries {
   /**
    * Freezes a turn's message, and those that go with it, with their content, and records their writer: later edits and
    * deletions come too late. Undefined where the turn was stopped, a message is held or has changed since it was read, who set
-   * the instructions that it quotes was forgotten meanwhile, or another one than `earlierTs` waits before it and it is not urgent.
-   * Who sends a message again is no new participant.
+   * the instructions that it quotes was forgotten meanwhile, or another one than `earlierTs` waits before one of them, unless
+   * it is urgent. Who sends a message again is no new participant.
    */
   async freeze(
     turn: Turn,
@@ -221,7 +221,8 @@ export class Turns extends Queries {
         where ${inThread(turn)} and ts in (select ts from unchanged) and (select count(*) from unchanged) = ${all.length}
           and not ${isHeldForBackfill(turn)} and (${message.is_urgent} or ${earlierTs ?? null}::numeric is not distinct from (
             select min(ts) from messages
-            where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend}))
+            where ${inThread(turn)} and state = 'waiting' and ${maySend} and (ts < ${message.ts}
+              or not is_urgent and ts < ${all.at(-1)?.ts ?? null} and ts not in (select ts from unchanged))))
         returning ts),
       unmarked as (${markWake(
         message,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { type JobKind, JobRunner } from '../../../src/relay/runtime/job-runner.ts';
+import { type JobKind, JobRunner, type JobRunnerDeps } from '../../../src/relay/runtime/job-runner.ts';
 import { SlackUnavailableError } from '../../../src/slack/errors.ts';
 import { CHANNEL_LEVEL } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
@@ -16,10 +16,13 @@ function newJob(kind: string, workspace = 'T1') {
   return { workspace, kind, channel: 'C1', thread_ts: CHANNEL_LEVEL, key: randomUUID() };
 }
 
-function openRunner(kind: Pick<JobKind, 'kind' | 'timeoutMs' | 'perform'> & Partial<JobKind>) {
+function openRunner(
+  kind: Pick<JobKind, 'kind' | 'timeoutMs' | 'perform'> & Partial<JobKind>,
+  withStore: JobRunnerDeps['store'] = store,
+) {
   const outcomes: string[] = [];
   const onRun = (_: string, outcome: string) => void outcomes.push(outcome);
-  const runner = new JobRunner({ store, leaseStore: store, log: silentLog, onRun });
+  const runner = new JobRunner({ store: withStore, leaseStore: store, log: silentLog, onRun });
   runner.add({ share: 1, giveUpAfterMs: 3_600_000, onGivenUp: 'counted', ...kind });
   runner.start();
   onTestFinished(() => runner.stop());
@@ -98,4 +101,19 @@ test('a stopped process leaves its jobs to others at once', async () => {
   expect(outcomes).toEqual([]);
   const next = await store.jobs.claim([{ kind: 'left', room: 9, share: 9 }], [], 1_000);
   expect(next.map(({ key }) => key)).toEqual([job.key]);
+});
+
+test('a stop does not wait for a database that never answers', async () => {
+  const written = Promise.withResolvers<void>();
+  const done = () => {
+    written.resolve();
+    return never;
+  };
+  const unanswered = new Store(kysely);
+  unanswered.jobs.done = done;
+  const { runner } = openRunner({ kind: 'unwritten', drainMs: 0, perform: async () => 'done' }, unanswered);
+  await store.jobs.want(newJob('unwritten'));
+  runner.runDue();
+  await written.promise;
+  await runner.stop();
 });

@@ -88,6 +88,22 @@ test('freezing writes nothing for a message that was edited or deleted, or that 
   expect(await store.turns.freeze(late.turn, late.message, content, { earlierTs: earlier.ts })).toBeDefined();
 });
 
+test('an earlier message that arrives after others which go along goes along in its place, a later one does not', async () => {
+  seconds += 10;
+  const ts = `${seconds}.000000`;
+  const behind = (more: number) => waiting(ts, `${seconds + more}.000000`);
+  const message = await waiting(ts, ts);
+  const last = await behind(2);
+  const turn = await store.turns.begin(nextId(), message);
+  const tsOf = async () => (await store.messages.ofTurn(turn)).map((one) => one.ts);
+  expect(await tsOf()).toEqual([message.ts, last.ts]);
+  const middle = await behind(1);
+  await behind(3);
+  expect(await store.turns.freeze(turn, message, content, { others: [last] })).toBeUndefined();
+  expect(await tsOf()).toEqual([message.ts, middle.ts, last.ts]);
+  expect(await store.turns.freeze(turn, message, content, { others: [middle, last] })).toBeDefined();
+});
+
 test.each([
   ['freezing', async (turn: Turn, message: Message) => store.turns.freeze(turn, message, content)],
   ['the intent to send', async (turn: Turn) => store.turns.intendToSend(turn, { skill: null })],

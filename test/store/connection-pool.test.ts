@@ -11,6 +11,14 @@ test('a statement has one name, and those that cannot be prepared have none', ()
   expect(prepared('select 1', [], true).name).toBeDefined();
 });
 
+test('a NUL character in a text is left out, as PostgreSQL takes none', async () => {
+  const { kysely } = await freshDatabase();
+  const { rows } = await sql`select ${'U\u00001'} as one, ${['a\u0000', 'b']}::text[] as list`.execute(
+    kysely,
+  );
+  expect(rows).toEqual([{ one: 'U1', list: ['a', 'b'] }]);
+});
+
 test('a column that a newer release adds fails no statement, and a transaction once', async () => {
   // One connection for all: it has each statement prepared.
   const { kysely, pool } = await freshDatabase({ maxConnections: 6 });

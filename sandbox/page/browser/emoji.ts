@@ -14,6 +14,7 @@ const glyphs: Record<string, string> = {
   hourglass: '⌛',
   hourglass_flowing_sand: '⏳',
   bulb: '💡',
+  arrow_up: '⬆️',
   rocket: '🚀',
   wave: '👋',
   slightly_smiling_face: '🙂',

@@ -48,8 +48,14 @@ function separatorOf({ name, mime }: FileModel): string | undefined {
   return name.endsWith('.tsv') ? '\t' : undefined;
 }
 
+/** The cells of a line, without their quotes; a separator within quotes belongs to its cell. */
+function cellsOf(line: string, separator: string): string[] {
+  const between = new RegExp(`${separator}(?=(?:[^"]*"[^"]*")*[^"]*$)`);
+  return line.split(between).map((cell) => cell.replace(/^"(.*)"\r?$/, '$1').replaceAll('""', '"'));
+}
+
 function tableOf(lines: string[], separator: string): HTMLElement {
-  const [head = [], ...rows] = lines.map((line) => line.split(separator).slice(0, PREVIEW_COLUMNS));
+  const [head = [], ...rows] = lines.map((line) => cellsOf(line, separator).slice(0, PREVIEW_COLUMNS));
   return tableFrame(
     head.map((cell) => h('th', { scope: 'col' }, cell)),
     rows.map((row) => row.map((cell) => h('td', {}, cell))),

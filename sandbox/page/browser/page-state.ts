@@ -157,7 +157,9 @@ export class PageState {
 
   unread(channel: string): number {
     const read = this.#read.get(channel) ?? '';
-    return this.#sorted((one) => one.channel === channel && one.ts > read && one.user !== this.me).length;
+    return this.#sorted(
+      (one) => one.channel === channel && one.ts > read && one.user !== this.me && !one.ephemeral,
+    ).length;
   }
 
   #sorted(which: (message: MessageModel) => boolean): MessageModel[] {

@@ -89,11 +89,16 @@ export class BotDatabase {
     return this.#rows(messageRowSchema, 'select channel, ts::text, thread_ts::text, state from messages');
   }
 
+  /** The turns, once for each message that goes with one, in the order of these. */
   async turns(): Promise<TurnRow[]> {
     return this.#rows(
       turnRowSchema,
-      `select id::text, channel, thread_ts::text, message_ts::text as ts, user_message_id as "userMessageId",
-         finished_at is not null as finished, outcome from turns`,
+      `select turn.id::text, turn.channel, turn.thread_ts::text, coalesce(message.ts, message_ts)::text as ts,
+         user_message_id as "userMessageId", finished_at is not null as finished, outcome
+       from turns turn
+         left join messages message on message.workspace = turn.workspace and message.channel = turn.channel
+           and coalesce(message.sent_with_ts, message.ts) = turn.message_ts
+       order by message.ts`,
     );
   }
 

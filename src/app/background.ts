@@ -5,7 +5,7 @@ import { readClocks, SYSTEM_CLOCKS } from '../calls/clocks.ts';
 import { within } from '../calls/retries-and-waits.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { Poller } from '../relay/runtime/poller.ts';
-import { readDueWork } from '../store/queue/due-work.ts';
+import { readDueWork } from '../store/processes/due-work.ts';
 import type { Features } from './features.ts';
 import type { Intake } from './intake.ts';
 import type { AppContext, Storage } from './storage.ts';

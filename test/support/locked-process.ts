@@ -1,6 +1,6 @@
 import { openDatabase } from '../../src/store/database.ts';
-import { ProcessLock } from '../../src/store/queue/process-lock.ts';
-import { ProcessRegistry } from '../../src/store/queue/process-registry.ts';
+import { ProcessLock } from '../../src/store/processes/process-lock.ts';
+import { ProcessRegistry } from '../../src/store/processes/process-registry.ts';
 import { silentLog } from './silent-log.ts';
 
 // A process that holds its lock and does nothing, for a test that freezes or kills it. Prints its id.

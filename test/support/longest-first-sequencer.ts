@@ -23,7 +23,7 @@ const ORDER = [
   'behaviour/inbox/backfill',
   'behaviour/operate/dead-connections',
   'behaviour/turns/call-faults',
-  'store/queue/process-lock',
+  'store/processes/process-lock',
   'relay/runtime/held-jobs',
   'operate/http-server',
   'render/markdown/labels',

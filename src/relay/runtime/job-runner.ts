@@ -3,7 +3,7 @@ import { askedBy } from '../../calls/askers.ts';
 import { type ClockReading, type Clocks, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
 import { sleepUnlessAborted, within } from '../../calls/retries-and-waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
-import type { ProcessLock } from '../../store/queue/process-lock.ts';
+import type { ProcessLock } from '../../store/processes/process-lock.ts';
 import type { Job } from '../../store/schema.ts';
 import { LEASE_MS, type Lease, RenewableLease, unlessLost } from './lease.ts';
 import { Poller } from './poller.ts';

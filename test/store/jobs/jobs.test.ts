@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { CHANNEL_LEVEL, type NewJob } from '../../../src/store/jobs/jobs.ts';
-import { readDueWork } from '../../../src/store/queue/due-work.ts';
+import { readDueWork } from '../../../src/store/processes/due-work.ts';
 import type { Job } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
-import { readDueWork } from '../../../src/store/queue/due-work.ts';
+import { readDueWork } from '../../../src/store/processes/due-work.ts';
 import { Store } from '../../../src/store/store.ts';
 import { followUpWanted } from '../../../src/store/threads/turns.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';

@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { identityOf, isSurelyDead, type ProcessIdentity } from '../../../src/store/queue/process-identity.ts';
+import {
+  identityOf,
+  isSurelyDead,
+  type ProcessIdentity,
+} from '../../../src/store/processes/process-identity.ts';
 
 /** A process that does nothing, and its identity. */
 function start(command: string, ...args: string[]): { child: ChildProcess; identity: ProcessIdentity } {

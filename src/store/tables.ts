@@ -156,14 +156,6 @@ export interface Tables {
     ts: SlackTs | null;
     intended_at: Defaulted<Timestamp>;
   };
-  processes: {
-    id: string;
-    host: string;
-    pid: number;
-    started: string;
-    started_at: Defaulted<Timestamp>;
-    locked_at: Timestamp | null;
-  };
   projects: {
     workspace: string;
     channel: string;
@@ -181,13 +173,6 @@ export interface Tables {
     blocked_until: Defaulted<Timestamp>;
     rate_factor: Defaulted<number>;
     rate_reduced_at: Defaulted<Timestamp>;
-  };
-  receiving: {
-    is_only: Defaulted<boolean>;
-    since: Defaulted<Timestamp>;
-    until: Defaulted<Timestamp>;
-    since_before: Timestamp | null;
-    until_before: Timestamp | null;
   };
   settings: {
     workspace: string;

@@ -27,7 +27,14 @@ const SCALARS: Readonly<Record<string, string>> = {
 };
 
 /** Tables that are used by SQL alone, whose rows no code passes on. */
-const ONLY_IN_SQL = ['one_time_notices', 'project_channels', 'uploaded_files', 'used_oauth_states'];
+const ONLY_IN_SQL = [
+  'one_time_notices',
+  'processes',
+  'project_channels',
+  'receiving',
+  'uploaded_files',
+  'used_oauth_states',
+];
 
 /**
  * The TypeScript types of a database's tables, formatted. A domain of `text` becomes a union of the values that it allows, one

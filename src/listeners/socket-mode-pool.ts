@@ -146,6 +146,15 @@ export class SocketModePool implements Receiver {
   }
 }
 
+/**
+ * How many connections a process may have: two if there are enough for all processes, else one, and never more than are
+ * free. A single process has two; of several, at least two have one if `most` is two or more. Pure.
+ */
+export function fairShare(at: { most: number; processes: number; taken: number }): number {
+  const fair = at.processes * 2 <= at.most ? 2 : 1;
+  return Math.max(0, Math.min(fair, at.most - at.taken));
+}
+
 /** Shares at most `maxConnections` connections among all processes, through the database. */
 export function createSocketLease(
   leases: SocketLeases,
@@ -156,7 +165,7 @@ export function createSocketLease(
   const key = { workspace, app_id: slackAppIdOf(appToken), process_id: randomUUID() };
   return {
     /** Reports how many are open here; returns how many may be, for `leaseMs` from now. Throws a StoreError. */
-    renew: (open: number) => leases.renew(key, open, maxConnections),
+    renew: (open: number) => leases.renew(key, open, (at) => fairShare({ most: maxConnections, ...at })),
     release: () => leases.release(key),
     leaseMs: SOCKET_LEASE_MS,
   };

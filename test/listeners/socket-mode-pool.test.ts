@@ -1,7 +1,8 @@
 import { App } from '@slack/bolt';
+import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type SlackWorkspace, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
-import { SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-pool.ts';
+import { fairShare, SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-pool.ts';
 import { createSlackLogger } from '../../src/slack/slack-client.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -39,6 +40,36 @@ async function connect(answer: (open: number) => Promise<number>) {
   onTestFinished(() => connections.stop());
   await connections.start();
   return { slack, connections, heard, left: () => left };
+}
+
+/** Processes that each take the rule's word, with a clock of rounds: a silent one counts until its lease is over. */
+class Model {
+  readonly most: number;
+  readonly leaseRounds = 4;
+  readonly #rows = new Map<number, { open: number; row: number; until: number }>();
+  round = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  get open(): number {
+    return this.living.reduce((sum, { open }) => sum + open, 0);
+  }
+
+  get living() {
+    return [...this.#rows.values()].filter(({ until }) => until > this.round);
+  }
+
+  renew(id: number): void {
+    const mine = this.#rows.get(id);
+    const open = mine !== undefined && mine.until > this.round ? mine.open : 0;
+    const others = [...this.#rows].filter(([other, { until }]) => other !== id && until > this.round);
+    const taken = others.reduce((sum, [, { row }]) => sum + row, 0);
+    const allowed = fairShare({ most: this.most, processes: others.length + 1, taken });
+    const until = this.round + this.leaseRounds;
+    this.#rows.set(id, { open: allowed, row: Math.max(open, allowed), until });
+  }
 }
 
 describe("a process's Socket Mode connections", () => {
@@ -117,5 +148,47 @@ describe("a process's Socket Mode connections", () => {
     expect(slackAppIdOf('xapp-1-A0123ABC-456-abcdef')).toBe('A0123ABC');
     expect(slackAppIdOf('xapp-1-A0123ABC-457-fedcba')).toBe('A0123ABC');
     expect(slackAppIdOf('xapp-another-form')).not.toBe(slackAppIdOf('xapp-another-one'));
+  });
+});
+
+describe("sharing Slack's connections", () => {
+  test('never exceeds the limit, and keeps two open while a process lives', () => {
+    const lives = fc.array(
+      fc.record({ id: fc.nat({ max: 11 }), from: fc.nat({ max: 20 }), for: fc.nat({ max: 30 }) }),
+      {
+        minLength: 1,
+        maxLength: 12,
+      },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 10 }), lives, (most, spans) => {
+        const model = new Model(most);
+        for (; model.round < 60; model.round += 1) {
+          const alive = spans.filter(
+            (span) => span.from <= model.round && model.round <= span.from + span.for,
+          );
+          for (const { id } of alive) {
+            model.renew(id);
+            expect(model.open).toBeLessThanOrEqual(most);
+          }
+        }
+        const survivor = 100;
+        const until = model.round + model.leaseRounds + 1;
+        for (; model.round < until; model.round += 1) model.renew(survivor);
+        expect(model.open).toBe(2);
+      }),
+    );
+  });
+
+  test('spreads them: with more processes than pairs each has one, and a late process gets one', () => {
+    const model = new Model(8);
+    for (let rounds = 0; rounds < 4; rounds += 1, model.round += 1) {
+      for (const id of [1, 2, 3, 4]) model.renew(id);
+    }
+    expect(model.living.map(({ open }) => open)).toEqual([2, 2, 2, 2]);
+    for (let rounds = 0; rounds < 4; rounds += 1, model.round += 1) {
+      for (const id of [5, 1, 2, 3, 4]) model.renew(id);
+    }
+    expect(model.living.map(({ open }) => open)).toEqual([1, 1, 1, 1, 1]);
   });
 });

@@ -16,14 +16,8 @@ export interface SocketShare {
   processes: number;
 }
 
-/**
- * How many connections a process may have: two if there are enough for all processes, else one, and never more than are
- * free. A single process has two; of several, at least two have one if `most` is two or more. Pure.
- */
-export function fairShare(at: { most: number; processes: number; taken: number }): number {
-  const fair = at.processes * 2 <= at.most ? 2 : 1;
-  return Math.max(0, Math.min(fair, at.most - at.taken));
-}
+/** How many connections a process may have, of so many live processes, with itself, and what the others have taken. */
+export type ShareRule = (at: { processes: number; taken: number }) => number;
 
 /** The processes that share a Slack app's connections: one row each, by the database's clock. */
 export class SocketLeases extends Queries {
@@ -31,12 +25,16 @@ export class SocketLeases extends Queries {
    * Renews or starts a process's lease. `open` connections count until the process reports fewer, so that two processes
    * never use the same one.
    */
-  async renew(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
-    return (await this.#renewUnchanged(key, open, most)) ?? this.#renewLocked(key, open, most);
+  async renew(key: SocketLeaseKey, open: number, rule: ShareRule): Promise<SocketShare> {
+    return (await this.#renewUnchanged(key, open, rule)) ?? this.#renewLocked(key, open, rule);
   }
 
   /** Renews a lease whose share stays the same, which needs no lock; undefined if it does not. */
-  async #renewUnchanged(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare | undefined> {
+  async #renewUnchanged(
+    key: SocketLeaseKey,
+    open: number,
+    rule: ShareRule,
+  ): Promise<SocketShare | undefined> {
     const { workspace, app_id, process_id } = key;
     const { rows } = await sql<OtherLeases & { sockets: number | null }>`
       with renewed as (
@@ -47,18 +45,18 @@ export class SocketLeases extends Queries {
         returning sockets)
       select (select sockets from renewed) as sockets, ${countOthers(key)}`.execute(this.db);
     const [{ living, taken, sockets } = { living: 0, taken: 0, sockets: null }] = rows;
-    const allowed = fairShare({ most, processes: living + 1, taken });
+    const allowed = rule({ processes: living + 1, taken });
     return Math.max(open, allowed) === sockets ? { allowed, processes: living + 1 } : undefined;
   }
 
-  async #renewLocked(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
+  async #renewLocked(key: SocketLeaseKey, open: number, rule: ShareRule): Promise<SocketShare> {
     return this.db.transaction().execute(async (trx) => {
       const name = `socket-leases/${key.workspace}/${key.app_id}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       const { rows } = await sql<OtherLeases>`select ${countOthers(key)}`.execute(trx);
       const { living, taken } = rows[0] ?? { living: 0, taken: 0 };
       const processes = living + 1;
-      const allowed = fairShare({ most, processes, taken });
+      const allowed = rule({ processes, taken });
       const values = { sockets: Math.max(open, allowed), expires_at: fromNow(SOCKET_LEASE_MS) };
       const lease = trx.insertInto('socket_leases').values({ ...key, ...values });
       await lease

@@ -6,7 +6,6 @@ import type { Store } from '../../store/store.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
-import { nextAllowedMessage } from '../access/next-message.ts';
 import { notifyWriter } from '../access/refusals.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { messageUpdate } from '../reading/message-versions.ts';
@@ -17,6 +16,7 @@ import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { emptyMessageOf, Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isSendInDoubt } from '../sending/delivery.ts';
 import { isEmptyMessage } from '../sending/empty-message.ts';
+import { nextAllowedMessage } from '../sending/next-message.ts';
 import { Sender, type SenderOptions } from '../sending/sender.ts';
 
 /** The pause of messages that their writers asked to send now. */

@@ -3,7 +3,6 @@ import * as strings from '../../render/strings/index.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
-import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { Interruption, TurnEnded } from '../runtime/turn-exceptions.ts';
@@ -13,6 +12,7 @@ import { withFormerTasks } from './earlier-messages.ts';
 import { isEmptyMessage } from './empty-message.ts';
 import { takeKeptFiles } from './kept-files.ts';
 import { unreadLinkList } from './linked-messages.ts';
+import { HELD_POLL_MS, nextAllowedMessage } from './next-message.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
 

@@ -3,7 +3,6 @@ import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import type { AllowedMessage } from '../access/next-message.ts';
 import { ASKED_FOR, type ForwardingOptions, MidRunForwarding } from '../controls/messages-during-a-run.ts';
 import { stopRequesterName } from '../reading/display-names.ts';
 import { LiveReply } from '../replies/live-reply.ts';
@@ -15,6 +14,7 @@ import type { Lease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { RefusalDoubt, slackPatience, type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
+import type { AllowedMessage } from '../sending/next-message.ts';
 
 /** What a turn began with, if it began in this run. */
 export interface BegunWork {

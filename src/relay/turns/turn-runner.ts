@@ -4,7 +4,6 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { type Job, type ThreadKey, type Turn, type TurnId, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
@@ -14,6 +13,7 @@ import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
+import { nextAllowedMessage } from '../sending/next-message.ts';
 import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 

@@ -5,12 +5,12 @@ import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
+import { type AccessDenial, accessDenialUnder } from '../access/access-policy.ts';
+import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from '../access/refusals.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { withPatience } from '../runtime/retry-and-giving-up.ts';
-import { type AccessDenial, accessDenialUnder } from './access-policy.ts';
-import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from './refusals.ts';
 
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;

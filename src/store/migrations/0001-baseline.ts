@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { RECORD_MESSAGE_FUNCTION } from './baseline/record-message.ts';
+import { RECORD_MESSAGE_FUNCTION } from '../threads/record-message.ts';
 import { TASK_TABLES } from './baseline/task-tables.ts';
 import { THREAD_TABLES } from './baseline/thread-tables.ts';
 import { WORKSPACE_TABLES } from './baseline/workspace-tables.ts';

@@ -1,4 +1,4 @@
-/** The function that writes arriving messages. */
+/** The function that writes arriving messages, as the first release has it: a change to it is a new migration. */
 export const RECORD_MESSAGE_FUNCTION = `
   -- The ids of the files of a message.
   create function file_ids_in(content jsonb) returns text[] language sql immutable

@@ -252,7 +252,6 @@ export class AgentClient {
     await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.doneSchema, details);
   }
 
-  /** A file's metadata. */
   async getFile(file_id: string, options: AgentCallOptions = {}): Promise<schemas.FileRecord> {
     return await this.#http.call('GET', FILE_PATH, schemas.fileSchema, { ids: { file_id }, ...options });
   }

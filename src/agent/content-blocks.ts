@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 /** Tool names are stored in the audit trail (characters). */
 const MAX_TOOL_NAME_LENGTH = 100;
-/** Characters of the id of a tool call. */
 const MAX_CALL_ID_LENGTH = 200;
 
 /** The id of a tool call; '' without one that could be found again. */

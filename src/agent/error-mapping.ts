@@ -167,7 +167,6 @@ function codeOf(cause: unknown): string {
   return typeof cause.code === 'string' ? `, ${cause.code}` : '';
 }
 
-/** Characters of an error body in a sentence. */
 const MAX_REASON_LENGTH = 500;
 
 const detailItemsSchema = z

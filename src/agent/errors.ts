@@ -33,7 +33,6 @@ export interface AgentErrorDetails {
   /** For people: what happened and what to do. Never contains the key or a signed link. */
   readonly sentence: string;
   readonly outcome: AgentCallOutcome;
-  /** HTTP status, if there was a response. */
   readonly status?: number | undefined;
   /** The service's id of the request, for its support team. */
   readonly requestId?: string | undefined;

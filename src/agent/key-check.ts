@@ -88,7 +88,6 @@ export class KeyCheck {
 type KeyState = 'valid' | 'refused' | 'unknown';
 
 export const WRONG_KEY = 'a-key-that-nobody-has';
-/** How often the service is asked whether it is there (ms). */
 const PRESENCE_INTERVAL_MS = 1_000;
 
 /** Tells whether the service itself answers, or only a gateway in front of it, with errors or pages of its own. */

@@ -9,7 +9,6 @@ import { openSource, type PartBuffer, PartReader } from './upload-parts.ts';
 const DEFAULT_CONCURRENCY = 4;
 /** Bytes written to the connection at once: small enough that a slow connection does not look idle. */
 const SLICE_BYTES = 1024 * 1024;
-/** Characters of a part's ETag, which is recorded. */
 const MAX_ETAG_LENGTH = 1024;
 
 /** An upload in parts that was started. */
@@ -41,7 +40,6 @@ export class MultipartUpload {
     this.#signal = anySignal([request.signal, this.#failure.signal]);
   }
 
-  /** Returns all parts. */
   async run(): Promise<UploadedPart[]> {
     if (this.#request.resume?.uploadId !== this.#upload.uploadId) await this.#request.onStart?.(this.#upload);
     this.#reportProgress();

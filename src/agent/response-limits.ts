@@ -141,7 +141,6 @@ function closingQuote(text: string, from: number): number {
   return -1;
 }
 
-/** A response in progress. */
 interface PendingRead {
   readonly body: Readable;
   readonly owner: string;
@@ -166,7 +165,6 @@ export class ResponseMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of the responses in progress. */
   get bytes(): number {
     return bytesOf([...this.#reads]);
   }

@@ -54,7 +54,6 @@ interface ServiceHttpOptions
   readonly isTrial?: boolean;
 }
 
-/** How long it may take to try the key (ms). */
 const TRIAL_TIMEOUT_MS = 10_000;
 
 type ReadResponse<T> = (response: HttpResponse, context: CallContext) => Promise<T>;

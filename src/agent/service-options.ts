@@ -61,11 +61,8 @@ export type ServiceOptions = z.output<typeof serviceOptionsSchema>;
 /** Which options of a new task AGENT_DIALECT has a field name for. */
 export function supportedTaskOptions({ noFallbackField, autoModeField, planModeField }: ServiceOptions) {
   return {
-    /** Fail rather than use a fallback model. */
     noFallback: noFallbackField !== '',
-    /** Work without asking back. */
     autoMode: autoModeField !== '',
-    /** Make a plan and wait for approval. */
     planMode: planModeField !== '',
   };
 }

@@ -11,7 +11,6 @@ import { contentSchema, truncatedCopy } from './content-blocks.ts';
 /** Ids are logged with each step: a longer one counts as invalid (characters). */
 export const MAX_ID_LENGTH = 200;
 const idSchema = z.string().min(1).max(MAX_ID_LENGTH);
-/** Characters of a title or file name. */
 const MAX_NAME_LENGTH = 1_000;
 /** Characters of an agent's error text or a description: more than a thread or a form shows. */
 const MAX_TEXT_LENGTH = 4_000;

@@ -6,7 +6,6 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 export const UNCOMPRESSED = { 'accept-encoding': 'identity' } as const;
 
 const COMPRESSED_FILE = /\bgzip\b|\.(?:t?gz|bgz|br)\b/i;
-/** Most codings of one body. */
 const MAX_CODINGS = 5;
 
 type Decoder = Transform & { readonly bytesWritten: number };

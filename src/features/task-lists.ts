@@ -23,7 +23,6 @@ import {
 import * as strings from '../render/strings/index.ts';
 import type { RunningTurn } from '../store/threads/turn-usage.ts';
 
-/** Most tasks in the message. */
 const MAX_RUNNING_ROWS = 20;
 /** Longest that a command waits to be told whether the bot is in its channel (ms). */
 const PLACE_TIMEOUT_MS = 5_000;

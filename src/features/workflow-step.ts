@@ -123,7 +123,6 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
     await executions?.complete(job.key, { error: words[failure] }, signal);
   }
 
-  /** A step, and what its thread has come to. */
   async function progressOf(job: Job): Promise<StepProgress> {
     const { store } = deps;
     const { workspace, channel } = job;

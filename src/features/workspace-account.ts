@@ -24,11 +24,9 @@ export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'sto
   keyring: Keyring | undefined;
   /** Whether the settings name an account for workspaces without one. */
   hasDefaultAccount: boolean;
-  /** The options of clients of a workspace's own accounts. */
   clientOptions: (workspace: string) => ServiceClientOptions;
   /** Keeps a key out of the log until the returned function is called. */
   redactSecret: (secret: string) => () => void;
-  /** Called after an account was set or removed. */
   onChanged: () => Promise<void>;
   updateHome: (actor: WorkspaceActor) => Promise<void>;
 }
@@ -78,7 +76,6 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     await deps.updateHome(actor);
   }
 
-  /** Removes the workspace's own account. */
   async function remove(actor: WorkspaceActor): Promise<void> {
     const { store, log, onChanged, updateHome } = deps;
     const { workspace, person } = actor;

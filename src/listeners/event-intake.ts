@@ -259,7 +259,6 @@ interface EventPlace extends ThreadKey {
   /** Whose message a reaction is about. */
   reactedTo: string[];
   messageTs: SlackTs;
-  /** When the event happened. */
   ts: SlackTs;
   /** Who wrote a message that is surely for the bot: a mention, or a direct message. */
   writer: EphemeralTarget | undefined;

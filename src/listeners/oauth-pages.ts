@@ -12,7 +12,6 @@ import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 const INSTALL_PATH = '/slack/install';
 const REDIRECT_PATH = '/slack/oauth_redirect';
 const START_AGAIN = `<a href="${INSTALL_PATH}">Start again</a>`;
-/** How long Slack may take to exchange a code for tokens (ms). */
 const TOKEN_EXCHANGE_TIMEOUT_MS = 10_000;
 
 export interface OAuthPagesDeps {

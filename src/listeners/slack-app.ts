@@ -23,7 +23,6 @@ export interface SlackAppDeps {
   /** How workspaces install the app by OAuth; left out if the token comes from the settings. */
   oauthPages?: OAuthPagesDeps | undefined;
   slackApiUrl: string;
-  /** Called for each of Slack's requests that is rejected. */
   onRequestRejected?: (why: RequestRejection) => void;
   log: Logger;
 }
@@ -123,7 +122,6 @@ export class SlackApp {
     this.#started = true;
   }
 
-  /** Stops receiving events. */
   async stop(): Promise<void> {
     this.#started = false;
     await this.socketMode?.stop();

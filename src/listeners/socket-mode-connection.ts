@@ -15,7 +15,6 @@ const API_TIMEOUT_MS = 10_000;
 const HELLO_TIMEOUT_MS = 15_000;
 /** A connection that lasted this long (ms) is reopened without a pause. */
 const STABLE_CONNECTION_MS = 5_000;
-/** How long a close waits for Slack to close too (ms). */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 export interface SocketModeConnectionDeps {

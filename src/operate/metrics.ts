@@ -56,7 +56,6 @@ export class Metrics {
     });
   }
 
-  /** The body of /metrics. */
   async scrape(): Promise<{ type: string; text: string }> {
     const all = Registry.merge([processRegistry(), this.#registry]);
     return { type: all.contentType, text: await all.metrics() };

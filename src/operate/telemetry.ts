@@ -241,7 +241,6 @@ export class Telemetry {
   }
 }
 
-/** How often each name is among them. */
 function countsOf(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;

@@ -115,7 +115,6 @@ async function launch(options: {
   };
 }
 
-/** Creates our database at the first start. */
 async function ensureDatabase(server: ServerConnection): Promise<void> {
   const client = new pg.Client({ ...server, database: 'postgres', query_timeout: STOP_TIMEOUT_MS });
   try {

@@ -27,7 +27,6 @@ export class AppManifests {
     this.client = clientForToken(token, { slackApiUrl, log, timeoutMs: CALL_TIMEOUT_MS });
   }
 
-  /** The app's manifest as it is at Slack. */
   async read(appId: string): Promise<AppManifest> {
     const schema = z.looseObject({ manifest: manifestSchema });
     return (await this.client.call('apps.manifest.export', { app_id: appId }, { schema })).manifest;

@@ -22,7 +22,6 @@ const ownPageSchema = z.looseObject({
 /** Who is in which channel of one workspace: looked up for each use, because access depends on it. */
 export class ChannelMembership {
   readonly #client: RateLimitedClient;
-  /** Those under way. */
   readonly #looks = new Map<string, Promise<MembershipStatus>>();
   readonly #loads = new SharedLoads();
 

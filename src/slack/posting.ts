@@ -181,7 +181,6 @@ export class Posting {
     return await this.#runOptionalReaction('reactions.remove', request, isGone);
   }
 
-  /** The message's web address. */
   async getPermalink({ channel, ts }: { channel: string; ts: string }): Promise<string> {
     const args = { channel, message_ts: ts };
     return (await this.#client.call('chat.getPermalink', args, { schema: permalinkSchema })).permalink;

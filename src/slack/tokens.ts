@@ -88,7 +88,6 @@ export async function workspacesOfToken(options: TokenOptions): Promise<Readonly
   return workspaces;
 }
 
-/** Revokes a token. Throws a SlackError. */
 async function revokeToken(options: TokenOptions): Promise<void> {
   await clientForToken(options.token, options).call('auth.revoke', {}, { schema: anyResponseSchema });
 }

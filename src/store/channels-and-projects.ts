@@ -80,7 +80,6 @@ export class Projects extends Queries {
     return (await this.projectIdOf(key)) !== projectId;
   }
 
-  /** The channel's project, if it has one. */
   async projectIdOf(key: ProjectKey): Promise<string | undefined> {
     const row = await this.first(sql<{ project_id: string | null }>`
       select project_id from projects where ${ofProject(key)}`);

@@ -84,7 +84,6 @@ export class ConnectionPool {
     }
   }
 
-  /** Closes the connections that nobody uses. */
   dropIdle(): void {
     const idle = Array.from({ length: this.#pool.idleCount }, () => this.#pool.connect());
     for (const client of idle)

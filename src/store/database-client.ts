@@ -136,7 +136,6 @@ export function isConnectionUseless(error: unknown): boolean {
   return error.message === 'Query read timeout' || ('code' in error && error.code === READ_ONLY_SQLSTATE);
 }
 
-/** The connections that broke. */
 const broken = new WeakSet<object>();
 
 /** Whether a statement failed because its connection broke, or the server or a pooler ends it. */

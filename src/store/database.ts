@@ -143,7 +143,6 @@ export interface SchemaCheck {
   encryptedSamples: string[];
   /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
   installations: { workspace: string; enterprise_id: string | null }[];
-  /** The database's clock. */
   databaseTime: Date;
 }
 

@@ -53,11 +53,9 @@ export interface StartFormContent {
   offers: { noFallback: boolean; autoMode: boolean; planMode: boolean };
   /** Skills to choose from: those that were used before. */
   usedSkills: readonly string[];
-  /** Prompts to choose from. */
   prompts: readonly OfferedPrompt[];
 }
 
-/** What the form carries in its metadata. */
 const metadataSchema = z.looseObject({
   id: z.uuid(),
   /** The channel, if the form does not ask for it. */

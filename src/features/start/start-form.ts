@@ -33,7 +33,6 @@ import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from '.
 
 /** Longest lookup of the person who opens the form (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
-/** Most skills that the form offers. */
 const MAX_USED_SKILLS = 20;
 
 /** What the value of a button says that opens the form blank, or with a prompt, by its title. */
@@ -263,7 +262,6 @@ export function startForm(deps: RelayDeps) {
     });
   }
 
-  /** A channel's standing instructions. */
   async function instructionsOf(workspace: string, channel: string) {
     const { instructions } = await deps.store.settings.get(workspace, channel);
     if (deps.settings.noInstructions !== undefined || !instructions?.text) return undefined;
@@ -278,7 +276,6 @@ async function isForeign({ posting }: WorkspaceClient, channel: string, person: 
   return isDirectChannel(channel) && (await posting.openDm(person)) !== channel;
 }
 
-/** A message as people read it. */
 async function readableMessage(
   { workspace, channel }: { workspace: WorkspaceClient; channel: string },
   raw: Record<string, unknown>,

@@ -12,7 +12,6 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { ArchiveContents, ArchiveKind } from './archive-delivery.ts';
 import { type RecordWork, readReviews, readTask, readTurns } from './record-contents.ts';
 
-/** How often the modal shows how far a record is (ms). */
 const PROGRESS_INTERVAL_MS = 4_000;
 
 type Show = Parameters<ArchiveKind['pack']>[2];

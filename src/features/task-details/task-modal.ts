@@ -72,7 +72,6 @@ async function readContent(deps: RelayDeps, request: TaskModalRequest, row: Task
   return taskView({ closed, task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
 }
 
-/** Longest wait for the service (ms). */
 const SERVICE_TIMEOUT_MS = 15_000;
 
 /** A page of a task's files; `count` is the number on all pages. */

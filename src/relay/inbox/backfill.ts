@@ -191,7 +191,6 @@ async function atTheEnd(
   return 'done';
 }
 
-/** What handing messages that were read back to the inbox takes. */
 interface BackfillDeps {
   deps: RelayDeps;
   inbox: Pick<Inbox, 'accept'>;

@@ -10,7 +10,6 @@ import { postJobNotice } from '../runtime/unknown-outcome.ts';
 export interface ChannelMove {
   workspace: string;
   from: string;
-  /** The new id. */
   channel: string;
 }
 

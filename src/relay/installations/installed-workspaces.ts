@@ -24,7 +24,6 @@ export abstract class RefreshedRows<Row extends { change_seq: number }> {
 
   protected abstract changedSince(sequence: number): Promise<Row[]>;
   protected abstract apply(row: Row): void;
-  /** Forgets the rows that were deleted. */
   protected abstract forgetDeleted(): Promise<void>;
 
   async #load(isFull: boolean): Promise<void> {

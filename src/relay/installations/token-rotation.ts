@@ -8,9 +8,7 @@ import { DecryptionError, encryptionContext, type Keyring } from '../../store/wo
 import type { ClaimedRenewal, NewInstallation } from '../../store/workspaces/installations.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
 
-/** How often expiring tokens are looked for (ms). */
 const POLL_INTERVAL_MS = 60_000;
-/** How many tokens a process renews at a time. */
 const MAX_CONCURRENT = 10;
 /** How long a process has for a renewal (ms): longer than the call takes, and short beside the time that is left. */
 const CLAIM_MS = 2 * 60_000;

@@ -48,7 +48,6 @@ export function withTableFiles(blocks: readonly ParsedBlock[], first: number): P
   return blocks.map(named);
 }
 
-/** Rows of a file that are parsed at once. */
 const ROWS_AT_ONCE = 200;
 
 const tableSchema = z.looseObject({

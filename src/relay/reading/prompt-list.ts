@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { OfferedPrompt } from '../runtime/deps.ts';
 
-/** Most prompts in one list. */
 const MAX_PROMPTS = 20;
 /** Most characters of an option and its description (https://docs.slack.dev/reference/block-kit/composition-objects/option-object). */
 const MAX_OPTION_CHARACTERS = 75;

@@ -116,7 +116,6 @@ export class IdempotentPosts {
     return this.find(part)?.shown === messageDigest(message);
   }
 
-  /** Posts a notice once. */
   async postNotice(part: string, text: string): Promise<void> {
     await this.post(part, { text, blocks: [] }, 'notice');
   }
@@ -132,7 +131,6 @@ export class IdempotentPosts {
     await this.record();
   }
 
-  /** Records the posts that are not recorded yet. */
   async record(): Promise<void> {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }

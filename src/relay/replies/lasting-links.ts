@@ -78,7 +78,6 @@ const MAX_LOOKUPS = 32;
 const MAX_WORKSPACE_REQUESTS = 100;
 const MAX_REQUESTS = 200;
 
-/** Most destinations that are remembered. */
 const CACHE_SIZE = 1_000;
 
 /** Finds where a link leads, wherever the result is now; requests for the same link share one lookup. `resolve` ends with its signal. */

@@ -76,7 +76,6 @@ export class LiveReply {
     if (this.#unseenSince !== undefined) this.#pollNow();
   }
 
-  /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
     if (this.#stage !== 'unopened') this.#pollNow();

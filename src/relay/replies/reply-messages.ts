@@ -35,7 +35,6 @@ export class ReplyMessages {
       work.deps.settings.streamsDirectMessages && isDirectChannel(channel) && streams.isAvailable;
   }
 
-  /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
@@ -58,7 +57,6 @@ export class ReplyMessages {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
 
-  /** Whether the message is in the thread. */
   has(index: number): boolean {
     return this.#posts.has(this.#isStatus(index) ? STATUS_PART : replyPart(index));
   }

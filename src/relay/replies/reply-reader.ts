@@ -11,7 +11,6 @@ import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply
 const FRESH_READ_MS = 400;
 /** How long (ms) an edit waits for the permit to read, and for the read; then it shows the last read. */
 const DUE_READ_TIMEOUT_MS = 1_000;
-/** The longest pause between two reads of a silent reply (ms). */
 const MAX_SILENT_INTERVAL_MS = 5_000;
 /** How often in `settledTaskMs` the task of a reply that does not change is read: the reply may never settle. */
 const TASK_READS = 6;

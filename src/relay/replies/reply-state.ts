@@ -138,7 +138,6 @@ export class ReplyState {
     };
   }
 
-  /** Whether there is no answer yet. */
   get isBlank(): boolean {
     return this.#known.blocks.length === 0;
   }
@@ -177,12 +176,10 @@ export class ReplyState {
     return this.#lengthAsked !== undefined && this.answer.length > this.#lengthAsked;
   }
 
-  /** The current answer. */
   get answer(): string {
     return shownAnswer(this.#known).text;
   }
 
-  /** A step knows more. */
   update(values: Partial<ReplyKnowledge>): void {
     const before = this.#known;
     this.#known = { ...before, ...values };
@@ -231,7 +228,6 @@ export class ReplyState {
     if (!this.#known.isOver) this.update({ stopSentence: strings.stoppingFor(name) });
   }
 
-  /** The reply has settled. */
   settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
     const failure = phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined;
     const sentence = phase === 'cancelled' ? strings.stopped(stoppedBy) : failure;

@@ -18,7 +18,6 @@ export class ReadRate {
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `perSecond`: most reads a second. */
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
   }

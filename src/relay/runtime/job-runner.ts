@@ -11,7 +11,6 @@ import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
 /** Most jobs of a kind that a process runs at a time, where the kind does not say. */
 const MAX_CONCURRENT = 100;
-/** Most jobs of a kind that one claim takes. */
 const MAX_PER_CLAIM = 500;
 /** The pause between two claims (ms): each reads all due jobs, and wake-ups often come together. */
 const CLAIM_PAUSE_MS = 20;
@@ -114,7 +113,6 @@ export class JobRunner {
     });
   }
 
-  /** Runs this kind of jobs, too. */
   add(kind: JobKind): void {
     this.#kinds.set(kind.kind, kind);
   }
@@ -332,7 +330,6 @@ function endLease(lease: RenewableLease): void {
 
 type RunOutcome = JobOutcome | { waitMs: number };
 
-/** What a job is called in the log. */
 function labelsOf({ kind: job, workspace, channel, thread_ts, key }: Job) {
   return { job, workspace, channel, thread_ts, key };
 }

@@ -4,7 +4,6 @@ import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 export interface PollerOptions {
   /** The time between polls (ms), skipped while one runs. Left out: polls only when it is asked to, without a start. */
   intervalMs?: number;
-  /** Polls at the start, too. */
   startsAtOnce?: boolean;
   poll: () => Promise<void>;
   /** Gets the error of a poll, unless it was stopped; polling continues. */
@@ -47,7 +46,6 @@ export class Poller {
     return this.#stopped.signal;
   }
 
-  /** Stops polling, and waits for the poll under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopped.abort(NO_LONGER_NEEDED);

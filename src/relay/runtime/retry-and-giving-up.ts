@@ -173,7 +173,6 @@ export async function withPatience<T>(
   }
 }
 
-/** The longest pause before the service is asked again (ms). */
 const MAX_PAUSE_MS = 15_000;
 
 /**

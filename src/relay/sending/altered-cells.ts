@@ -9,7 +9,6 @@ import type { UploadSource } from './file-upload.ts';
 /** Bytes of a file that are searched, and those that are parsed at once. */
 const MAX_BYTES = 5 * 1_048_576;
 const BYTES_AT_ONCE = 65_536;
-/** Columns of a row that are searched. */
 const MAX_COLUMNS = 200;
 /** Different cells that are kept of a column. */
 const MAX_SAMPLES = 3;

@@ -35,7 +35,6 @@ import { searchedForAlteredCells } from './altered-cells.ts';
 import { type FilePatience, filePatience } from './failing-files.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 
-/** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;
 /** Most bytes of an item that is read before its upload, because Slack does not say its size. */
 const MAX_READ_BYTES = 10 * 1024 * 1024;
@@ -104,7 +103,6 @@ interface Outcome {
   sentBytes: number;
 }
 
-/** The upload of one message's files. */
 class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #limits: FileLimits;

@@ -199,7 +199,6 @@ function isSameText(message: AgentMessage, prompt: string): boolean {
   return [messageText(message), first ?? ''].some((text) => tidy(text) === tidy(prompt));
 }
 
-/** Records that the message is at the service. */
 async function recordDelivery(
   { deps, taskId }: TaskWork,
   turn: Turn,

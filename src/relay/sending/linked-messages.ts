@@ -21,7 +21,6 @@ import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import type { LinkedMessage } from './earlier-messages.ts';
 
-/** How many links of one message are followed. */
 const MAX_LINKS = 3;
 
 /** What the links of a message lead to. Nothing of it is stored but what goes into the prompt. */
@@ -120,7 +119,6 @@ async function followLink(work: ThreadWork, message: Message, link: MessageLink,
   }
 }
 
-/** The message itself, in one call. */
 async function readMessage(
   { readBack }: WorkspaceClient,
   { channel, ts, threadTs }: MessageLink,

@@ -160,7 +160,6 @@ export class Sender {
     this.#startedTaskId = null;
   }
 
-  /** The message as the agent gets it. */
   async #read(thread: Thread): Promise<OutgoingMessage> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
     if (this.#message.is_partial) this.#message = await completed(this.#work, this.#message);

@@ -8,7 +8,6 @@ import type { TurnOutcome } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 
-/** Longest lookup of the bot's own name (ms). */
 const BOT_NAME_TIMEOUT_MS = 500;
 
 /** The sentence in a conversation that the bot is not in. */
@@ -21,7 +20,6 @@ type ListDeps = Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>;
 
 /** A state read this recently (ms) is not read again. */
 const FRESH_MS = 15_000;
-/** The longest that people wait for the service (ms). */
 const SERVICE_TIMEOUT_MS = 10_000;
 /** The most tasks on a page of the service's list. The others are read one by one. */
 const SERVICE_PAGE_SIZE = 100;

@@ -89,7 +89,6 @@ export function followUpJobs(work: FollowUpWork): JobKind {
   };
 }
 
-/** Checks a task once. */
 async function checkOnce(
   { deps, checks, readRateFor }: FollowUpWork,
   job: Job,

@@ -2,7 +2,6 @@ import type { RetentionDays } from '../../store/erasure/retention.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 
-/** How often expired rows are deleted (ms). */
 const SWEEP_INTERVAL_MS = 60_000;
 
 /** Deletes expired rows. `onFailed` gets a step that the next sweep tries again. */

@@ -78,7 +78,6 @@ async function remind(
   return isPosted;
 }
 
-/** Most reminders of a thread in an hour. */
 const MOST_IN_AN_HOUR = 3;
 
 /** Once for each turn. Nobody is behind a bot, or after an erasure. */

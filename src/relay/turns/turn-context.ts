@@ -97,7 +97,6 @@ export class TurnContext implements ThreadWork {
     return this.#isJobDone;
   }
 
-  /** The turn as last recorded. */
   get turn(): Turn {
     return this.#turn;
   }

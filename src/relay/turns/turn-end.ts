@@ -134,7 +134,6 @@ function isRefusedBySlack(error: unknown): boolean {
   return error instanceof PayloadRefusedError || error instanceof ThreadGivenUp;
 }
 
-/** Most tools that the audit trail names for one reply. */
 const MAX_AUDITED_TOOLS = 50;
 
 /** How often the agent used each tool for a reply; beyond the first 50, tools count as "others". */

@@ -124,7 +124,6 @@ export class TurnRunner {
   }
 }
 
-/** Most threads that a process works on at a time. */
 const MAX_THREADS = 5_000;
 /** How soon a thread is looked at again whose turn stays open, or whose workspace has no usable token (ms). */
 const LOOK_AGAIN_MS = 10_000;

@@ -25,7 +25,6 @@ export interface ListedResult {
   url: string | null | undefined;
   /** The latest time until which it works; undefined if that is unknown. */
   worksUntil?: Date | undefined;
-  /** Why the thread does not show the file itself. */
   note?: string | undefined;
 }
 

@@ -26,7 +26,6 @@ interface Find {
   label?: string | undefined;
 }
 
-/** Sources listed below an answer. */
 const MAX_LISTED = 20;
 /** Sources that are looked for; Steps has those that the answer does not list. */
 const MAX_FOUND = 100;

@@ -27,7 +27,6 @@ import { firstOfTable, tableCaption } from '../strings/index.ts';
 const MAX_PLAIN_ROWS = 10;
 /** Rows of one table, beside its header (https://docs.slack.dev/reference/block-kit/blocks/data-table-block). */
 const MAX_ROWS = 100;
-/** Rows that are shown at a time. */
 const PAGE_SIZE = 10;
 /** With a thousands separator or without; what begins with further zeros is a name. */
 const NUMBER = /^[+\-−]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?%?$/i;

@@ -187,7 +187,6 @@ function filesHtml(heading: string, files: readonly RecordedFile[]): string {
 `;
 }
 
-/** A line of HTML in small print. */
 function note(parts: readonly string[]): string {
   return `<p class="note">${parts.join(' · ')}</p>\n`;
 }

@@ -11,7 +11,6 @@ const MAX_ROWS_PER_TRANSACTION = 1_000;
 /** These rows show that there is something left to delete, so they are deleted last. */
 const DELETED_LAST = ['audit_events', 'installations', 'workspaces'];
 
-/** How a workspace is erased. */
 interface WorkspaceErasureOptions {
   /** The most rows to delete, to within one batch; all by default. */
   maxRows?: number;

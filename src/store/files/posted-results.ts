@@ -39,7 +39,6 @@ export class PostedResults extends Queries {
     );
   }
 
-  /** The post is in the thread. */
   async markPosted(turn: TurnLocation, batch: string): Promise<void> {
     await this.changes(sql`
       update posted_results set posted_at = now() where ${inThread(turn)} and turn_id = ${turn.id} and batch = ${batch}`);
@@ -63,7 +62,6 @@ export class SlackFiles extends Queries {
         set slack_file_id = excluded.slack_file_id, state = excluded.state, intended_at = clock_timestamp()`);
   }
 
-  /** Records the state of parts. */
   async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
     await this.changes(sql`
       update slack_files set state = ${state}, intended_at = clock_timestamp()

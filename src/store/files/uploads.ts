@@ -78,7 +78,6 @@ export class ServiceUploads extends Queries {
       where ${ofUpload(key)}`);
   }
 
-  /** The storage has a part. */
   async recordPart(key: UploadKey, { number, etag }: { number: number; etag: string }): Promise<void> {
     await this.changes(sql`
       update uploads set part_etags = part_etags || ${toPostgresJson({ [number]: etag })}::jsonb where ${ofUpload(key)}`);

@@ -89,7 +89,6 @@ export class Jobs extends Queries {
     return this.changes(sql`${jobInsert(job, inMs)} on conflict do nothing`);
   }
 
-  /** Makes a waiting job due now. */
   async wake(job: Omit<JobKey, 'key'>): Promise<void> {
     await this.changes(jobWake(job, [job.kind]));
   }

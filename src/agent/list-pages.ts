@@ -135,20 +135,14 @@ export async function allResults(
   let after: string | undefined;
   let isComplete = false;
   let isUnread = false;
-  for (let page = 0; page < MAX_RESULT_PAGES; page += 1) {
-    const isReconciled = page === 0 ? reconcile : false;
-    const {
-      items,
-      hasMore,
-      cursor: next,
-      leftOut,
-    } = await list({ limit: MAX_RESULTS, after, reconcile: isReconciled });
-    isUnread ||= leftOut > 0 || new Set(items.map(({ id }) => id)).size < items.length;
+  for (let read = 0; read < MAX_RESULT_PAGES; read += 1) {
+    const page = await list({ limit: MAX_RESULTS, after, reconcile: read === 0 ? reconcile : false });
+    isUnread ||= page.leftOut > 0 || new Set(page.items.map(({ id }) => id)).size < page.items.length;
     const before = found.size;
-    for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
-    isComplete = !hasMore;
-    if (isComplete || next === null || found.size === before) break;
-    after = next;
+    for (const item of page.items) if (!found.has(item.id)) found.set(item.id, item);
+    isComplete = !page.hasMore;
+    if (isComplete || page.cursor === null || found.size === before) break;
+    after = page.cursor;
   }
   return { results: [...found.values()], isComplete: isComplete && !isUnread };
 }

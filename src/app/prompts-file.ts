@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
-import { type Config, refusedSetting } from '../config.ts';
+import { refusedSetting } from '../config.ts';
 import { promptListSchema } from '../relay/reading/prompt-list.ts';
 import type { OfferedPrompt } from '../relay/runtime/deps.ts';
 
@@ -29,9 +29,7 @@ const fileSchema = z
   .pipe(promptListSchema);
 
 /** The operator's prompts. Throws a ConfigError that names the first thing that is wrong in the file. */
-export function readPromptsFile({
-  PROMPTS_FILE: file,
-}: Pick<Config, 'PROMPTS_FILE'>): readonly OfferedPrompt[] {
+export function readPromptsFile(file: string | undefined): readonly OfferedPrompt[] {
   if (file === undefined) return [];
   const { data, error } = fileSchema.safeParse(parseJson(readText(file)));
   if (data !== undefined) return data;

@@ -134,7 +134,7 @@ export function relaySettings(
   return {
     ...limits,
     skill: config.AGENT_SKILL,
-    prompts: readPromptsFile(config),
+    prompts: readPromptsFile(config.PROMPTS_FILE),
     supportedTaskOptions: supportedTaskOptions(config.AGENT_DIALECT),
     fileLimits: {
       maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,

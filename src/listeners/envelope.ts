@@ -101,18 +101,13 @@ export function parseInstallationQuery(body: unknown): InstallationQuery | undef
   if (envelope !== undefined) return envelope;
   const parsed = installationSchema.safeParse(body);
   if (!parsed.success) return undefined;
-  const {
-    is_enterprise_install: isOrganisationWide,
-    team_id: team,
-    enterprise_id: named,
-    enterprise,
-  } = parsed.data;
-  const workspace = parseActor(body)?.workspace ?? team;
-  const organisation = enterprise?.id ?? named;
+  const { is_enterprise_install, team_id, enterprise_id, enterprise } = parsed.data;
+  const workspace = parseActor(body)?.workspace ?? team_id;
+  if (workspace === undefined) return undefined;
+  if (is_enterprise_install !== true) return { workspace, organisation: undefined };
+  const organisation = enterprise?.id ?? enterprise_id;
   // Without the organisation's id the installation is unclear: the person may belong to another organisation.
-  if (workspace === undefined || (isOrganisationWide === true && organisation === undefined))
-    return undefined;
-  return { workspace, organisation: isOrganisationWide === true ? organisation : undefined };
+  return organisation === undefined ? undefined : { workspace, organisation };
 }
 
 const ids = listOf(z.string());

@@ -89,13 +89,11 @@ const MAX_KEPT_BYTES = 64 * 1024;
 export const MAX_KEPT_TABLE_BYTES = 8 * 1024 * 1024;
 
 /** The blocks and attachments of a message as they are kept: those that exceed the limits are named only. */
-export function keptParts({
-  blocks,
-  attachments = [],
-}: {
+export function keptParts(message: {
   blocks?: unknown[] | undefined;
   attachments?: MessageAttachment[] | undefined;
 }): { blocks?: unknown[]; attachments?: MessageAttachment[] } {
+  const { blocks, attachments = [] } = message;
   const left = { words: MAX_KEPT_BYTES, tables: MAX_KEPT_TABLE_BYTES };
   const fits = (words: number, tables: number) => {
     if (words > left.words || tables > left.tables) return false;

@@ -12,7 +12,7 @@ function read(text: string) {
   files += 1;
   const file = join(folder, `${files}.json`);
   writeFileSync(file, text);
-  return readPromptsFile({ PROMPTS_FILE: file });
+  return readPromptsFile(file);
 }
 
 const prompt = { title: 'Plot', line: 'A volcano', prompt: 'Plot it' };
@@ -20,7 +20,7 @@ const json = (...prompts: object[]) => JSON.stringify(prompts);
 
 describe("the operator's prompts", () => {
   test('may be prompts, skills, or prompts that run one; none without a file', () => {
-    expect(readPromptsFile({ PROMPTS_FILE: undefined })).toEqual([]);
+    expect(readPromptsFile(undefined)).toEqual([]);
     const skill = { title: 'Annotate', line: 'Variants', skill: 'annotate me', note: 'of another program' };
     expect(read(`\ufeff${json(prompt, skill, { ...prompt, title: 'Both', skill: 'x' })}`)).toEqual([
       prompt,
@@ -44,8 +44,6 @@ describe("the operator's prompts", () => {
   });
 
   test('are refused where the file cannot be read', () => {
-    expect(() => readPromptsFile({ PROMPTS_FILE: join(folder, 'none.json') })).toThrow(
-      /cannot be read: ENOENT/,
-    );
+    expect(() => readPromptsFile(join(folder, 'none.json'))).toThrow(/cannot be read: ENOENT/);
   });
 });

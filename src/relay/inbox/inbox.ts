@@ -145,11 +145,7 @@ export class Inbox {
       const [first, second] = mayStop && state !== null ? [stopped, notHere] : [notHere, stopped];
       const outcome = (await first()) ?? (await second());
       if (outcome !== undefined) return outcome;
-      const {
-        decision,
-        is_paused: isPaused,
-        known_ts: knownTs,
-      } = await store.inbox.write({
+      const { decision, is_paused, known_ts } = await store.inbox.write({
         ...thread,
         ts,
         user_id: message.person,
@@ -170,7 +166,9 @@ export class Inbox {
           continue;
         case 'known':
           return (
-            (await acceptVersion(this.#deps, { message, editedTs }, bot, knownTs ?? ts)) ?? { kind: decision }
+            (await acceptVersion(this.#deps, { message, editedTs }, bot, known_ts ?? ts)) ?? {
+              kind: decision,
+            }
           );
         case 'orphan':
         case 'withdrawn':
@@ -180,7 +178,7 @@ export class Inbox {
           return { kind: decision, thread };
         default:
           onWork();
-          return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused };
+          return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused: is_paused };
       }
     }
   }

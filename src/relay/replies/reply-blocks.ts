@@ -26,18 +26,12 @@ export function toReadReply(message: AgentMessage): ReadReply {
 
 /** Statuses of a message that is still being written. */
 export const UNFINISHED_STATUSES: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
+const SETTLED_STATUSES: readonly (string | null)[] = ['completed', 'cancelled', 'failed'];
 
 /** Whether a reply is complete, whatever its outcome. */
-export function isReplySettled({
-  status,
-  completedAt,
-}: Pick<AgentMessage, 'status' | 'completedAt'>): boolean {
-  return (
-    status === 'completed' ||
-    status === 'cancelled' ||
-    status === 'failed' ||
-    (completedAt !== null && !UNFINISHED_STATUSES.includes(status))
-  );
+export function isReplySettled(reply: Pick<AgentMessage, 'status' | 'completedAt'>): boolean {
+  if (SETTLED_STATUSES.includes(reply.status)) return true;
+  return reply.completedAt !== null && !UNFINISHED_STATUSES.includes(reply.status);
 }
 
 /** Whether a reply is complete, and its end was an error. */

@@ -127,17 +127,11 @@ export function compareTs(one: SlackTs, other: SlackTs): number {
 }
 
 /** A message's content as it is stored. */
-export function messageContent({
-  text,
-  blocks,
-  files,
-  attachments,
-}: Pick<ThreadMessage, 'text' | 'blocks' | 'files' | 'attachments'>): MessageContent {
-  return {
-    text,
-    ...keptParts({ blocks, attachments }),
-    ...(files && { files }),
-  };
+export function messageContent(
+  message: Pick<ThreadMessage, 'text' | 'blocks' | 'files' | 'attachments'>,
+): MessageContent {
+  const { text, files } = message;
+  return { text, ...keptParts(message), ...(files && { files }) };
 }
 
 /** The emoji on a message that waits for its turn, and on one that a run got while it worked: its reply goes on above. */

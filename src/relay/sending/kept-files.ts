@@ -42,12 +42,10 @@ export async function takeKeptFiles(
 }
 
 /** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */
-function keptFileNotes({
-  attached_file_ids,
-  file_notes: notes,
-}: Pick<Turn, 'attached_file_ids' | 'file_notes'>): FileNote[] {
-  if (notes === null) return (attached_file_ids ?? []).map(() => ({ name: UNNAMED_FILE, reason: null }));
-  return notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
+function keptFileNotes(turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>): FileNote[] {
+  const unnamed = { name: UNNAMED_FILE, reason: null };
+  if (turn.file_notes === null) return (turn.attached_file_ids ?? []).map(() => unnamed);
+  return turn.file_notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
 }
 
 /** Whether a message is files and tables, and nothing else. */

@@ -39,14 +39,8 @@ const MAX_PATH_LENGTH = 80;
 const NO_SITE = /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost|local|internal)$/;
 
 /** Whether sources are listed below a reply: once its answer is complete, unless its channel hides them. */
-export function showsSources({
-  phase,
-  hideSources,
-}: {
-  phase: string;
-  hideSources?: boolean | undefined;
-}): boolean {
-  return phase === 'done' && hideSources !== true;
+export function showsSources(reply: { phase: string; hideSources?: boolean | undefined }): boolean {
+  return reply.phase === 'done' && reply.hideSources !== true;
 }
 
 const searched = new WeakMap<readonly ContentBlock[], readonly Source[]>();

@@ -31,13 +31,9 @@ export interface SplitAnswer {
 export const ENDED_PHASES: ReadonlySet<string> = new Set(['done', 'cancelled', 'failed', 'length']);
 
 /** The answer as its messages show it, with the first rows of long tables. */
-export function shownAnswer({
-  blocks,
-  phase,
-  wholeTables,
-}: Pick<AnswerState, 'blocks' | 'phase' | 'wholeTables'>): ShortenedAnswer {
-  if (wholeTables === true) return { text: answerText(blocks), breaks: [], tables: [] };
-  return withShortTables(blocks, ENDED_PHASES.has(phase));
+export function shownAnswer(state: Pick<AnswerState, 'blocks' | 'phase' | 'wholeTables'>): ShortenedAnswer {
+  if (state.wholeTables === true) return { text: answerText(state.blocks), breaks: [], tables: [] };
+  return withShortTables(state.blocks, ENDED_PHASES.has(state.phase));
 }
 
 /** How the answer is split. */

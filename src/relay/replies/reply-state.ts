@@ -7,13 +7,12 @@ import {
   fileProgressSentence,
 } from '../../render/messages/file-lines.ts';
 import {
-  answerOverflow,
   type DisplayedReply,
   type ReplyPhase,
   renderNextMessage,
   renderReply,
 } from '../../render/messages/reply-message.ts';
-import { figurePaths, shownAnswer } from '../../render/messages/split-answer.ts';
+import { figurePaths, shownAnswer, splitReply } from '../../render/messages/split-answer.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import { breakPoint } from '../../render/splitting/cut-point.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
@@ -265,7 +264,7 @@ export class ReplyState {
 
   /** The part of the answer that the messages do not show. */
   overflow(): AnswerRest | undefined {
-    return answerOverflow(this.#toShownReply(), this.#splitter);
+    return splitReply(this.#toShownReply(), this.#splitter).rest;
   }
 
   /** The tables of the answer that are too wide or too long for Slack, as CSV. */

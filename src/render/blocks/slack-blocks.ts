@@ -67,6 +67,11 @@ export function plainText(text: string): PlainTextElement {
   return { type: 'plain_text', text, emoji: false };
 }
 
+/** A piece of Markdown as a block; none where it shows nothing. */
+export function markdownBlocks(text: string): SlackBlock[] {
+  return /\S/.test(text) ? [{ type: 'markdown', text }] : [];
+}
+
 /** A section of plain text. */
 export function sectionBlock(text: string): SectionBlock {
   return { type: 'section', text: plainText(text) };

@@ -1,5 +1,5 @@
 import type { ImageBlock } from '@slack/types';
-import { plainText, type RenderedMessage, type SlackBlock } from '../blocks/slack-blocks.ts';
+import { markdownBlocks, plainText, type RenderedMessage, type SlackBlock } from '../blocks/slack-blocks.ts';
 import { baseName, type Figure, figureInWords, figureOf } from '../markdown/figures.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { shorten } from '../text-format.ts';
@@ -75,17 +75,13 @@ function withCuts(
         at = text.length - rest.length;
       } else if (file !== null) {
         const [from, to] = placeOf(text, start, at);
-        pieces.push(...markdown(text.slice(0, from)), picture(next, file));
+        pieces.push(...markdownBlocks(text.slice(0, from)), picture(next, file));
         text = text.slice(to);
         at = 0;
       }
     }
-    return [...pieces, ...markdown(text)];
+    return [...pieces, ...markdownBlocks(text)];
   });
-}
-
-function markdown(text: string): SlackBlock[] {
-  return /\S/.test(text) ? [{ type: 'markdown', text }] : [];
 }
 
 /** What a picture replaces: the words that stand alone on their line; else nothing, at the end of their block. */

@@ -183,14 +183,6 @@ function messageOf(part: AnswerPart): RenderedMessage {
   return message;
 }
 
-/** The rest of the answer that the reply's messages do not show; undefined if they show all of it. */
-export function answerOverflow(
-  state: DisplayedReply,
-  splitter: AnswerSplitter = new AnswerSplitter(),
-): AnswerRest | undefined {
-  return splitReply(state, splitter).rest;
-}
-
 /**
  * Renders one more message of the answer, its table or its sources, for callers that must not render a long answer at once;
  * false once everything was rendered.

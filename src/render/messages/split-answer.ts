@@ -24,6 +24,7 @@ export interface AnswerState {
 /** The parts of an answer, and what they do not show. */
 export interface SplitAnswer {
   parts: AnswerPart[];
+  /** Undefined if the parts show all of it. */
   rest: AnswerRest | undefined;
 }
 
@@ -43,7 +44,7 @@ export function partOptions(state: AnswerState) {
 }
 
 /** The parts of the answer; as code where its Markdown cannot be rendered. */
-export function splitReply(state: AnswerState, splitter: AnswerSplitter): SplitAnswer {
+export function splitReply(state: AnswerState, splitter: AnswerSplitter = new AnswerSplitter()): SplitAnswer {
   const { text } = shownAnswer(state);
   const options = partOptions(state);
   const { most } = options;

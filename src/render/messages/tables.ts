@@ -6,7 +6,7 @@ import type {
   RichTextElement,
   RichTextStyleable,
 } from '@slack/types';
-import type { SlackBlock } from '../blocks/slack-blocks.ts';
+import { markdownBlocks, type SlackBlock } from '../blocks/slack-blocks.ts';
 import { figureWords } from '../markdown/figures.ts';
 import {
   hasDelimiterRow,
@@ -64,9 +64,8 @@ export function blocksWithDataTable(
   if (found === undefined || (isWide && !hasFile)) return undefined;
   const text = part.blocks[0]?.text ?? '';
   const note = isWide ? `${firstOfTable(MAX_TABLE_COLUMNS, found.columns, 'columns')}\n\n` : '';
-  const around = (piece: string): SlackBlock[] =>
-    /\S/.test(piece) ? [{ type: 'markdown', text: piece }] : [];
-  return [...around(text.slice(0, found.from)), found.table, ...around(note + text.slice(found.to))];
+  const before = markdownBlocks(text.slice(0, found.from));
+  return [...before, found.table, ...markdownBlocks(note + text.slice(found.to))];
 }
 
 /** Looks for a table in a part, so that rendering it takes no long time; false if it was looked for before. */

@@ -2,13 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import {
-  answerOverflow,
   type DisplayedReply,
   type ReplyPhase,
   renderNextMessage,
   renderReply,
 } from '../../../src/render/messages/reply-message.ts';
-import { shownAnswer } from '../../../src/render/messages/split-answer.ts';
+import { shownAnswer, splitReply } from '../../../src/render/messages/split-answer.ts';
 import {
   type AnswerPart,
   AnswerSplitter,
@@ -190,7 +189,7 @@ describe('a reply', () => {
     const text = 'Another line of a long answer.\n\n'.repeat(2_000);
     const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], maxMessages: 3 });
     expect(renderReply(reply).length).toBeLessThanOrEqual(4);
-    expect(text.endsWith(answerOverflow(reply)?.content ?? '-')).toBe(true);
+    expect(text.endsWith(splitReply(reply).rest?.content ?? '-')).toBe(true);
     expect(JSON.stringify(renderReply(reply))).toContain('The rest of the answer is in the file below.');
     expect(JSON.stringify(renderReply({ ...reply, phase: 'working' }))).toContain(
       'The answer is still growing, with 64,000 characters so far.',
@@ -213,7 +212,7 @@ test('a finished answer is parsed in small slices, its tables too, and then no m
   const parsed = splitter.parsed.characters;
   const messages = renderReply(reply, splitter);
   expect(shownAnswer(reply).tables.length).toBeGreaterThan(1);
-  answerOverflow(reply, splitter);
+  splitReply(reply, splitter);
   expect(splitter.parsed.characters).toBe(parsed);
   expect(slices).toBeGreaterThan(messages.length);
 });
@@ -240,7 +239,7 @@ describe('an answer whose Markdown cannot be rendered', () => {
   });
 
   test('leaves the rest for a file if it exceeds its messages', () => {
-    const rest = answerOverflow({ ...reply, maxMessages: 2 }, new Broken());
+    const rest = splitReply({ ...reply, maxMessages: 2 }, new Broken()).rest;
     expect(text.endsWith(rest?.content.slice(rest.openerLength) ?? '-')).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { AgentError } from '../agent/errors.ts';
-import { isAdminFor } from '../relay/access/rights.ts';
+import { isAdminFor, readIfAllowed } from '../relay/access/rights.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
@@ -55,9 +55,8 @@ export async function openForAdmins(
   { title, refusal, control }: { title: string; refusal: string; control: string },
   fill: () => Promise<ModalContent>,
 ): Promise<ModalOutcome> {
-  return openAndFillModal(deps, actor, title, async () =>
-    (await isAdminFor(deps, actor, control)) ? fill() : refusal,
-  );
+  const refused = async () => ((await isAdminFor(deps, actor, control)) ? undefined : refusal);
+  return openAndFillModal(deps, actor, title, () => readIfAllowed(refused, fill));
 }
 
 /** Updates an open modal; false if it was closed, or the app is not installed there. Throws a SlackError. */

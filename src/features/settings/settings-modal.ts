@@ -1,4 +1,5 @@
 import { closingAt } from '../../relay/access/access-policy.ts';
+import { readIfAllowed } from '../../relay/access/rights.ts';
 import { isSettingTooOften } from '../../relay/access/turn-quotas.ts';
 import type {
   ButtonHandlers,
@@ -95,12 +96,8 @@ export function settingsModal(deps: SettingsModalDeps) {
   /** Opens the form, or a modal that says why the person may not change the settings. Throws a SlackError. */
   async function open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
     const { title } = wordsFor(actor.channel);
-    return openAndFillModal(
-      deps,
-      actor,
-      title,
-      async () => (await settingsRefusal(deps, actor)) ?? renderForm(actor),
-    );
+    const refusal = () => settingsRefusal(deps, actor);
+    return openAndFillModal(deps, actor, title, () => readIfAllowed(refusal, () => renderForm(actor)));
   }
 
   async function renderForm(actor: ChannelActor): Promise<Modal> {

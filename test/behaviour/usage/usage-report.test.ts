@@ -1,9 +1,10 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { usage } from '../../../src/render/strings/index.ts';
+import { loading, usage } from '../../../src/render/strings/index.ts';
 import { USAGE_FIGURES, type UsageRow } from '../../../src/store/stats.ts';
-import { openAppScene } from '../../support/app-scene.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const script: AgentScript = async (turn) => {
   if (/\bfail\b/.test(turn.text)) throw new Error('The agent fails.');
@@ -14,6 +15,9 @@ const { slack } = scene;
 const { store } = scene.sandbox.bot;
 const boss = slack.createPerson({ name: 'boss', admin: true });
 const [lab, office] = [scene.channel('lab'), scene.channel('office')];
+
+/** Longer than what is read counts as read at the moment at which its reader was asked about. */
+const LONG_MS = 2_200;
 
 /** The messages of people that the service holds, by the project's channel: the sandbox's own record. */
 function heldQuestions(channel: Channel): number {
@@ -112,6 +116,23 @@ test('an admin who is none any more when the figures are ready does not get them
   await scene.until('an answer is there', () => sent().length > 0);
   expect(sent().flatMap(({ fileIds }) => fileIds)).toEqual([]);
   expect(sent().map(({ text }) => text)).toEqual([usage.notAdmin]);
+});
+
+test('an admin who is none any more once slow figures are counted does not see them', async () => {
+  const was = slack.createPerson({ name: 'was-chief', admin: true });
+  slack.openHome(was);
+  const shown = (view: { blocks: unknown } | undefined) => JSON.stringify(view?.blocks ?? []);
+  await scene.until('the section is there', () => shown(slack.home(was)).includes(usage.heading));
+  await store.db.transaction().execute(async (trx) => {
+    await sql`lock table feedback in access exclusive mode`.execute(trx);
+    await slack.click({ person: was, view: 'home', actionId: 'usage_show' });
+    await scene.until('the window is open', () => slack.modal(was));
+    await pause(LONG_MS);
+    was.admin = false;
+  });
+  await scene.until('it is filled', () => !shown(slack.modal(was)).includes(loading));
+  expect(shown(slack.modal(was))).toContain(JSON.stringify(usage.notAdmin).slice(1, -1));
+  expect(shown(slack.modal(was))).not.toContain(usage.all);
 });
 
 test('nobody else sees them, even by a forged press', async () => {

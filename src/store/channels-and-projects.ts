@@ -33,6 +33,14 @@ export type ProjectClaim =
   /** Another turn is creating it. */
   | { kind: 'taken' };
 
+/** A channel that has or had a project. */
+interface ProjectUse {
+  workspace: string;
+  channel: string;
+  /** Who took it from another channel, '' if they were erased; null in a channel of its own. */
+  taken_by: string | null;
+}
+
 /** The projects of channels. */
 export class Projects extends Queries {
   /** Returns the channel's project, or claims the right to create it for `leaseMs`. */
@@ -91,14 +99,21 @@ export class Projects extends Queries {
     return this.exists(sql`select from projects where ${ofProject(key)} and ${IS_CHOSEN}`);
   }
 
-  /** Sets the channel's project from its next thread on; a turn that is creating one loses its claim. */
-  async assign(key: ProjectKey, projectId: string): Promise<void> {
+  /**
+   * Sets the channel's project, which a person takes if other channels have it, from its next thread on; a turn that is creating
+   * one loses its claim.
+   */
+  async assign(key: ProjectKey, projectId: string, person = ''): Promise<void> {
     const { workspace, channel, account_id } = key;
-    await this.#recordUse(sql`
+    const isTaken = sql`exists (select from project_channels where project_id = ${projectId})`;
+    await this.#recordUse(
+      sql`
       insert into projects (workspace, channel, account_id, project_id)
       values (${workspace}, ${channel}, ${account_id}, ${projectId})
       on conflict (workspace, channel, account_id) do update
-        set project_id = excluded.project_id, create_intended_at = null, claimed_by = null, claimed_until = null`);
+        set project_id = excluded.project_id, create_intended_at = null, claimed_by = null, claimed_until = null`,
+      sql`case when ${isTaken} then ${person} end`,
+    );
   }
 
   /**
@@ -121,17 +136,19 @@ export class Projects extends Queries {
   }
 
   /** The channels, in all workspaces and accounts, that have or had this project, even if their tasks are deleted. */
-  async channelsUsing(projectId: string): Promise<{ workspace: string; channel: string }[]> {
-    return this.rows(sql<{ workspace: string; channel: string }>`
-      select workspace, channel from project_channels where project_id = ${projectId}`);
+  async channelsUsing(projectId: string): Promise<ProjectUse[]> {
+    return this.rows(sql<ProjectUse>`
+      select workspace, channel, taken_by from project_channels where project_id = ${projectId}`);
   }
 
   /** Gives a channel its project, and records for good that it had it; false if the change found no row. */
-  async #recordUse(change: RawBuilder<unknown>): Promise<boolean> {
+  async #recordUse(change: RawBuilder<unknown>, takenBy: RawBuilder<unknown> = sql`null`): Promise<boolean> {
     return this.exists(sql`
       with changed as (${change} returning workspace, channel, project_id), used as (
-        insert into project_channels (workspace, channel, project_id)
-        select workspace, channel, project_id from changed on conflict do nothing)
+        insert into project_channels (workspace, channel, project_id, taken_by)
+        select workspace, channel, project_id, ${takenBy} from changed
+        on conflict (workspace, channel, project_id) do update set taken_by = excluded.taken_by
+          where project_channels.taken_by is not null and excluded.taken_by is not null)
       select true as changed from changed`);
   }
 }

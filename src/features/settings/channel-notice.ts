@@ -101,7 +101,7 @@ export async function useProject(
   { account_id, project }: { account_id: string; project: string },
 ): Promise<void> {
   const users = (await store.projects.channelsUsing(project)).filter((one) => one.workspace === workspace);
-  await store.projects.assign({ workspace, channel: here, account_id }, project);
+  await store.projects.assign({ workspace, channel: here, account_id }, project, person);
   const others = users.map(({ channel }) => channel).filter((channel) => channel !== here);
   const payload = { project_used_by: here };
   for (const channel of [here, ...others.slice(0, MAX_CHANNELS_TOLD)]) {

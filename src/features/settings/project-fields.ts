@@ -1,10 +1,9 @@
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
-import { lackingRight } from '../../relay/access/rights.ts';
+import { projectDenial } from '../../relay/access/rights.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { textInput, type ViewBlock } from '../../render/blocks/modal.ts';
 import { sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -130,31 +129,21 @@ export async function changeProject(
 }
 
 /**
- * Why a person may not attach a project to a channel; undefined if they may. A project that channels use belongs to them: the
- * person must be in one of them, in this workspace, in which the bot answers: what a closed channel sent must not come out in
- * another. Nor may it come out where another organisation reads, as what links lead to. An unused project is free only if
+ * Why a person may not attach a project to a channel; undefined if they may. A project that no channel uses is free only if
  * workspaces of different owners do not share its account (`isSharedAccount`). Throws a SlackError if Slack does not say who reads the channel.
  */
 async function projectRefusal(
   deps: ProjectDeps,
-  { workspace, channel: here, person }: ChannelActor,
-  projectId: string,
+  actor: ChannelActor,
+  project: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { unknownProject, sharedChannel } = strings.channelSettingsFailed;
-  const users = await deps.store.projects.channelsUsing(projectId);
-  if (users.length === 0) return deps.isSharedAccount(deps.accountOf(workspace)) ? unknownProject : undefined;
-  const need = { who: 'member', place: 'listed' } as const;
-  for (const { workspace: home, channel } of users) {
-    if (home !== workspace) continue;
-    const lacking = await lackingRight(deps, { workspace, channel, person }, need, signal);
-    if (lacking !== undefined || (await closingAt(deps, { workspace, channel }, signal)) !== undefined)
-      continue;
-    if (channel === here || isDirectChannel(here)) return undefined;
-    const isUnshared = (await deps.workspace(workspace)?.people.sharing(here, signal)) === false;
-    return isUnshared ? undefined : sharedChannel;
-  }
-  return unknownProject;
+  const users = await deps.store.projects.channelsUsing(project);
+  if (users.length === 0)
+    return deps.isSharedAccount(deps.accountOf(actor.workspace)) ? unknownProject : undefined;
+  const why = await projectDenial(deps, actor, project, signal);
+  return why && (why === 'shared' ? sharedChannel : unknownProject);
 }
 
 /** Whether the service refused the project, as far as was found out in time. */

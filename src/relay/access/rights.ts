@@ -94,6 +94,30 @@ export async function useDenial(
   }
 }
 
+/**
+ * Why a channel may not use a project for what a person may do; undefined if it may. A project belongs to the channels that did
+ * not take it: of another one the person must be a full member now, in which the bot answers, because what a closed channel sent
+ * must not come out elsewhere. Nor may it where another organisation reads, as what links lead to. Throws a SlackError if
+ * Slack does not say who reads the channel, or a StoreError.
+ */
+export async function projectDenial(
+  deps: RightDeps,
+  { workspace, channel: here, person }: ChannelActor,
+  project: string,
+  signal?: AbortSignal,
+): Promise<'outsider' | 'shared' | undefined> {
+  const users = await deps.store.projects.channelsUsing(project);
+  const homes = users.filter((one) => one.workspace === workspace && one.taken_by === null);
+  for (const { channel } of homes.sort((one) => (one.channel === here ? -1 : 0))) {
+    const why = await lackingRight(deps, { workspace, channel, person }, { who: 'member', place: 'listed' }, signal);
+    if (why !== undefined || (await closingAt(deps, { workspace, channel }, signal)) !== undefined) continue;
+    if (channel === here || isDirectChannel(here)) return undefined;
+    const isUnshared = (await deps.workspace(workspace)?.people.sharing(here, signal)) === false;
+    return isUnshared ? undefined : 'shared';
+  }
+  return 'outsider';
+}
+
 /** After a reading that takes so long (ms), it is asked again who may see what was read. */
 const LONG_READ_MS = 2_000;
 

@@ -2,8 +2,9 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError, isForbidden } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Job, Thread } from '../../store/schema.ts';
+import type { Job, Thread, Turn } from '../../store/schema.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
+import { projectDenial } from '../access/rights.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
@@ -60,15 +61,37 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
   }
 }
 
-/** The thread's project: its channel's when the thread first needed one, even if the channel gets another later. */
-export async function findProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
-  return thread.project_id ?? (await ensureChannelProject(work, thread, turnId));
+type SendingTurn = Pick<Turn, 'id' | 'send_intended_at'>;
+
+/**
+ * The thread's project: its channel's when the thread first needed one, even if the channel gets another later. Throws TurnEnded
+ * if somebody took it from another channel, and may not take it now.
+ */
+export async function findProject(work: ThreadWork, thread: Thread, turn: SendingTurn): Promise<string> {
+  const project = thread.project_id ?? (await ensureChannelProject(work, thread, turn.id));
+  // A message that may have been sent is followed to its end.
+  if (turn.send_intended_at === null) await requireProjectRight(work.deps, thread, project);
+  return project;
+}
+
+async function requireProjectRight(deps: RelayDeps, thread: Thread, project: string): Promise<void> {
+  const { workspace, channel } = thread;
+  const users = await deps.store.projects.channelsUsing(project);
+  const use = users.find((one) => one.workspace === workspace && one.channel === channel);
+  const person = use?.taken_by ?? null;
+  if (person === null) return;
+  const why = await projectDenial(deps, { workspace, channel, person }, project);
+  if (why !== undefined) throw new TurnEnded('refused', strings.projectNotAllowed[why]);
 }
 
 /** Like `findProject`, and records the project as the thread's: its first file goes there. */
-export async function ensureThreadProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
+export async function ensureThreadProject(
+  work: ThreadWork,
+  thread: Thread,
+  turn: SendingTurn,
+): Promise<string> {
   if (thread.project_id !== null) return thread.project_id;
-  return work.deps.store.threads.bindProject(thread, await findProject(work, thread, turnId));
+  return work.deps.store.threads.bindProject(thread, await findProject(work, thread, turn));
 }
 
 /**

@@ -113,7 +113,7 @@ export class Sender {
   /** Takes steps that need the thread's project. Repeats them all if the thread gets another project meanwhile. */
   async #withProject<T>(steps: (projectId: string) => Promise<T>): Promise<T> {
     for (;;) {
-      const projectId = await this.#beforeSending((thread) => findProject(this.#work, thread, this.#turn.id));
+      const projectId = await this.#beforeSending((thread) => findProject(this.#work, thread, this.#turn));
       try {
         return await steps(projectId);
       } catch (error) {
@@ -250,7 +250,7 @@ export class Sender {
     await this.#recordTask();
     onStep?.('uploading');
     return this.#beforeSending(async (thread) => {
-      const projectId = await ensureThreadProject(this.#work, thread, this.#turn.id);
+      const projectId = await ensureThreadProject(this.#work, thread, this.#turn);
       const what = { thread, turn: this.#turn, projectId, items, failing: this.#failingFiles };
       return uploadAttachments({ ...this.#work, ...what, stopSignal, onProgress: onUploadProgress });
     });

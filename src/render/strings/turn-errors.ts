@@ -9,6 +9,13 @@ export const accountChanged =
   "This workspace now uses another agent account, so this conversation can't continue. Mention me in a new thread to start again.";
 export const projectNotFound =
   "This channel's project no longer exists at the agent service, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`), then press Try again.";
+/** Somebody took another channel's project for this one. */
+export const projectNotAllowed = {
+  outsider:
+    "Whoever chose this channel's project may no longer use it, so I didn't send your message. Choose a project in the channel's settings (`/agent settings`), then press Try again.",
+  shared:
+    "This channel's project is another channel's, and another organisation may read here, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`).",
+} as const;
 /** The service answered 403 for a channel's project, although it accepts the key. */
 export function projectForbidden(id: string): string {
   return `The agent service doesn't let this app use this channel's project (${shorten(id, 100)}), so I didn't send your message. Choose another project in the channel's settings (\`/agent settings\`), then press Try again.`;

@@ -11,6 +11,7 @@ const PERSON_COLUMNS = [
   ['settings', 'changed_by'],
   ['jobs', 'person'],
   ['accounts', 'set_by'],
+  ['project_channels', 'taken_by'],
 ] as const;
 
 /** Erases what we keep about a person, at once and irreversibly. The service's data stays. */

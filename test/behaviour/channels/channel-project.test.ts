@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { channelSettingsFailed, projectUsed } from '../../../src/render/strings/settings.ts';
-import { projectForbidden } from '../../../src/render/strings/turn-errors.ts';
+import { projectForbidden, projectNotAllowed } from '../../../src/render/strings/turn-errors.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   auditRows,
@@ -67,6 +68,49 @@ describe('the project of a channel', () => {
     await saveChannelSettings(scene, channel, { channel_project: secret });
     await scene.finished(channel, scene.ask(channel, 'by somebody who may'));
     expect(taskOf(scene, 'by somebody who may')?.project.id).toBe(secret);
+  });
+
+  test('is used elsewhere only while whoever took it may read the channel that it was made for', async () => {
+    const leaver = scene.slack.createPerson({ name: 'leaver' });
+    const make = (name: string) => scene.slack.createChannel({ name, members: [leaver], private: true });
+    const [home, own, third] = [make('home-lab'), make('own-lab'), make('third-lab')];
+    scene.slack.invite(home, ada);
+    await scene.finished(home, scene.ask(home, 'what the lab found'));
+    const project = projectOf(scene, home)?.id ?? '';
+    const direct = scene.slack.openDm(leaver);
+    const take = async (channel: Channel) =>
+      (await openChannelSettings(scene, leaver, channel)).save({ channel_project: project });
+    const askIn = async (channel: Channel, text: string, root?: Message) => {
+      const message = root
+        ? scene.reply(channel, root, text, { person: leaver })
+        : scene.ask(channel, text, { person: leaver });
+      await scene.finished(channel, message);
+      return message;
+    };
+    for (const channel of [own, direct]) expect(await take(channel)).toBeUndefined();
+    const began: { channel: Channel; root: Message }[] = [];
+    for (const channel of [own, direct]) {
+      began.push({ channel, root: await askIn(channel, `asked inside ${channel.id}`) });
+      expect(taskOf(scene, `asked inside ${channel.id}`)?.project.id).toBe(project);
+    }
+    scene.slack.kick(home, leaver);
+    const sent = () => scene.agent.tasks.flatMap(({ messages }) => messages).length;
+    const before = sent();
+    const errors = { channel_project: channelSettingsFailed.unknownProject };
+    expect(await take(third)).toEqual({ response_action: 'errors', errors });
+    for (const { channel, root } of began) {
+      const late = await askIn(channel, `asked from outside in ${channel.id}`);
+      expect(scene.shown(channel, late)).toContain(projectNotAllowed.outsider);
+      await askIn(channel, `goes on outside in ${channel.id}`, root);
+      expect(scene.shown(channel, root)).toContain(projectNotAllowed.outsider);
+    }
+    expect(sent()).toBe(before);
+    scene.slack.invite(home, leaver);
+    await askIn(own, 'asked as somebody who is back');
+    expect(taskOf(scene, 'asked as somebody who is back')?.project.id).toBe(project);
+    own.shared = true;
+    const shown = scene.shown(own, await askIn(own, 'where others read'));
+    expect(shown).toContain(projectNotAllowed.shared);
   });
 
   test('is told to both channels if another one uses it, with who did that', async () => {

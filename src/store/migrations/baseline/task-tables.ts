@@ -26,6 +26,8 @@ export const TASK_TABLES = `
     workspace text not null,
     channel text not null,
     project_id text not null,
+    -- Who took another channel's project; null in a channel of its own, '' once they are erased.
+    taken_by text,
     primary key (workspace, channel, project_id)
   );
   create index project_channels_project_id on project_channels (project_id);

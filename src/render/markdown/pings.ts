@@ -1,12 +1,13 @@
 import { graphemeStart, utf8Length } from '../text-format.ts';
-import { isDisguisedLink } from './unsafe-links.ts';
+import { isDisguisedLink, USER_PART } from './unsafe-links.ts';
 
 /**
  * Untrusted text must never notify anyone. Slack reads `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^..>`,
  * `<@U..>` and `<#C..>` as mentions, and bare `@channel`, `@here`, `@everyone` where names are linked. It also reads
  * `<https://one.example|two.example>` as a link whose text hides its target, as `[https://two.example](https://one.example)`
- * does. A WORD JOINER (U+2060, no width, no line break) goes after the `<`, the `@` or the `]`. Word joiners that are already there are part of the pattern, so
- * `neutralizePings` adds exactly one and `restorePings` removes exactly one.
+ * does, and links `https://two.example@one.example`, whose user people may read as its host. A WORD JOINER (U+2060, no width, no
+ * line break) goes after the `<`, the `@`, the `]` or the first letter of an address with a user. Word joiners that are already
+ * there are part of the pattern, so `neutralizePings` adds exactly one and `restorePings` removes exactly one.
  */
 export const WORD_JOINER = '\u2060';
 const OPEN = '(?:<|&lt;?|&#0*60;|&#x0*3c;)';
@@ -14,12 +15,13 @@ const MARK =
   '(?:\\\\*(?:!(?!--|doctype|\\[)|@|#[a-z0-9&\\\\])|&(?:excl|commat|num);|&#0*(?:33|35|64);|&#x0*(?:21|23|40);)';
 const DISGUISED = '(?:https?:|mailto:)[^\\s<>|]{1,2000}\\|';
 const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
+const WITH_USER = `(?:h(?=\\u2060*ttps?://${USER_PART})|(?<![\\p{L}\\p{N}.-])w(?=\\u2060*ww\\.${USER_PART}))`;
 const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
 /** The destination of a link, which counts up to a space where its brackets are nested: what matters is its host. */
 const DESTINATION = '<([^<>\\n]+)>[\\s)]|((?:[^\\s()<>]|\\([^\\s()]*\\))+(?=[\\s)])|\\S{1,300})';
 const LINK = `(?<=\\])(?=\\u2060*\\(\\s*(?:${DESTINATION}))`;
 const PING_PATTERN = new RegExp(
-  `(${URL})|(?:${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE}|${LINK})\\u2060*`,
+  `(?!${WITH_USER})(${URL})|(?:${WITH_USER}|${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE}|${LINK})\\u2060*`,
   'giu',
 );
 
@@ -54,6 +56,8 @@ export function pingCost(text: string, index: number): number {
   const before = text.charAt(index - 1);
   if (before === ']') return /[(\u2060]/.test(text.charAt(index)) ? 1 : 0;
   if (before === '@') return /[cehg\\\u2060]/i.test(text.charAt(index)) ? 1 : 0;
+  if (/h/i.test(before) && /[t\u2060]/i.test(text.charAt(index))) return 1;
+  if (/w/i.test(before)) return /[w\u2060]/i.test(text.charAt(index)) ? 1 : 0;
   if (/[<;]/.test(before) && /[hm]/i.test(text.charAt(index))) return 1;
   return /[<;t]/i.test(before) && /[!@#&\\\u2060]/.test(text.charAt(index)) ? 1 : 0;
 }

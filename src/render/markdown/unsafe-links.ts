@@ -28,6 +28,10 @@ const DOT = /(?<=[\p{L}\p{N}])(?:,|\s+\.)(?=\p{L}{2})/gu;
 /** A target with another scheme than a link may have, or none and a host; the scheme may be written as references. */
 const OTHER_SCHEME = /^(?!https?:|mailto:)(?:[a-z][a-z\d+.-]*:(?!:)|[\\/]{2}|[^/?#]*&#?\w+;)/i;
 
+/** What precedes the host of an address with a user: people may read it as the host. */
+export const USER_PART = '[^\\s</?#]*(?:@|&(?:#0*64|#x0*40|commat);)';
+const USER = new RegExp(`(?:(?:^|[\\s(]|[a-z]:)//|(?<![\\w.-])www\\.)${USER_PART}`, 'i');
+
 /** Whether a link may lead there: to a web address, or to one of e-mail. */
 export function isLinkTarget(target: string): boolean {
   return /^(?:https?|mailto):$/.test(openedBy(target)?.protocol ?? '');
@@ -37,7 +41,9 @@ export function isLinkTarget(target: string): boolean {
 function isMisleading(label: string, target: string): boolean {
   const opened = openedBy(target);
   return (
-    !isSeen(label) || addressesIn(label).some(({ names }) => names.some((name) => !leadsTo(name, opened)))
+    !isSeen(label) ||
+    USER.test(label.replace(UNSEEN, '')) ||
+    addressesIn(label).some(({ names }) => names.some((name) => !leadsTo(name, opened)))
   );
 }
 
@@ -65,6 +71,8 @@ export function hasDisguise(label: string, destination: string): boolean {
 function isDisguise(label: string, target: string): boolean {
   const opened = openedBy(target);
   if (OTHER_SCHEME.test(target) || (isLinkTarget(target) && !isSeen(label))) return true;
+  // Its address would stand there, and where that is text it is none.
+  if (USER.test(`${target} ${label}`.replace(UNSEEN, ''))) return true;
   return addressesIn(label).some(
     ({ names, path }) => names.some((name) => !leadsTo(name, opened)) || isOtherPath(path, opened),
   );

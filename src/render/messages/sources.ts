@@ -140,7 +140,8 @@ function pageAt(text: string, at: number, raw: string, isResult: boolean): Omit<
   const resolver = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/(?=10\.\d{4})/i.exec(raw)?.[0];
   if (resolver !== undefined) return doisAt(text, at + resolver.length).map(doiPage)[0];
   const url = URL.parse(wholeName(text, at, raw) ?? '');
-  if (url === null || url.username !== '' || url.href.length > MAX_URL_LENGTH) return undefined;
+  if (url === null || url.username + url.password !== '' || url.href.length > MAX_URL_LENGTH)
+    return undefined;
   const path = decoded(url.pathname.replace(/(?:\/entry)?\/?$/, ''));
   const plain = withoutWww(url.host + path + url.search);
   for (const { pages, pageOf, whole, isInTextOnly } of ID_KINDS) {

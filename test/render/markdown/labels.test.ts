@@ -159,6 +159,91 @@ describe('a label that hides or imitates another host', () => {
   });
 });
 
+/** What may stand before the host of an address, and looks like a host or hides where one ends. */
+const USERS = [
+  ...['one.example', 'onehost', 'localhost', '192.0.2.7', 'one.example:443', 'one.example%2Fa', ':secret'],
+  ...'!"$%&\'()*+,-.:;=[]^_`{|}~>'.split('').map((mark) => `one.example${mark}x`),
+  ...CLASSES.flatMap((name) =>
+    charactersOf(name)
+      .filter((character) => !/[\s\u2060]/.test(character))
+      .map((character) => `one.example${character}x`),
+  ),
+];
+const WITH_USER = USERS.flatMap((user) => [
+  `https://${user}@${TARGET}/a`,
+  `HTTP://${user}@${TARGET}`,
+  `www.${user}@${TARGET}/a`,
+  `<https://${user}@${TARGET}/a>`,
+  `[the paper](https://${user}@${TARGET}/a)`,
+  `[https://${user}@${TARGET}/a](https://${TARGET}/a)`,
+]);
+
+/** Whether an address of the web has something before its host. */
+const hasUser = (address: string) => /^(?:https?:\/\/|www\.)[^/?#]*@/i.test(address.replace(/^</, ''));
+
+/** Whether a Markdown text, as Slack reads it, has no link that shows an address with a user. */
+function showsNoUser(markdown: string): boolean {
+  const nodes = [parseMarkdown(markdown, { characters: 0 })];
+  for (const node of nodes) nodes.push(...node.children);
+  const links = nodes
+    .filter(({ type }) => type === 'link')
+    .map(({ start, end }) => markdown.slice(start, end));
+  return links.every((source) => {
+    if (!source.startsWith('[')) return !hasUser(source);
+    const label = source.slice(1, source.lastIndexOf(']('));
+    return !hasUser(source.slice(label.length + 3)) && (!hasUser(label) || label.endsWith(`(${TARGET})`));
+  });
+}
+
+describe('an address with a user before its host', () => {
+  test('is text, or shows its host, in an answer, a review and a text of its own', () => {
+    expect(WITH_USER.length).toBeGreaterThan(2_000);
+    const failed = WITH_USER.filter((address) => {
+      const text = `See ${address} there.`;
+      const parts = new AnswerSplitter().parts(text, { final: true, most: 3 });
+      const review = reviewMessages([{ kind: 'text', text }], 3).messages;
+      const shown = [...parts, ...review].map(({ blocks }) => markdownOf(blocks));
+      return ![...shown, neutralizePings(text)].every(showsNoUser);
+    });
+    expect(failed).toEqual([]);
+  });
+
+  test('is text, or shows its host, in a table', () => {
+    const failed = WITH_USER.filter((address) => !/[|`]/.test(address)).filter((address) => {
+      const table = `| a | b |\n| --- | --- |\n${`| ${address} | 1 |\n`.repeat(11)}`;
+      const [part] = new AnswerSplitter().parts(table, { final: true, most: 1 });
+      if (part === undefined) return true;
+      const options = { continues: false, hasFile: false, count: { characters: 0 } };
+      const shown = JSON.stringify(blocksWithDataTable(part, options) ?? []);
+      const texts = [...shown.matchAll(/"type":"link","url":"([^"]*)","text":"((?:[^"\\]|\\.)*)"/g)];
+      return !texts.every(
+        ([, url = '', text = '']) => !hasUser(url) && (!hasUser(text) || text.endsWith(`(${TARGET})`)),
+      );
+    });
+    expect(failed).toEqual([]);
+  });
+
+  test('shows its host on the page of a record, and is no source', () => {
+    const failed = WITH_USER.filter((address) => {
+      const page = [...markdownToHtml(`See ${address} there.`)].join('');
+      const labels = [...page.matchAll(/<a href="(?!mailto:)[^>]*>([\s\S]*?)<\/a>/g)];
+      const isShown = labels.every(([, label = '']) => !hasUser(label) || label.endsWith(`(${TARGET})`));
+      const text = `${address} and https://three.example.org/b and https://four.example.org/c`;
+      return !isShown || JSON.stringify(sourceBlocks([{ kind: 'text', text }])).includes('@');
+    });
+    expect(failed).toEqual([]);
+  });
+
+  test.each([
+    'https://two.example/@one.example',
+    'https://two.example/a?by=me@one.example',
+    'me@one.example',
+  ])('is not what %s is, which stays as it is', (address) => {
+    expect(neutralizePings(address)).toBe(address);
+    expect([...markdownToHtml(address)].join('')).not.toContain(' (');
+  });
+});
+
 test.each([
   'the paper',
   'Smith et al. (2024), p < 0.05',

@@ -14,6 +14,8 @@ const pings = [
   '@everyone',
   '<https://evil.example|google.com>',
   '<mailto:a@evil.example|google.com>',
+  'https://one.example@two.example/a',
+  'www.one.example@two.example',
 ];
 const disguisedLinks = [
   '[https://one.example](https://two.example)',
@@ -46,7 +48,8 @@ const honestLinks = [
   '[the paper](https://two.example/r) and https://one.example',
   'https://one.example [1](https://two.example)',
 ];
-const dangerous = /<!|<(?:https?|mailto):[^>]*\||<@|<#|@(?:channel|here|everyone)\b/i;
+const dangerous =
+  /https?:\/\/[^/\s]*@|(?<![\w.-])www\.[^/\s]*@|<!|<(?:https?|mailto):[^>]*\||<@|<#|@(?:channel|here|everyone)\b/i;
 
 describe('pings', () => {
   test.each(pings)('%s from the agent pings nobody, and can be restored', (ping) => {
@@ -55,7 +58,10 @@ describe('pings', () => {
   });
 
   test.each(disguisedLinks)('%s shows its true target', (link) => {
-    expect(neutralizePings(`see ${link}`)).toBe(`see ${link.replaceAll('](', `]${WORD_JOINER}(`)}`);
+    const shown = link
+      .replaceAll('](', `]${WORD_JOINER}(`)
+      .replace('https://one.org@', `h${WORD_JOINER}ttps://one.org@`);
+    expect(neutralizePings(`see ${link}`)).toBe(`see ${shown}`);
   });
 
   test.each(honestLinks)('%s stays a link', (link) => {

@@ -106,7 +106,8 @@ export class Jobs extends Queries {
   }
 
   /**
-   * Claims due jobs for `holdMs`, of each workspace some: its people take turns, the longest due first. `held`: the claims of
+   * Claims due jobs for `holdMs`, of each workspace some: its people take turns, the longest due first. Where a workspace has
+   * one at a time, a person's others are due from now on, behind those of other people. `held`: the claims of
    * this process that count for its shares; `holder`: its id. A job that fails, or whose process dies, goes to the end of
    * its person's queue, each time for longer.
    */
@@ -138,6 +139,13 @@ export class Jobs extends Queries {
       ), locked as materialized (
         select ctid as at from jobs
         where ctid = any(array(select at from chosen where position <= room)) and ${isJobDue} for update skip locked
+      ), served as (
+        select distinct kind, workspace, person from jobs where ctid = any(array(select at from locked))
+      ), behind as materialized (
+        select jobs.ctid as at from jobs join served using (kind, workspace, person) join rooms using (kind)
+        where share = 1 and jobs.ctid <> all(array(select at from locked)) and ${isJobDue} for update of jobs skip locked
+      ), moved as (
+        update jobs set due_at = clock_timestamp() where ctid = any(array(select at from behind))
       )
       update jobs set claim_id = gen_random_uuid(), claimed_until = ${fromNow(holdMs)}, holder = ${holder ?? null}::uuid,
         tried_since = coalesce(tried_since, clock_timestamp()),

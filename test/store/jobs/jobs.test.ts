@@ -86,6 +86,20 @@ test('of a workspace with many due jobs its people take turns, and nobody with m
   expect(people(await claim('turns', { share: 2 }))).toEqual(['U1', 'U3']);
 });
 
+test('of a workspace that has one job at a time, somebody with one waits for at most one more of somebody with many', async () => {
+  for (let at = 0; at < 6; at += 1) await jobs.want(newJob('one by one', { person: 'U1' }));
+  const next = async () => {
+    const [job] = await claim('one by one', { room: 5, share: 1 });
+    if (job !== undefined) await jobs.done(job, false);
+    return job?.person;
+  };
+  expect(await next()).toBe('U1');
+  await jobs.want(newJob('one by one', { person: 'U2' }));
+  const served = [await next(), await next()];
+  expect(served).toContain('U2');
+  expect(await next()).toBe('U1');
+});
+
 test('jobs that fail go to the end with growing pauses, and progress ends these', async () => {
   const [bad, good] = [newJob('failing'), newJob('failing')];
   await jobs.want(bad);

@@ -33,14 +33,6 @@ export type ProjectClaim =
   /** Another turn is creating it. */
   | { kind: 'taken' };
 
-/** A channel that has or had a project. */
-interface ProjectUse {
-  workspace: string;
-  channel: string;
-  /** Who took it from another channel, '' if they were erased; null in a channel of its own. */
-  taken_by: string | null;
-}
-
 /** The projects of channels. */
 export class Projects extends Queries {
   /** Returns the channel's project, or claims the right to create it for `leaseMs`. */
@@ -135,9 +127,12 @@ export class Projects extends Queries {
       ${OR_WANT_AGAIN}`);
   }
 
-  /** The channels, in all workspaces and accounts, that have or had this project, even if their tasks are deleted. */
-  async channelsUsing(projectId: string): Promise<ProjectUse[]> {
-    return this.rows(sql<ProjectUse>`
+  /**
+   * The channels, in all workspaces and accounts, that have or had this project, even if their tasks are deleted, and who took
+   * it there, '' if they were erased; null in a channel of its own.
+   */
+  async channelsUsing(projectId: string) {
+    return this.rows(sql<{ workspace: string; channel: string; taken_by: string | null }>`
       select workspace, channel, taken_by from project_channels where project_id = ${projectId}`);
   }
 

@@ -43,6 +43,8 @@ export async function projectFields(deps: RelayDeps, actor: ChannelActor) {
   const useProject = textInput('channel_project', use, { maxLength: MAX_ID_CHARACTERS });
   const id = await deps.store.projects.projectIdOf(projectKeyOf(deps, actor));
   if (id === undefined) return { blocks: [sectionBlock(words.noProject), useProject] };
+  if ((await projectDenial(deps, actor, id)) !== undefined)
+    return { blocks: [sectionBlock(strings.channelSettingsFailed.lostProject), useProject] };
   const read = await readProject(deps, actor.workspace, id);
   const texts = read && {
     title: shorten(read.title, MAX_TITLE_CHARACTERS),
@@ -106,6 +108,8 @@ export async function changeProject(
   if (closing !== undefined) return { [form]: strings.closedPlaces[closing] };
   const target = project || (await deps.store.projects.projectIdOf(projectKeyOf(deps, actor)));
   if (target === undefined) return undefined;
+  if (project === '' && (await projectDenial(deps, actor, target, signal)) !== undefined)
+    return { [form]: strings.channelSettingsFailed.lostProject };
   try {
     const agent = deps.agent(deps.accountOf(actor.workspace));
     if (project !== '') {
@@ -142,7 +146,7 @@ async function projectRefusal(
   const users = await deps.store.projects.channelsUsing(project);
   if (users.length === 0)
     return deps.isSharedAccount(deps.accountOf(actor.workspace)) ? unknownProject : undefined;
-  const why = await projectDenial(deps, actor, project, signal);
+  const why = await projectDenial(deps, actor, project, signal, actor.person);
   return why && (why === 'shared' ? sharedChannel : unknownProject);
 }
 

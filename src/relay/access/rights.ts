@@ -95,22 +95,28 @@ export async function useDenial(
 }
 
 /**
- * Why a channel may not use a project for what a person may do; undefined if it may. A project belongs to the channels that did
- * not take it: of another one the person must be a full member now, in which the bot answers, because what a closed channel sent
- * must not come out elsewhere. Nor may it where another organisation reads, as what links lead to. Throws a SlackError if
- * Slack does not say who reads the channel, or a StoreError.
+ * Why a channel may not use a project for what a person may do, by default whoever took it there; undefined if it may. A project
+ * belongs to the channels that did not take it. The person must be a full member in one of them now, and the bot must answer
+ * there: what a closed channel sent must not come out elsewhere. Nor may it come out where another organisation reads, as what
+ * links lead to. Throws a SlackError if Slack does not say who reads the channel, or a StoreError.
  */
 export async function projectDenial(
   deps: RightDeps,
-  { workspace, channel: here, person }: ChannelActor,
+  { workspace, channel: here }: Omit<ChannelActor, 'person'>,
   project: string,
   signal?: AbortSignal,
+  by?: string,
 ): Promise<'outsider' | 'shared' | undefined> {
   const users = await deps.store.projects.channelsUsing(project);
-  const homes = users.filter((one) => one.workspace === workspace && one.taken_by === null);
-  for (const { channel } of homes.sort((one) => (one.channel === here ? -1 : 0))) {
-    const why = await lackingRight(deps, { workspace, channel, person }, { who: 'member', place: 'listed' }, signal);
-    if (why !== undefined || (await closingAt(deps, { workspace, channel }, signal)) !== undefined) continue;
+  const used = users.find((one) => one.workspace === workspace && one.channel === here);
+  const person = by ?? used?.taken_by ?? null;
+  if (person === null) return undefined;
+  const need = { who: 'member', place: 'listed' } as const;
+  for (const { channel, ...use } of users) {
+    if (use.workspace !== workspace || use.taken_by !== null) continue;
+    const home = { workspace, channel, person };
+    if ((await lackingRight(deps, home, need, signal)) !== undefined) continue;
+    if ((await closingAt(deps, home, signal)) !== undefined) continue;
     if (channel === here || isDirectChannel(here)) return undefined;
     const isUnshared = (await deps.workspace(workspace)?.people.sharing(here, signal)) === false;
     return isUnshared ? undefined : 'shared';
@@ -130,8 +136,12 @@ export async function readIfAllowed<T, Refusal = string>(
   if (before !== undefined) return before;
   const begunAt = performance.now();
   const found = await read();
-  const isLate = performance.now() - begunAt > LONG_READ_MS;
-  return (isLate ? await refusal() : undefined) ?? found;
+  return (isAskedAgain(begunAt) ? await refusal() : undefined) ?? found;
+}
+
+/** Whether who may see what was read is asked again, after a reading that began then (`performance.now()`). */
+export function isAskedAgain(begunAt: number): boolean {
+  return performance.now() - begunAt > LONG_READ_MS;
 }
 
 /** Whether a person is an admin now. A refusal goes into the audit trail, unless Slack does not say. */

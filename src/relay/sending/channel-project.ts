@@ -61,35 +61,21 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
   }
 }
 
-type SendingTurn = Pick<Turn, 'id' | 'send_intended_at'>;
-
 /**
  * The thread's project: its channel's when the thread first needed one, even if the channel gets another later. Throws TurnEnded
  * if somebody took it from another channel, and may not take it now.
  */
-export async function findProject(work: ThreadWork, thread: Thread, turn: SendingTurn): Promise<string> {
+export async function findProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
   const project = thread.project_id ?? (await ensureChannelProject(work, thread, turn.id));
   // A message that may have been sent is followed to its end.
-  if (turn.send_intended_at === null) await requireProjectRight(work.deps, thread, project);
+  if (turn.send_intended_at !== null) return project;
+  const why = await projectDenial(work.deps, thread, project);
+  if (why !== undefined) throw new TurnEnded('refused', strings.projectNotAllowed[why]);
   return project;
 }
 
-async function requireProjectRight(deps: RelayDeps, thread: Thread, project: string): Promise<void> {
-  const { workspace, channel } = thread;
-  const users = await deps.store.projects.channelsUsing(project);
-  const use = users.find((one) => one.workspace === workspace && one.channel === channel);
-  const person = use?.taken_by ?? null;
-  if (person === null) return;
-  const why = await projectDenial(deps, { workspace, channel, person }, project);
-  if (why !== undefined) throw new TurnEnded('refused', strings.projectNotAllowed[why]);
-}
-
 /** Like `findProject`, and records the project as the thread's: its first file goes there. */
-export async function ensureThreadProject(
-  work: ThreadWork,
-  thread: Thread,
-  turn: SendingTurn,
-): Promise<string> {
+export async function ensureThreadProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
   if (thread.project_id !== null) return thread.project_id;
   return work.deps.store.threads.bindProject(thread, await findProject(work, thread, turn));
 }
@@ -186,6 +172,7 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   const slack = deps.workspace(workspace);
   if (slack === undefined) return 'later';
   if (project === undefined) return 'done';
+  if ((await projectDenial(deps, job, project, signal)) !== undefined) return 'done';
   slack.people.invalidate(channel);
   const { name, previousNames } = await slack.people.channel(channel, signal);
   // Without a name from Slack the project would be named after the channel's id.

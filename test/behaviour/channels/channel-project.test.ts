@@ -93,11 +93,22 @@ describe('the project of a channel', () => {
       began.push({ channel, root: await askIn(channel, `asked inside ${channel.id}`) });
       expect(taskOf(scene, `asked inside ${channel.id}`)?.project.id).toBe(project);
     }
+    const old = await openChannelSettings(scene, leaver, own);
+    expect(old.shown).toContain('home-lab');
     scene.slack.kick(home, leaver);
+    expect(JSON.stringify(await old.save({ channel_title: 'Renamed from outside' }))).toContain(
+      channelSettingsFailed.lostProject,
+    );
     const sent = () => scene.agent.tasks.flatMap(({ messages }) => messages).length;
     const before = sent();
     const errors = { channel_project: channelSettingsFailed.unknownProject };
     expect(await take(third)).toEqual({ response_action: 'errors', errors });
+    const updates = () => projectUpdates(scene, project).length;
+    const read = updates();
+    const modal = await openChannelSettings(scene, leaver, own);
+    expect(modal.shown).toContain(channelSettingsFailed.lostProject);
+    expect(modal.shown).not.toContain('home-lab');
+    expect(updates()).toBe(read);
     for (const { channel, root } of began) {
       const late = await askIn(channel, `asked from outside in ${channel.id}`);
       expect(scene.shown(channel, late)).toContain(projectNotAllowed.outsider);

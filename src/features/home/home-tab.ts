@@ -2,7 +2,7 @@ import { neededFor } from '../../calls/askers.ts';
 import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
 import { refusalTold } from '../../relay/access/refusals.ts';
-import { lackingRight, taskPlace, useDenial } from '../../relay/access/rights.ts';
+import { isAskedAgain, lackingRight, taskPlace, useDenial } from '../../relay/access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -59,6 +59,8 @@ export interface HomeTabDeps extends RelayDeps {
 
 /** What a Home tab shows, and the rows of its lists. */
 type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
+/** Why a person lacks the right to read in a channel, by what it is asked for. */
+type AskedRights = Map<string, ReturnType<typeof lackingRight>>;
 type PersonAccess = Pick<HomeContent, 'hasAccess' | 'isDirectOpen' | 'sections'>;
 
 export type HomeTab = ReturnType<typeof homeTab>;
@@ -143,17 +145,21 @@ export function homeTab(deps: HomeTabDeps) {
     const view = (loaded: HomeData, orElse: string | undefined) =>
       homeView({ ...loaded, note: note ?? orElse, now: Date.now() });
     let data: HomeData | undefined;
+    const asked: AskedRights = new Map();
     const first = async () => {
       onPermit();
-      data = await load(workspace, request, await whatPersonMay(workspace, person));
+      data = await load(workspace, request, await whatPersonMay(workspace, person), asked);
       return view(data, areTasksFresh(data.rows) ? undefined : strings.home.loading);
     };
     const hash = await workspace.views.publish(person, first, { hash: request.hash, signal });
     if (hash === undefined || data === undefined || areTasksFresh(data.rows)) return;
     const { rows, state, hasAccess, isDirectOpen, sections } = data;
+    const begunAt = performance.now();
     const reached = await refreshTasks(deps, rows);
     const fresh = async () => {
-      const loaded = await load(workspace, { ...request, state }, { hasAccess, isDirectOpen, sections });
+      const isLate = isAskedAgain(begunAt);
+      const access = isLate ? await whatPersonMay(workspace, person) : { hasAccess, isDirectOpen, sections };
+      const loaded = await load(workspace, { ...request, state }, access, isLate ? new Map() : asked);
       return view(loaded, reached ? undefined : strings.home.stale);
     };
     // The hash leaves a page alone that the person has opened meanwhile.
@@ -179,6 +185,7 @@ export function homeTab(deps: HomeTabDeps) {
     workspace: WorkspaceClient,
     { person, state }: HomeRequest,
     access: PersonAccess,
+    known: AskedRights,
   ): Promise<HomeData> {
     const { tasks } = deps.store;
     const { channel } = state;
@@ -186,16 +193,21 @@ export function homeTab(deps: HomeTabDeps) {
     const asker = { workspace: workspace.id, person };
     const refusal = channel === undefined ? undefined : await channelTasksRefusal({ ...asker, channel });
     const asked = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
-    const waiting = await readable(asked, person);
-    const begunByOthers = own.rows.filter(({ started_by }) => started_by !== person);
-    const shown = new Set(await readable(begunByOthers, person));
-    const hidden = begunByOthers.filter((row) => !shown.has(row));
+    const hidden = await unreadable([...asked, ...own.rows], person, known);
+    const waiting = asked.filter((row) => !hidden.has(row));
     const waitingTasks = waiting.map((row) => ({ ...taskSummary(row), state: 'asking' }));
     const isSame = (one: Pick<ThreadKey, 'channel' | 'thread_ts'>, task: TaskSummary) =>
       one.channel === task.channel && one.thread_ts === task.thread_ts;
     const asShownAbove = (task: TaskSummary) => {
-      if (hidden.some((row) => isSame(row, task)))
-        return { ...task, task_title: strings.command.hiddenTask, permalink: null };
+      const why = [...hidden].find(([row]) => isSame(row, task))?.[1];
+      // The window says what can be done where Slack does not list them.
+      if (why !== undefined)
+        return {
+          ...task,
+          task_title: strings.command.hiddenTask,
+          permalink: null,
+          isClosed: why === 'outsider',
+        };
       return waitingTasks.find((one) => isSame(one, task)) ?? task;
     };
     const theirs =
@@ -212,15 +224,19 @@ export function homeTab(deps: HomeTabDeps) {
     };
   }
 
-  /** Those of the tasks that a person may read: of those that others began, some may be in channels that they have left. */
-  async function readable(rows: readonly TaskRow[], person: string): Promise<TaskRow[]> {
+  /** Those of the tasks that a person may not read, and why: they may have left the channel. Slack is asked once about each. */
+  async function unreadable(rows: readonly TaskRow[], person: string, known: AskedRights) {
     const lacking = await Promise.all(
       rows.map((row) => {
-        const need = { who: 'reader', place: taskPlace(row, person) } as const;
-        return lackingRight(deps, { ...row, person }, need);
+        const place = taskPlace(row, person);
+        const key = `${place}/${row.channel}`;
+        const asked = known.get(key) ?? lackingRight(deps, { ...row, person }, { who: 'reader', place });
+        known.set(key, asked);
+        return asked;
       }),
     );
-    return rows.filter((_, at) => lacking[at] === undefined);
+    const all = rows.map((row, at) => [row, lacking[at]] as const);
+    return new Map(all.filter(([, why]) => why !== undefined));
   }
 
   /** The sentence for a person who may not see a channel's tasks now; undefined if they may. */

@@ -17,9 +17,12 @@ export const HOME_PAGE_SIZE = 10;
 /** https://docs.slack.dev/reference/views/home-tab-views */
 const MAX_BLOCKS = 100;
 
+/** `isClosed`: nothing opens it. */
+type HomeTask = TaskSummary & { isClosed?: boolean };
+
 /** A page of tasks; `count` is the number on all pages. */
 export interface HomeTaskList {
-  tasks: readonly TaskSummary[];
+  tasks: readonly HomeTask[];
   count: number;
 }
 
@@ -104,9 +107,11 @@ function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabStat
   return [actionsBlock([buttonElement('home_settings', state.channel)]), ...blocks];
 }
 
-function taskBlock(task: TaskSummary, now: number, beside: 'channel' | 'starter'): ViewBlock {
+function taskBlock(task: HomeTask, now: number, beside: 'channel' | 'starter'): ViewBlock {
+  const section = mrkdwnSection(taskLine(task, now, beside));
+  if (task.isClosed === true) return section;
   const accessory = buttonElement('task_details', `${task.channel}/${task.thread_ts}`);
-  return { ...mrkdwnSection(taskLine(task, now, beside)), accessory };
+  return { ...section, accessory };
 }
 
 function listBlocks(

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
-import { openAppScene } from '../../support/app-scene.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { slack } = scene;
@@ -9,6 +10,9 @@ const team = slack.team.id;
 
 /** Far more openings than the rate limit lets through while they arrive. */
 const MANY = 300;
+
+/** Longer than what is read counts as read at the moment at which its reader was asked about. */
+const LONG_MS = 2_200;
 
 /** What a person's Home tab shows, as text. */
 function shown(person: Person): string {
@@ -164,6 +168,47 @@ describe('the Home tab', () => {
     await seen(scene.grace, "I can't see who is in this channel");
   });
 
+  test('shows neither title nor button of own tasks in channels that their starter has left, with a call for each channel', async () => {
+    const leaver = slack.createPerson({ name: 'leaver' });
+    const channels = ['kept', 'left', 'also-kept'].map((name) =>
+      slack.createChannel({ name, private: true, members: [leaver] }),
+    );
+    for (const { id, name } of channels)
+      await records(3, { channel: id, starter: leaver.id, title: `Begun in ${name}` });
+    const [, left] = channels;
+    if (left === undefined) throw new Error('There is no channel.');
+    expect(await openHome(leaver, 'Begun in kept')).toContain(`${left.id}/`);
+    slack.kick(left, leaver);
+    const lists = () => slack.calls.filter(({ method }) => method === 'conversations.members').length;
+    const before = lists();
+    const text = await openHome(leaver, strings.command.hiddenTask);
+    expect(text).toContain('Begun in kept');
+    expect(text).toContain('Begun in also-kept');
+    expect(text).not.toContain('Begun in left');
+    expect(text).not.toContain(`${left.id}/`);
+    expect(lists() - before).toBe(channels.length);
+  });
+
+  test('shows nothing for which its reader has lost the right while the service was slow', async () => {
+    const leaver = slack.createPerson({ name: 'slow-leaver', admin: true });
+    const channel = slack.createChannel({ name: 'slowly-left', private: true, members: [leaver] });
+    await asked(channel, 'What nobody else sees', leaver);
+    const read = Promise.withResolvers<void>();
+    const fault = { kind: 'hold', until: read.promise } as const;
+    const mend = scene.agent.faults.add({ call: /tasks$/, fault });
+    const before = await openHome(leaver, strings.home.loading);
+    expect(before).toContain('What nobody else sees');
+    expect(before).toContain(strings.usage.heading);
+    await pause(LONG_MS);
+    slack.kick(channel, leaver);
+    leaver.admin = false;
+    mend();
+    read.resolve();
+    const after = await seen(leaver, strings.command.hiddenTask);
+    expect(after).not.toContain('What nobody else sees');
+    expect(after).not.toContain(strings.usage.heading);
+  });
+
   test("opens the chosen channel's settings, and says so where the click came too late for Slack", async () => {
     const channel = scene.channel();
     const frida = slack.createPerson({ name: 'frida' });
@@ -229,6 +274,7 @@ describe('the Home tab', () => {
   test('shortens titles of 300 characters and shows their markup literally', async () => {
     const person = slack.createPerson({ name: 'wordy' });
     const channel = scene.channel();
+    slack.invite(channel, person);
     await records(40, {
       channel: channel.id,
       starter: person.id,

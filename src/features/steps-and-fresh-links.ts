@@ -3,6 +3,7 @@ import type { AgentClient } from '../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
 import { readIfAllowed } from '../relay/access/rights.ts';
+import { filesRefusal } from '../relay/access/turn-quotas.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import { toListedResult } from '../relay/replies/result-posts.ts';
 import {
@@ -111,6 +112,8 @@ function verbatimBlock(text: string): ViewBlock {
 async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promise<ModalContent> {
   const about = { control: 'fresh_links', notFound: strings.filesNotFound };
   return turnModalContent(deps, press, about, async ({ turn, taskId, agent }) => {
+    const tooOften = await filesRefusal(deps.store, { ...turn, person: press.person }, about.control);
+    if (tooOften !== undefined) return tooOften;
     const claimed = await deps.store.results.ofThread(turn);
     const { results } = await agent.allResults(taskId);
     const own = results.filter(({ id }) => claimed.get(id)?.turn_id === turn.id);

@@ -43,14 +43,15 @@ export class AuditTrail extends Queries {
     if (!counted) await this.add({ ...entry, kind: 'refusal' });
   }
 
-  /** How often a person has changed settings since then. */
-  async countSettings(
+  /** How often a person has done something since then. */
+  async countOf(
+    kind: 'setting' | 'files',
     { workspace, user_id }: { workspace: string; user_id: string },
     since: Date,
   ): Promise<number> {
     const row = await this.first(sql<{ count: number }>`
       select count(*)::int as count from audit_events
-      where at >= ${since} and workspace = ${workspace} and user_id = ${user_id} and kind = 'setting'`);
+      where at >= ${since} and workspace = ${workspace} and user_id = ${user_id} and kind = ${kind}`);
     return row?.count ?? 0;
   }
 

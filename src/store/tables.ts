@@ -11,7 +11,8 @@ export type AuditKind =
   | 'deletion'
   | 'refusal'
   | 'forget'
-  | 'setting';
+  | 'setting'
+  | 'files';
 export type ListenSetting = 'mentions' | 'conversation' | 'replies' | 'everything';
 export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused' | 'unsent';
 export type OnOff = 'on' | 'off';

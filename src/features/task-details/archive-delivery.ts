@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { type TaskRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
+import { filesRefusal } from '../../relay/access/turn-quotas.ts';
 import { type ButtonHandlers, type TurnPress, turnOf } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
@@ -89,6 +90,8 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     const found = await visibleTask(asked, task);
     // If Slack does not say, it is asked again before anything is collected, and before it is sent.
     if ('sentence' in found && found.why !== 'unknown') return found.sentence;
+    const tooOften = await filesRefusal(deps.store, asked, control);
+    if (tooOften !== undefined) return tooOften;
     const key = turn === undefined ? person : `${turn}/${person}`;
     const job = { workspace, channel, thread_ts, kind, key, person };
     modals.set(modalKey(job), show);

@@ -1,5 +1,6 @@
 import { AgentError } from '../../agent/errors.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
+import { filesRefusal } from '../../relay/access/turn-quotas.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
@@ -57,6 +58,8 @@ export function taskFileDelivery(deps: RelayDeps) {
     const refusal = await taskUseRefusal(deps, row, use);
     if (refusal !== undefined) return refusal.sentence;
     if (!(await store.tasks.attachedFileIds(row)).includes(fileId)) return strings.tasks.notFound;
+    const tooOften = await filesRefusal(store, request, use.control);
+    if (tooOften !== undefined) return tooOften;
     let name = '';
     try {
       const agent = deps.agent(row.account_id);

@@ -1,4 +1,5 @@
-import type { Message, Turn } from '../../store/schema.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { Message, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
@@ -8,8 +9,11 @@ import { notifyWriter, type QuotaExceeded, refusalTold, refuseMessage } from './
 
 const HOUR_MS = 60 * 60_000;
 
-/** How often a person may change settings in an hour: each change is told to people and sent to the service. */
-const MAX_SETTINGS = 30;
+/**
+ * How often a person may change settings in an hour, each of which is told to people and sent to the service, and how often be
+ * sent files or links to them.
+ */
+const MAX_AN_HOUR = 30;
 
 /** In the order in which they are told. */
 const LIMITS = ['hourPerson', 'atOncePerson', 'hourWorkspace', 'atOnceWorkspace'] as const;
@@ -40,11 +44,33 @@ export async function beginTurnOrRefuse(
 
 /** Whether a person has changed settings so often in the last hour that they must wait. Throws a StoreError. */
 export async function isSettingTooOften(
-  { audit }: Pick<Store, 'audit'>,
-  { workspace, person }: WorkspaceActor,
+  store: Pick<Store, 'audit'>,
+  actor: WorkspaceActor,
 ): Promise<boolean> {
+  return (await countLately(store, actor, 'setting')) >= MAX_AN_HOUR;
+}
+
+/**
+ * The sentence for a person who was sent files, or links to them, so often in the last hour that they must wait; otherwise this
+ * time counts. Throws a StoreError.
+ */
+export async function filesRefusal(
+  store: Pick<Store, 'audit'>,
+  { person, workspace, channel, thread_ts }: ThreadKey & WorkspaceActor,
+  control: string,
+): Promise<string | undefined> {
+  const actor = { workspace, person };
+  const tooOften = strings.filesTooOften(MAX_AN_HOUR);
+  if ((await countLately(store, actor, 'files')) >= MAX_AN_HOUR) return tooOften;
+  const place = { workspace, channel, thread_ts };
+  await store.audit.add({ ...place, user_id: person, kind: 'files', details: { control } });
+  // Of many presses at once, all may have come so far.
+  return (await countLately(store, actor, 'files')) > MAX_AN_HOUR ? tooOften : undefined;
+}
+
+function countLately({ audit }: Pick<Store, 'audit'>, actor: WorkspaceActor, kind: 'setting' | 'files') {
   const since = new Date(Date.now() - HOUR_MS);
-  return (await audit.countSettings({ workspace, user_id: person }, since)) >= MAX_SETTINGS;
+  return audit.countOf(kind, { workspace: actor.workspace, user_id: actor.person }, since);
 }
 
 /** The first limit that another turn of a writer would exceed. Of a workflow's steps, which are nobody's, only the workspace's count. */

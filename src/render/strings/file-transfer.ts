@@ -165,6 +165,11 @@ export function alteredCells({ column, number, kind, count, cells, meaning }: Al
   return `${cellsOf} ${count === 1 ? 'looks' : 'look'} like ${what} that a spreadsheet made${list}.${may}`;
 }
 
+/** A person has asked for files, or links to them, this often in an hour. */
+export function filesTooOften(most: number): string {
+  return `You've asked me for files ${most} times in the past hour, which is the limit for one person. Please try again later.`;
+}
+
 /** A file that a person asked for could not be delivered; `name` is untrusted. */
 export function fileNotSent(name: string): string {
   return `I couldn't send you ${quotedName(name, 120)}. Open the task in App Home and try again.`;

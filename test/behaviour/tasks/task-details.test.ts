@@ -11,6 +11,9 @@ const scene = await openAppScene({ log, limits: { maxInlineBytes: 0, watchMs: 0 
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 
+/** How often one person is sent files in an hour. */
+const MOST_FILES = 30;
+
 /** What a person's open modal shows, as text. */
 function modal(person: Person = scene.ada): string {
   return JSON.stringify(slack.modal(person)?.blocks ?? []);
@@ -137,6 +140,40 @@ describe("a task's details", () => {
     release();
     await modalShows(strings.tasks.outsider);
     expect(filesOf()).toEqual(before);
+  });
+
+  test('send files, or links to them, so often to one person in an hour, and no more', async () => {
+    const { channel, root } = await asked('Keep many files', { files: [table] });
+    const heavy = slack.createPerson({ name: 'heavy-user' });
+    slack.invite(channel, heavy);
+    const row = { workspace: slack.team.id, kind: 'files', user_id: heavy.id } as const;
+    const { db } = scene.sandbox.bot.store;
+    await db
+      .insertInto('audit_events')
+      .values(Array.from({ length: MOST_FILES - 1 }, () => row))
+      .execute();
+    const pressed = async (person: Person, actionId: string) => {
+      if (slack.modal(person) !== undefined) await slack.closeView(person);
+      const { ts } = await scene.messageWithButton(channel, root, actionId);
+      await slack.click({ person, channel, ts, actionId });
+    };
+    await openDetails(channel, root, heavy);
+    await modalShows('sheep.csv', heavy);
+    await press('task_file', heavy);
+    await modalShows(strings.tasks.fileSent, heavy);
+    const tooOften = strings.filesTooOften(MOST_FILES);
+    const files = () => slack.messages(slack.openDm(heavy)).flatMap(({ fileIds }) => fileIds);
+    for (const again of ['task_file', 'task_record']) {
+      await openDetails(channel, root, heavy);
+      await modalShows('sheep.csv', heavy);
+      await press(again, heavy);
+      await modalShows(tooOften, heavy);
+    }
+    await pressed(heavy, 'fresh_links');
+    await modalShows(tooOften, heavy);
+    expect(files()).toHaveLength(1);
+    await pressed(scene.grace, 'fresh_links');
+    await scene.until('others get theirs', () => /"url"/.test(modal(scene.grace)));
   });
 
   test('name no file in the log, whatever its size turns out to be', async ({ onTestFinished }) => {

@@ -11,7 +11,7 @@ export const WORKSPACE_TABLES = `
   create domain answers_in as text check (value in ('invited', 'listed', 'channels'));
   create domain on_off as text check (value in ('on', 'off'));
   create domain audit_kind as text
-    check (value in ('turn', 'stop', 'approval', 'withdrawal', 'deletion', 'refusal', 'forget', 'setting'));
+    check (value in ('turn', 'stop', 'approval', 'withdrawal', 'deletion', 'refusal', 'forget', 'setting', 'files'));
   create domain audit_details as jsonb;
   create domain signed_text as jsonb;
   -- shared: another organisation can read the channel; introduction: answers come from an automated system;

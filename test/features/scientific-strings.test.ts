@@ -179,9 +179,9 @@ describe.each(strings)('%j is seen as it was written', (text) => {
 
   test('on the page of a record', () => {
     const turn = {
-      ...{ number: 1, writer: { id: 'U0ADA', name: 'Ada' }, askedAt: new Date(0), isEdited: false },
+      ...{ number: 1, writer: { id: 'U0ADA', name: 'Ada' } },
       ...{ filesIn: [], filesOut: [], skill: null, outcome: 'completed', endedAt: new Date(0) },
-      question: plainText(pasted, nobody, bot),
+      messages: [{ sentAt: new Date(0), text: plainText(pasted, nobody, bot) }],
       answer: [{ kind: 'text' as const, text }],
     };
     const html = [...turnHtml(turn)].join('');

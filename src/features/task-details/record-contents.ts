@@ -30,7 +30,7 @@ export interface RecordWork extends TaskWork {
 export async function readTask(work: RecordWork, person: string): Promise<recorded.RecordedTask> {
   const { deps, workspace, row } = work;
   const [first] = await deps.store.tasks.sentTurns(row);
-  const words = first && (await findWords(work, first, await readMessages(work, [first.message_ts])));
+  const words = first && (await findWords(work, first, await readMessages(work, first.sent_ts)));
   const channel = await workspace.people.channel(row.channel);
   return {
     id: row.task_id,
@@ -55,7 +55,7 @@ export async function* readTurns(work: RecordWork): AsyncGenerator<recorded.Reco
   let number = 1;
   for (let from = 0; from < turns.length; from += TURNS_PER_READ) {
     const page = turns.slice(from, from + TURNS_PER_READ);
-    const wanted = page.flatMap(({ message_ts, reply_ts }) => [message_ts, ...reply_ts]);
+    const wanted = page.flatMap(({ sent_ts, reply_ts }) => [...sent_ts, ...reply_ts]);
     const thread = await readMessages(work, wanted.sort(compareTs));
     for (const turn of page) {
       const words = await findWords(work, turn, thread);
@@ -64,7 +64,6 @@ export async function* readTurns(work: RecordWork): AsyncGenerator<recorded.Reco
       yield words && {
         ...words,
         number,
-        askedAt: new Date(Number(turn.message_ts) * 1_000),
         filesIn: await readInputs(work, turn.attached_file_ids ?? []),
         answer: isShown ? await readAnswer(work, turn.assistant_message_id) : recordNotes.deleted,
         filesOut: isShown ? (results.get(turn.id) ?? []) : [],
@@ -97,37 +96,45 @@ async function readMessages({ workspace, row, lease }: RecordWork, wanted: reado
   return found;
 }
 
-/**
- * Who wrote what a turn sent, and their words as they were sent, while these are kept; else as they are now. Undefined if
- * they are no longer in the thread.
- */
+/** Who wrote what a turn sent, and each message of it. Undefined if one is no longer in the thread, or its writer was erased. */
 async function findWords(work: RecordWork, turn: SentTurn, thread: ReadonlyMap<SlackTs, ThreadMessage>) {
-  const message = await writtenMessage(work, turn);
-  if (turn.is_erased || message === undefined || message.user_id === '') return undefined;
-  const writer = await toPerson(work, message.user_id);
-  const { said_ts } = turn;
-  if (said_ts === null) return { writer, question: undefined };
+  const { store } = work.deps;
+  const message = await store.messages.get(messageKeyOf(turn));
+  // A retry repeats the words of an earlier turn.
+  const repeated = message && (await turnsResent(store, message)).at(-1);
+  const sent = await store.messages.ofTurn(repeated ?? turn);
+  const writer = sent[0]?.user_id ?? '';
+  if (turn.is_erased || writer === '') return undefined;
+  const messages: recorded.RecordedMessage[] = [];
+  for (const one of sent) {
+    const words = await wordsOf(work, one, thread);
+    if (words === undefined) return undefined;
+    const ts = repeated === undefined ? one.ts : turn.message_ts;
+    messages.push({ ...words, sentAt: new Date(Number(ts) * 1_000) });
+  }
+  return { writer: await toPerson(work, writer), messages };
+}
+
+/** A message as it was sent, while that is kept; else as it is now. Undefined if it is no longer in the thread. */
+async function wordsOf(
+  work: RecordWork,
+  { said_ts, content, edited_ts }: Message,
+  thread: ReadonlyMap<SlackTs, ThreadMessage>,
+) {
+  if (said_ts === null) return { text: undefined };
   const said = thread.get(said_ts) ?? (await readMessages(work, [said_ts])).get(said_ts);
   if (said === undefined) return undefined;
-  const { content, edited_ts } = message;
   const isOurs = said.user === work.workspace.bot.userId;
   const isEdited =
     !isOurs &&
     isLaterEdit(said.edited?.ts ?? null, edited_ts) &&
     !(content !== null && isSameAsWritten(content, messageContent(said)));
   const now = await toText(work, said);
-  if (content === null) return { writer, question: now, isEdited };
+  if (content === null) return { text: now, isEdited };
   const about = await readAbout(work, content.about);
-  const question = await toText(work, content);
-  if (question === '' && content.about !== undefined && about === undefined) return undefined;
-  return { writer, about, question, isEdited, ...(isEdited && { now }) };
-}
-
-/** The message whose words a turn sent: a retry repeats those of an earlier one. */
-async function writtenMessage({ deps: { store } }: RecordWork, turn: SentTurn): Promise<Message | undefined> {
-  const message = await store.messages.get(messageKeyOf(turn));
-  const first = message && (await turnsResent(store, message)).at(-1);
-  return first === undefined ? message : store.messages.get(messageKeyOf(first));
+  const text = await toText(work, content);
+  if (text === '' && content.about !== undefined && about === undefined) return undefined;
+  return { about, text, isEdited, ...(isEdited && { now }) };
 }
 
 /** The message that a question is about, unless it began the thread and was deleted since. */

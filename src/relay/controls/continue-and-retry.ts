@@ -3,7 +3,6 @@ import * as strings from '../../render/strings/index.ts';
 import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
-import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -42,8 +41,9 @@ export function messageButtons(
     /** Sends the message of a failed or stopped turn again, with the same text and files: it stands by itself, whatever was written since. */
     retry: (press) =>
       addFollowUp(deps, press, 'retry', async (turn, store) => {
-        const message = await store.messages.get(messageKeyOf(turn));
-        if (message?.state === 'withdrawn') return { late: strings.questionDeleted };
+        const messages = await store.messages.ofTurn(turn);
+        if (messages.some(({ state }) => state === 'withdrawn')) return { late: strings.questionDeleted };
+        const [message] = messages;
         const content = message?.content ?? undefined;
         return content && { content, said_ts: message?.said_ts ?? null, resends_turn_id: turn.id };
       }),

@@ -3,7 +3,6 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, Tables } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -57,7 +56,7 @@ export async function correct(
     if (edit?.content == null) return false;
     // Saved under the person who edited the message, so that erasing that person erases it too.
     const content = { ...edit.content, isCorrection: true } as const;
-    const said_ts = (await store.messages.get(messageKeyOf(turn)))?.said_ts ?? null;
+    const said_ts = (await store.messages.get(key))?.said_ts ?? null;
     const isUrgent = requestStop !== undefined;
     const message = {
       ...{ content, edited_ts: edit.edited_ts, said_ts },

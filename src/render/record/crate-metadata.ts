@@ -61,18 +61,19 @@ export function crateMetadata({ task, turns, sources, leftOut }: CrateContent): 
 }
 
 function actionOf(turn: CrateContent['turns'][number]) {
-  const { number, about, question = '', filesIn, filesOut, skill, outcome, endedAt } = turn;
-  const asked =
-    about === undefined ? question : `${question}\n${recordNotes.about(about.writer)} ${about.text}`.trim();
+  const { number, messages, filesIn, filesOut, skill, outcome, endedAt } = turn;
+  const asked = messages.map(({ about, text = '' }) =>
+    about === undefined ? text : `${text}\n${recordNotes.about(about.writer)} ${about.text}`.trim(),
+  );
   const facts = [skill && `Skill: ${skill}.`, outcome && `Outcome: ${outcome}.`];
   return {
     '@id': actionId(number),
     '@type': 'CreateAction',
     name: `Question ${number}`,
-    description: [shorten(withoutSignedLinks(asked), 1_000), ...facts].filter(Boolean).join('\n'),
+    description: [shorten(withoutSignedLinks(asked.join('\n\n')), 1_000), ...facts].filter(Boolean).join('\n'),
     agent: { '@id': personId(turn.writer) },
     instrument: { '@id': '#agent' },
-    startTime: turn.askedAt.toISOString(),
+    startTime: messages[0]?.sentAt.toISOString(),
     endTime: endedAt?.toISOString(),
     object: filesIn.map((file) => ({ '@id': fileId(file) })),
     result: [PAGE_NAME, ...filesOut.map(fileId)].map((id) => ({ '@id': id })),

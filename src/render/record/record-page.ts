@@ -37,20 +37,26 @@ export interface RecordedFile {
   sha256: string | null;
 }
 
+/** What somebody sent the agent. */
+export interface RecordedMessage {
+  sentAt: Date;
+  /** The message that it is about, in plain text. */
+  about?: { writer: string; text: string } | undefined;
+  /** Plain text as it was sent, or as it is now where that is no longer kept; undefined where a button was pressed. */
+  text: string | undefined;
+  /** It was edited after it was sent. */
+  isEdited?: boolean;
+  /** What it says since that edit, beside what was sent. */
+  now?: string;
+}
+
 /** A question with its answer. */
 export interface RecordedTurn {
   /** From 1. */
   number: number;
   writer: RecordedPerson;
-  askedAt: Date;
-  /** The message that the question is about, in plain text. */
-  about?: { writer: string; text: string } | undefined;
-  /** Plain text as it was sent, or as it is now where that is no longer kept; undefined where a button was pressed. */
-  question: string | undefined;
-  /** It was edited after it was sent. */
-  isEdited?: boolean;
-  /** What it says since that edit, beside what was sent. */
-  now?: string;
+  /** In order: what one person wrote while the agent worked goes as one question. */
+  messages: readonly RecordedMessage[];
   filesIn: readonly RecordedFile[];
   /** The agent's reply, or a sentence why there is none. */
   answer: readonly ContentBlock[] | string;
@@ -112,23 +118,27 @@ export function pageStart(task: RecordedTask): string {
 
 /** A question with its answer, in pieces that each take one slice to make. */
 export function* turnHtml(turn: RecordedTurn): Generator<string> {
-  const { number, about, question, now, answer, skill, outcome, endedAt } = turn;
-  const asked = [escapeHtml(turn.writer.name), time(turn.askedAt)];
-  if (turn.isEdited === true) asked.push(recordNotes.edited);
-  if (skill !== null) asked.push(`skill: ${escapeHtml(skill)}`);
-  yield `<h2 id="question-${number}">Question ${number}</h2>\n${note(asked)}`;
-  if (question === undefined) yield note(['A button was pressed.']);
-  if (about !== undefined)
-    yield note([recordNotes.about(escapeHtml(about.writer))]) +
-      `<blockquote>${saidHtml(about.text)}</blockquote>\n`;
-  if (question !== undefined) yield saidHtml(question);
-  if (now !== undefined) yield note([recordNotes.now]) + saidHtml(now);
+  const { number, writer, messages, answer, skill, outcome, endedAt } = turn;
+  yield `<h2 id="question-${number}">Question ${number}</h2>\n`;
+  for (const message of messages) yield messageHtml(message, writer);
+  if (skill !== null) yield note([`skill: ${escapeHtml(skill)}`]);
   yield filesHtml('Files sent to the agent', turn.filesIn);
   const ended = [endedAt === null ? 'not finished when this was saved' : time(endedAt)];
   if (outcome !== null && outcome !== 'completed') ended.push(escapeHtml(`ended: ${outcome}`));
   yield `<h3>Answer</h3>\n${note(['Agent', ...ended])}`;
   yield* typeof answer === 'string' ? [note([answer])] : answerHtml(answer);
   yield filesHtml('Files made by the agent', turn.filesOut);
+}
+
+function messageHtml({ sentAt, about, text, isEdited, now }: RecordedMessage, writer: RecordedPerson): string {
+  const sent = [escapeHtml(writer.name), time(sentAt)];
+  if (isEdited === true) sent.push(recordNotes.edited);
+  const quoted =
+    about === undefined
+      ? ''
+      : `${note([recordNotes.about(escapeHtml(about.writer))])}<blockquote>${saidHtml(about.text)}</blockquote>\n`;
+  const said = text === undefined ? note(['A button was pressed.']) : saidHtml(text);
+  return note(sent) + quoted + said + (now === undefined ? '' : note([recordNotes.now]) + saidHtml(now));
 }
 
 /** A person's words; nothing where there are none. */

@@ -41,6 +41,10 @@ const AUDIT_TRIGGERS = `
       insert into audit_events (workspace, kind, user_id, channel, thread_ts, turn_id, task_id, details)
       values (new.workspace, 'turn', new.asked_by, new.channel, new.thread_ts, new.id, its.task_id, jsonb_build_object(
         'message', new.message_ts::text,
+        'sentWith', (
+          select coalesce(jsonb_agg(ts::text order by ts), '[]') from messages
+          where messages.workspace = new.workspace and messages.channel = new.channel
+            and messages.sent_with_ts = new.message_ts),
         'outcome', new.outcome,
         'sent', new.user_message_id is not null,
         'model', case when coalesce(new.task_id, its.task_id) is not null then its.task_model end,

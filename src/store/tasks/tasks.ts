@@ -32,8 +32,8 @@ export interface CheckedTurn extends Turn {
 export interface SentTurn extends Omit<Turn, 'prompt'> {
   /** The messages of its reply. */
   reply_ts: SlackTs[];
-  /** The message in Slack that shows its words; null: a button sent it. */
-  said_ts: SlackTs | null;
+  /** What it sent: its message, and those that went with it. */
+  sent_ts: SlackTs[];
   /** It sent words of a person who was erased since. */
   is_erased: boolean;
 }
@@ -119,7 +119,8 @@ export class TaskRecords extends Queries {
       select turns.*, null as prompt, prompt is null and has_text as is_erased,
         array(select ts::text from posts where (posts.workspace, turn_id) = (turns.workspace, turns.id)
           and part like 'reply:%' and state = 'posted' and ts is not null order by ts) as reply_ts,
-        (select said_ts from messages where ${sameThread('messages', 'turns')} and ts = turns.message_ts) as said_ts
+        array(select ts::text from messages where ${sameThread('messages', 'turns')}
+          and (ts = turns.message_ts or sent_with_ts = turns.message_ts) order by ts) as sent_ts
       from turns
       where ${inThread(thread)} and user_message_id is not null and coalesce(task_id, ${task_id}) = ${task_id}
       order by id`);

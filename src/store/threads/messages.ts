@@ -73,15 +73,15 @@ export class Messages extends Queries {
    * the last that waited as the turn began, or to the first of somebody else, or that a button made. Empty if the message is
    * gone.
    */
-  async ofTurn(turn: Turn): Promise<Message[]> {
-    const { workspace, channel, message_ts: ts, started_at, prompt } = turn;
+  async ofTurn(turn: Omit<Turn, 'prompt'>): Promise<Message[]> {
+    const { workspace, channel, message_ts: ts, started_at } = turn;
     const rows = await this.rows(sql<Message>`
       with head as (select * from messages where ${ofMessage({ workspace, channel, ts })}),
         behind as (
           select messages.* from messages, head
           where (messages.workspace, messages.channel, messages.thread_ts) = (${workspace}, ${channel}, ${turn.thread_ts})
             and ${isWaiting} and ${maySend} and messages.ts > ${ts} and messages.is_urgent = head.is_urgent
-            and ${prompt === null})
+            and head.state = 'waiting')
       select * from head
       union all
       select * from messages where workspace = ${workspace} and channel = ${channel} and sent_with_ts = ${ts}

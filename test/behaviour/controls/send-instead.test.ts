@@ -167,6 +167,13 @@ test.concurrent('messages that one person writes while the agent works go as one
   const key = (message: Message) => ({ workspace: slack.team.id, channel: channel.id, ts: message.ts });
   const turns = await Promise.all([one, two, three].map((message) => store.turns.ofMessage(key(message))));
   expect(new Set(turns.map((turn) => turn?.id)).size).toBe(1);
+  const isRow = async () => {
+    for await (const row of store.audit.read({ since: new Date(0) }))
+      if (row.turn_id === turns[0]?.id) return row.details;
+    return undefined;
+  };
+  const details = { sent: true, message: one.ts, sentWith: [two.ts, three.ts] };
+  expect(await scene.until('the turn is in the audit trail', isRow)).toMatchObject(details);
   const waiting = () =>
     [one, two, three, graces, four].filter(({ reactions }) => reactions.get(WAITING_EMOJI)?.length);
   await scene.until('none looks as if it waited', () => waiting().length === 0);
@@ -191,6 +198,58 @@ test.concurrent('what was sent with others is sent again whole, and can be corre
   await slack.click({ person: ada, channel, ts, actionId: 'correct' });
   await scene.until('it is corrected', () => sent().length === 3);
   expect(sent()[2]).toBe('A correction to my message: and of column b');
+});
+
+/** A question whose first half `root` kept waiting, and whose second half, sent with it, is being answered. */
+async function growingAsOne(what: string): Promise<{ channel: Channel; root: Message; second: Message }> {
+  const channel = scene.channel();
+  const root = await growing(channel, `/slow 60 ${what}`);
+  scene.reply(channel, root, 'of colum a');
+  const second = scene.reply(channel, root, '/slow 1000 of colum b');
+  await scene.until('the answer to both grows', () => scene.shown(channel, root).includes('of 1000'));
+  return { channel, root, second };
+}
+
+test.concurrent('one press stops the answer to what went as one, and sends the part that was edited', async () => {
+  const { channel, root, second } = await growingAsOne('before an edit');
+  slack.edit(channel.id, second.ts, 'of column b');
+  const edited = () => slack.ephemerals(ada, channel).find(({ text }) => text === strings.editedAfterSending);
+  const { ts } = await scene.until('the correction is offered', edited);
+  await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
+  const sent = () => scene.sentToAgent('/slow 60 before an edit').texts.slice(1);
+  await scene.until('it is sent', () => sent().length === 2);
+  expect(sent()).toEqual([
+    'of colum a\n\n/slow 1000 of colum b',
+    'A correction to my message: of column b',
+  ]);
+  expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+});
+
+test.concurrent('who deletes a part of what went as one may stop its answer', async () => {
+  const { channel, root, second } = await growingAsOne('before a deletion');
+  slack.remove(channel, second.ts);
+  const deleted = () =>
+    slack.ephemerals(ada, channel).find(({ text }) => text === strings.deletedAfterSending);
+  const { ts } = await scene.until('Stop is offered', deleted);
+  await slack.click({ person: ada, channel, ts, actionId: 'stop' });
+  await scene.until('it is stopped', () => scene.shown(channel, root).includes('Stopped by ada.'));
+});
+
+test.concurrent('what was not sent with a part that is deleted since is not sent again', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 60 before a refusal');
+  const task = agent.tasks.find(({ title }) => title === '/slow 60 before a refusal');
+  const call = /^POST .*\/messages$/;
+  agent.faults.add({ call, about: task?.id ?? '?', fault: { kind: 'status', status: 422 }, times: 1 });
+  scene.reply(channel, root, 'the first half');
+  const second = scene.reply(channel, root, 'the second half');
+  const { ts } = await scene.messageWithButton(channel, root, 'retry');
+  slack.remove(channel, second.ts);
+  await slack.settled();
+  await slack.click({ person: ada, channel, ts, actionId: 'retry' });
+  const told = strings.pressedTooLate(strings.questionDeleted);
+  await scene.until('ada is told', () => texts(channel).includes(told));
+  expect(scene.sentToAgent('/slow 60 before a refusal').texts).toHaveLength(1);
 });
 
 test.concurrent('what went as one is asked again as one', async () => {

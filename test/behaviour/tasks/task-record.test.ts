@@ -309,6 +309,38 @@ describe('the record of a task', () => {
     expect(later.page.split(recordNotes.edited)).toHaveLength(2);
   });
 
+  test('holds each message of what went as one, with its time, its edit, and a correction of it by itself', async () => {
+    const { channel, root } = await asked('Before them');
+    const slow = scene.reply(channel, root, 'Take your time:\n/slow 60');
+    await scene.until('the answer grows', () => scene.shown(channel, root).includes('Second 1'));
+    const [first, second] = ['The first half', 'The secnd half'].map((text) => scene.reply(channel, root, text));
+    if (first === undefined || second === undefined) throw new Error('Nothing was said.');
+    await Promise.all([slow, second].map((message) => scene.finished(channel, message)));
+    slack.edit(channel.id, second.ts, 'The second half');
+    const note = await scene.until('the note is there', () =>
+      slack.ephemerals(scene.ada, channel).find(({ text }) => text === editedAfterAnswer),
+    );
+    await slack.click({ person: scene.ada, channel, ts: note.ts, actionId: 'correct' });
+    await answered(channel, 4);
+    const { page, metadata } = await saved(channel, root);
+    const line = ({ ts }: Message, more = '') => {
+      const iso = new Date(Number(ts) * 1_000).toISOString();
+      return `ada · <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>${more}</p>\n`;
+    };
+    expect(page).toContain(
+      `${line(first)}<p class="asked">The first half</p>\n<p class="note">${line(second, ` · ${recordNotes.edited}`)}` +
+        `<p class="asked">The secnd half</p>\n<p class="note">${recordNotes.now}</p>\n<p class="asked">The second half</p>`,
+    );
+    // The correction is a question of its own, which nobody has edited.
+    expect(page.split('<p class="asked">The second half</p>')).toHaveLength(3);
+    expect(page.split(recordNotes.edited)).toHaveLength(2);
+    expect(metadata).toContain('The first half\\n\\nThe secnd half');
+    slack.remove(channel, second.ts);
+    const later = await saved(channel, root);
+    expect(later.page).not.toContain('The first half');
+    expect(later.page).toContain(recordNotes.leftOut(2));
+  });
+
   test('pairs a question that was asked again with other words with its answer', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '--skill sumary Refused words');

@@ -13,7 +13,8 @@ test('hostile names and ids are text in the page, and values in the metadata', (
     { kind: 'tool_result', toolUseId: '1', content: hostile },
   ] as const;
   const turn = {
-    ...{ number: 1, writer: person, askedAt: at, question: hostile, isEdited: true, filesIn: [file] },
+    ...{ number: 1, writer: person, filesIn: [file] },
+    messages: [{ sentAt: at, text: hostile, isEdited: true }],
     ...{ answer, filesOut: [file], skill: hostile, outcome: hostile, endedAt: at },
   };
   const names = { id: hostile, title: hostile, channel: hostile, model: hostile };

@@ -146,13 +146,13 @@ export class MidRunForwarding {
     await this.#endUrgency();
   }
 
-  /** The mark below each message that the run got: its reply goes on above. */
+  /** The mark below each message that the run got, unless a button sent it: its reply goes on above. */
   #markTaken(turn: Turn): void {
     const { deps, workspace } = this.#work;
     const { channel } = turn;
     const mark = async () => {
-      for (const { ts } of await deps.store.messages.ofTurn(turn))
-        await workspace.posting.addReaction({ channel, ts, name: TAKEN_EMOJI });
+      for (const { said_ts: ts } of await deps.store.messages.ofTurn(turn))
+        if (ts !== null) await workspace.posting.addReaction({ channel, ts, name: TAKEN_EMOJI });
     };
     inBackground(mark(), deps.log, 'could not mark a message that a run got');
   }

@@ -278,7 +278,7 @@ export class ReplyState {
   }
 
   #toShownReply(): DisplayedReply {
-    const { waitCause, stopSentence, askers, instructions, notes, buttonUse, isOver, ...known } = this.#known;
+    const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const question = this.endsWithQuestion ? strings.answerAsks : '';
@@ -289,7 +289,7 @@ export class ReplyState {
       phase: stopSentence === undefined ? phase : 'stopping',
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
-      notes: [askers, instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],
+      notes: [instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],
       asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),
       sentence: urgent === '' ? known.sentence : urgent,
       newBlocks: NEW_BLOCKS,

@@ -39,11 +39,14 @@ export async function followReply(
   const writers = new Set<string>();
   // The reply before says who tried again.
   const showAskers = async () => (resendsTurnId === null ? nameAskers(context, writers) : undefined);
-  inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
+  const nameThem = () =>
+    inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
+  nameThem();
   const forwarding = context.startForwarding({
     onForwarded: (writer, notes) => {
       writers.add(writer);
       state.onForwarded(writer, notes);
+      nameThem();
       showPlanAnswer();
     },
     onRequeued: () => {

@@ -36,6 +36,8 @@ export interface DisplayedReply extends AnswerState {
   turnId: string;
   phase: ReplyPhase;
   elapsedMs: number;
+  /** Stands above the answer, if several people ask: whom it answers. */
+  askers?: string;
   /** Lines below the answer, such as those about files. */
   notes: readonly string[];
   /** Replaces the phase's default sentence: who stopped it, the error, the upload's progress. */
@@ -79,7 +81,7 @@ const DEFAULT_SENTENCES = {
 export type ReplyPhase = keyof typeof DEFAULT_SENTENCES;
 
 /**
- * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
+ * The messages of a reply: the answer's parts below whom it answers, and below the last one the notes, the progress line and the buttons
  * (`stop`, `continue`, `retry`, `choose_again`, `go_ahead`, `stop_here`, `steps`, and a menu with `ask_again`; their value is
  * the turn's id).
  * `splitter` saves work when the same reply is rendered again; the messages are the same without it.
@@ -88,6 +90,23 @@ export function renderReply(
   state: DisplayedReply,
   splitter: AnswerSplitter = new AnswerSplitter(),
 ): RenderedMessage[] {
+  const { askers = '', notes, isApart } = state;
+  if (askers === '') return renderMessages(state, splitter);
+  const [first, ...more] = renderMessages(state, splitter);
+  const headed = first && isApart !== true ? withHeading(first, contextLineBlock(askers)) : undefined;
+  return headed ? [headed, ...more] : renderMessages({ ...state, notes: [askers, ...notes] }, splitter);
+}
+
+/** A message with a line above it; undefined if that does not fit. */
+function withHeading(message: RenderedMessage, line: SlackBlock): RenderedMessage | undefined {
+  const blocks = [line, ...message.blocks];
+  if (!fitsMessage(blocks)) return undefined;
+  const { simpler } = message;
+  const plain = simpler && withHeading(simpler.message, line);
+  return { ...message, blocks, ...(simpler && { simpler: { ...simpler, message: plain ?? simpler.message } }) };
+}
+
+function renderMessages(state: DisplayedReply, splitter: AnswerSplitter): RenderedMessage[] {
   const { parts, rest } = splitReply(state, splitter);
   const below = blocksBelowAnswer(state, parts.length > 0, rest);
   if (state.isApart === true)

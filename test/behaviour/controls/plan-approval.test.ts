@@ -66,6 +66,10 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(`You said: ${strings.planAnswers.stop_here}`);
     expect(scene.sentToAgent('wait for me').texts).toHaveLength(2);
+    // There is no message below which a mark could say that it was taken.
+    const isMark = ({ method, args }: (typeof scene.slack.calls)[number]) =>
+      method === 'reactions.add' && args.channel === channel.id;
+    expect(scene.slack.calls.filter(isMark).filter(({ ok }) => !ok)).toEqual([]);
     expect(scene.shown(channel, root)).toContain(strings.buttonUsed('ada', 'stop_here'));
     expect(JSON.stringify(scene.replies(channel, root).map(({ blocks }) => blocks))).not.toMatch(
       /go_ahead|stop_here/,

@@ -26,6 +26,9 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.finished(channel, answer);
     const replies = scene.replies(channel, root);
     expect(replies).toHaveLength(2);
+    expect(replies[0]?.blocks?.[0]).toMatchObject({
+      ...{ type: 'context', elements: [{ text: strings.inAnswerTo(['ada', 'grace']) }] },
+    });
     expect(scene.shown(channel, root)).toContain('grace: the treated group". Thank you');
     expect(scene.shown(channel, root)).not.toMatch(/No news|Passed on/);
     // Below the answer: that it was taken, and where the reply goes on; and in the end, that it is complete.
@@ -33,7 +36,6 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const end = replies.at(-1);
     expect(Number(end?.ts)).toBeGreaterThan(Number(answer.ts));
     expect(end?.text).toContain('the answer is ready');
-    expect(scene.shown(channel, root)).toContain(strings.inAnswerTo(['ada', 'grace']));
     expect(scene.sentToAgent('/ask Which one?').texts).toEqual([
       '/ask Which one?',
       `${strings.unnamedWriter('ada')}\n\ngrace: the treated group`,
@@ -88,14 +90,23 @@ describe.concurrent('a run that is silent and waits for a person', () => {
 
   test('does not receive a message whose files are all left out, and its writer is told why', async () => {
     const { channel, root } = await asked('/ask Which files?');
-    const files = [{ name: 'setup.exe', mime: 'application/x-msdownload', bytes: 'MZ' }];
+    const files = [
+      { name: 'setup.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
+      { name: 'empty.csv', mime: 'text/csv', bytes: '' },
+      { name: 'bench.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
+    ];
     const wrong = scene.reply(channel, root, '', { files });
-    const toldTexts = () =>
-      scene.slack.ephemerals(scene.ada, channel).map((one) => scene.slack.visibleText(one));
+    const toldTexts = () => scene.slack.ephemerals(scene.ada, channel).map(({ text }) => text);
     const told = await scene.until('the writer is told', () =>
       toldTexts().find((text) => text.includes(strings.noUsableFiles)),
     );
-    expect(told).toMatch(/setup\.exe.* was left out/);
+    // Each line says what helps there.
+    expect(told.split('\n')).toEqual([
+      strings.noUsableFiles,
+      expect.stringMatching(/^“setup\.exe” was left out: the agent service rejected it/),
+      strings.fileMissing({ name: 'empty.csv', reason: 'empty' }),
+      expect.stringMatching(/^“bench\.exe” was left out: the agent service rejected it/),
+    ]);
     await scene.finished(channel, scene.reply(channel, root, 'the treated group'));
     await scene.finished(channel, wrong);
     expect(scene.sentToAgent('/ask Which files?').texts).toEqual(['/ask Which files?', 'the treated group']);

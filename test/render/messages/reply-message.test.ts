@@ -106,6 +106,26 @@ test.each([
     expect(checkBlocks(message.blocks, 'message')).not.toEqual([]);
 });
 
+test('whom it answers stands above the first message, or below the last if the first has no room', () => {
+  const askers = 'Replying to Ada';
+  const text = `${'A line of the answer. '.repeat(4)}\n`.repeat(200);
+  const blocks: ContentBlock[] = [{ kind: 'text', text }];
+  const line = (words: string) => ({ type: 'context', elements: [{ type: 'plain_text', text: words }] });
+  for (const phase of phases) {
+    const [first, ...more] = renderReply(state({ phase, blocks, askers }));
+    expect(first?.blocks[0]).toMatchObject(line(askers));
+    expect(first?.blocks.slice(1)).toEqual(renderReply(state({ phase, blocks }))[0]?.blocks);
+    expect(JSON.stringify(more)).not.toContain(askers);
+  }
+  const steps = renderReply(state({ blocks: tools, askers, newBlocks: ['plan'] }));
+  expect(steps[0]?.blocks.map(({ type }) => type).slice(0, 2)).toEqual(['context', 'plan']);
+  expect(steps[0]?.simpler?.message.blocks[0]).toMatchObject(line(askers));
+  const many = `Replying to ${'Ada, '.repeat(180)}`;
+  const crowded = renderReply(state({ phase: 'done', blocks, askers: many }));
+  expect(crowded[0]?.blocks[0]).not.toMatchObject({ type: 'context' });
+  expect(JSON.stringify(crowded.at(-1))).toContain('Replying to Ada, Ada');
+});
+
 test('comments in code do not count as headings', () => {
   const code = `\`\`\`python\n${'# Reads the table of wells that the plate reader wrote\nplate = read_table_of_wells\n'.repeat(300)}\`\`\`\n`;
   const [first] = new AnswerSplitter().parts(code, { final: true });

@@ -50,9 +50,10 @@ export async function sendNow(
   const use = useOnTurn({ ...message, asked_by: message.user_id }, press.person, 'send_now');
   if (!(await mayUseControl(deps, use))) return 'refused';
   const isPaused = (await deps.store.pausedThreads.pausedBy(message)) !== undefined;
-  const count = isPaused ? 0 : await deps.store.messages.makeUrgent(message);
-  if (count > 0) passOn(message, true);
-  return answerAbout(deps, message, count > 0 ? strings.passingOn(count) : undefined);
+  const urgent = isPaused ? [] : await deps.store.messages.makeUrgent(message);
+  if (urgent.length === 0) return answerAbout(deps, [message]);
+  passOn(message, true);
+  return answerAbout(deps, urgent, strings.passingOn(urgent.length));
 }
 
 /** What **Stop and send this instead** makes use of. */
@@ -81,17 +82,18 @@ export async function sendInstead(
   if (resumes && (await sendPaused(resumes)) === 'refused') return 'refused';
   if (message.state !== 'waiting' && (await store.earlyEdits.get(message)) !== undefined)
     return correct(deps, press, (request) => stopControl.requestStop(request));
-  let count = 0;
+  let urgent: MessageKey[] = [];
   const instead = async (within: Store) => {
-    count = await within.messages.makeUrgent(message);
-    return count > 0;
+    urgent = await within.messages.makeUrgent(message);
+    return urgent.length > 0;
   };
   const turn = await store.turns.running(message);
   const request = turn && { ...press, turnId: turn.id, turn, control: 'send_instead', instead };
   if (request && (await stopControl.requestStop(request)) === 'refused') return 'refused';
   // The run may have ended meanwhile: then the message goes next all the same.
-  if (count === 0) await instead(store);
-  return answerAbout(deps, message, count > 0 ? strings.sendingInstead : undefined);
+  if (urgent.length === 0) await instead(store);
+  if (urgent.length === 0) return answerAbout(deps, [message]);
+  return answerAbout(deps, urgent, strings.sendingInstead);
 }
 
 function messageOf({ store }: RelayDeps, { workspace, channel, messageTs: ts }: MessagePress) {

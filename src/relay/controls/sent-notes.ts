@@ -9,19 +9,30 @@ import { noteIfPaused } from './paused-messages.ts';
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 600;
 
-/** What the note on a message that somebody asked to send says: `now`, if it is on its way, and then what became of it. */
-export async function answerAbout(deps: RelayDeps, key: MessageKey, now?: string): Promise<PressAnswer> {
-  const before = now === undefined ? await outcomeOf(deps, key) : undefined;
+/** What the note on messages that somebody asked to send says: `now`, if they are on their way, and then what became of them. */
+export async function answerAbout(
+  deps: RelayDeps,
+  keys: readonly MessageKey[],
+  now?: string,
+): Promise<PressAnswer> {
+  const before = now === undefined ? await outcomeOfAll(deps, keys) : undefined;
   if (before !== undefined) return { outcome: 'done', told: before };
   const later = async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
-      const told = await outcomeOf(deps, key);
+      const told = await outcomeOfAll(deps, keys);
       if (told !== undefined) return told;
     }
     return undefined;
   };
   return { outcome: 'done', told: now ?? strings.passingOn(1), later };
+}
+
+/** What became of those that were not deleted; undefined while one is on its way. */
+async function outcomeOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<string | undefined> {
+  const outcomes = await Promise.all(keys.map((key) => outcomeOf(deps, key)));
+  if (outcomes.includes(undefined)) return undefined;
+  return outcomes.find((told) => told !== strings.sendNowTooLate('withdrawn')) ?? outcomes[0];
 }
 
 /** What became of a message that somebody asked to send; undefined while it is on its way. */

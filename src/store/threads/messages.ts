@@ -222,13 +222,12 @@ export class Messages extends Queries {
     return this.exists(earlier);
   }
 
-  /** Asks to pass what the writer of a message has waiting in its thread on to the run at work; returns how many these are. */
-  async makeUrgent(message: Message): Promise<number> {
-    const { workspace, channel, thread_ts, user_id } = message;
-    const urgent = await this.rows(sql`
+  /** Asks to pass what the writer of a message has waiting in its thread on to the run at work; returns these messages. */
+  async makeUrgent({ workspace, channel, thread_ts, user_id }: Message): Promise<MessageKey[]> {
+    return this.rows(sql<MessageKey>`
       update messages set is_urgent = true
-      where ${inThread({ workspace, channel, thread_ts })} and ${isWaiting} and user_id = ${user_id} returning ts`);
-    return urgent.length;
+      where ${inThread({ workspace, channel, thread_ts })} and ${isWaiting} and user_id = ${user_id}
+      returning workspace, channel, ts`);
   }
 
   /** The urgent messages that wait, in all workspaces. */

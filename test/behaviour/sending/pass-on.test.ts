@@ -136,7 +136,7 @@ test.concurrent('messages that wait have one note, whose button passes them on o
   ]);
 });
 
-test.concurrent('the note with Send now says that the service takes no message now, and nothing else does', async ({
+test.concurrent('the note with Send now says that the service takes no message for now, and nothing else does', async ({
   onTestFinished,
 }) => {
   const strict = await openAppScene(
@@ -189,3 +189,99 @@ test.concurrent.each(['stopped', 'discarded'])(
     expect(JSON.stringify(channel.ephemerals)).not.toContain('"button"');
   },
 );
+
+/** A message that waits behind a silent run, and the note with its buttons. */
+async function waitsBehind(question: string, text = 'and the other one') {
+  const channel = scene.channel();
+  const root = scene.ask(channel, question, { person: grace });
+  await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === question));
+  const next = scene.reply(channel, root, text);
+  await scene.makeKnown(ada);
+  const { ts } = await note(channel);
+  const press = () => slack.click({ channel, ts, actionId: 'send_now', person: ada });
+  const told = (sentence: string) =>
+    scene.until(`the note says: ${sentence}`, () =>
+      channel.ephemerals.some((one) => one.ts === ts && one.text === sentence),
+    );
+  return { channel, root, next, press, told };
+}
+
+/** One private note, without a button. */
+function expectOneNote(channel: Channel): void {
+  expect(channel.ephemerals).toHaveLength(1);
+  expect(JSON.stringify(channel.ephemerals)).not.toContain('"button"');
+}
+
+test.concurrent('the note with Send now says that the agent already has its message', async () => {
+  const { channel, next, press, told } = await waitsBehind('/silent 300 that ends');
+  await scene.finished(channel, next);
+  await press();
+  await told(strings.sendNowTooLate('sent'));
+  expectOneNote(channel);
+  expect(scene.sentToAgent('/silent 300 that ends').texts).toHaveLength(2);
+});
+
+test.concurrent('the note with Send now says that its message was deleted', async () => {
+  const { channel, next, press, told } = await waitsBehind('/silent 902 before a deletion');
+  slack.remove(channel, next.ts);
+  await slack.settled();
+  await press();
+  await told(strings.sendNowTooLate('withdrawn'));
+  expectOneNote(channel);
+});
+
+test.concurrent('the note with Send now tells of what its writer wrote after a message that they deleted', async () => {
+  const { channel, root, next, press, told } = await waitsBehind('/silent 903 and two more', 'not this one');
+  const other = scene.reply(channel, root, 'but this one');
+  await slack.settled();
+  slack.remove(channel, next.ts);
+  await slack.settled();
+  await press();
+  await told(strings.sendNowTooLate('sent'));
+  await scene.finished(channel, other);
+  expectOneNote(channel);
+  expect(scene.sentToAgent('/silent 903 and two').texts.at(-1)).toContain('but this one');
+});
+
+test.concurrent('the note with Send now says that its message has gone where the run ended meanwhile', async () => {
+  const { channel, next, press, told } = await waitsBehind('/silent 300 over too soon');
+  const task = scene.agent.tasks.find(({ title }) => title === '/silent 300 over too soon');
+  const gate = Promise.withResolvers<void>();
+  const call = /^POST .*\/messages$/;
+  const hold = { kind: 'hold', until: gate.promise } as const;
+  scene.agent.faults.add({ call, about: task?.id ?? '?', fault: hold, times: 1 });
+  await press();
+  await told(strings.passingOn(1));
+  await scene.until('the run is over', () => task?.status === 'completed');
+  gate.resolve();
+  await told(strings.sendNowTooLate('sent'));
+  await scene.finished(channel, next);
+  expectOneNote(channel);
+  expect(scene.sentToAgent('/silent 300 over').texts).toHaveLength(2);
+});
+
+test.concurrent('the note with Send now says that its message was refused, and another note why', async ({
+  onTestFinished,
+}) => {
+  const behaviour = { messageToRunning: 'accepted' } as const;
+  const settings = { TURNS_PER_HOUR_PERSON: '1' };
+  const own = await openAppScene({ agent: { behaviour }, limits: UNHURRIED, settings }, onTestFinished);
+  const channel = own.channel();
+  const first = own.ask(channel, 'the only one of ada');
+  await own.finished(channel, first);
+  const root = own.ask(channel, '/silent 300', { person: own.grace });
+  await own.until('the agent works', () => own.agent.tasks.some(({ title }) => title === '/silent 300'));
+  own.reply(channel, root, 'one too many');
+  const { ts } = await own.until('there is a note', () =>
+    channel.ephemerals.find(({ text }) => text === strings.messageQueued),
+  );
+  await own.slack.click({ person: own.ada, channel, ts, actionId: 'send_now' });
+  const told = () => channel.ephemerals.find((one) => one.ts === ts)?.text;
+  await own.until('the note says so', () => told() === strings.sendNowTooLate('refused'));
+  expect(channel.ephemerals.map(({ text }) => text)).toEqual([
+    strings.sendNowTooLate('refused'),
+    expect.stringContaining('the limit for one person'),
+  ]);
+  expect(JSON.stringify(channel.ephemerals)).not.toContain('"button"');
+  expect(own.sentToAgent('/silent 300').texts).toHaveLength(1);
+});

@@ -62,7 +62,7 @@ export const command = {
 /** Sent once to a person who writes below a finished thread of direct messages; `url` leads to that thread. */
 export function newTaskInDm(url: string | undefined): string {
   const there = url === undefined ? 'reply in its thread' : `reply <${url}|in its thread>`;
-  return `This starts a new task, in which the agent doesn't know what was said in the previous one. To continue that one, ${there} instead (I say this only once).`;
+  return `This starts a new task, so the agent doesn't know what was said before. To continue the earlier task, ${there} (I say this only once).`;
 }
 
 /** What is offered where nobody has set prompts, and in the order in which it is offered. */
@@ -98,12 +98,12 @@ export const welcome = {
   who: {
     members: 'Full members of this workspace may ask.',
     guests: 'Members and guests of this workspace may ask.',
-    everyone: 'Everyone here may ask, also people of other organisations.',
+    everyone: 'Everyone here may ask, including people from other organisations.',
   },
-  sent: 'What people write in such a thread goes to the agent service, with its files.',
-  everythingSent: 'Every message here that is for nobody else goes to the agent service, with its files.',
+  sent: 'Messages and files in such a thread go to the agent service.',
+  everythingSent: "Every message here goes to the agent service with its files, unless it's for someone else.",
   direct: 'Hi! Write what the agent should do, or try one of these:',
-  directSent: 'What you write here goes to the agent service, with its files.',
+  directSent: 'Your messages and files here go to the agent service.',
 } as const;
 
 /** The models that the service documents, each with a description (Slack: 75 characters each). */

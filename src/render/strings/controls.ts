@@ -48,17 +48,18 @@ export function passingOn(count: number): string {
 /** In place of it, once its writer has had the agent stopped for it. */
 export const sendingInstead = "I'm stopping the agent. It gets your message next.";
 /** The service refused it for now. */
-export const notPassedOn = "The agent takes no message now; I'll send yours when it has finished.";
+export const notPassedOn = "The agent can't take messages right now. I'll send yours when it's done.";
 
 /** A message is paused; `who` is the name of the person who stopped the agent, or ''. */
 export function waitsBehindStop(who: string): string {
-  return `${who || 'Someone'} stopped the agent here, so your message waits. Choose ${buttons.send_paused.label} or ${buttons.discard_paused.label} in the thread's notice.`;
+  return `${who || 'Someone'} stopped the agent here, so your message waits. Press ${buttons.send_paused.label} or ${buttons.discard_paused.label} in this thread.`;
 }
 
 /** A press came after the message had left; `state` is what became of it. */
 export function sendNowTooLate(state: string): string {
   if (state === 'withdrawn') return "That message was deleted, so there's nothing to send.";
-  return state === 'refused' || state === 'closed'
+  if (state === 'refused') return "I didn't send this message. My other note to you says why.";
+  return state === 'closed'
     ? "I couldn't send this message to the agent. Please write it again."
     : 'The agent has your message.';
 }
@@ -81,7 +82,7 @@ export function listeningEnded(who: string): string {
 export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
 export const editedAfterAnswer = 'The agent answered the old version. Send the new one?';
 export const deletedAfterSending =
-  'You deleted a message that the agent is already working on. You can stop it.';
+  'The agent is already working on the message that you deleted. Stop it?';
 export const modelFixed =
   'This thread keeps the model it started with, so I sent your message without the change. To use another model, start a new thread.';
 export const optionsFixed =

@@ -6,7 +6,7 @@ export const home = {
   about: (isDirectOpen: boolean) =>
     [
       `Mention me in a channel that I'm in${isDirectOpen ? ', or send me a direct message' : ''}. I pass your words to a biomedical AI agent, and its answer grows in the thread.`,
-      'Share files in your message and the agent reads them. What you write in the thread continues the same task; in a thread that people began, mention me.',
+      'Share files in your message and the agent reads them. What you write in the thread continues the same task; in other threads, mention me.',
       'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` lists what else I can do.',
     ].join('\n'),
   noAccess:

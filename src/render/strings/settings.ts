@@ -20,7 +20,7 @@ export const settings = {
       replies: ['Every reply, once someone has mentioned me'],
       everything: [
         'Every message in the channel',
-        'Each one that is for nobody else starts a new thread with the agent',
+        "Each one that isn't for someone else starts a new thread with the agent",
       ],
     },
   },
@@ -96,24 +96,24 @@ export const settings = {
   show_sources: { label: 'List the sources below an answer that names several' },
   send_reminders: {
     label: 'Remind who asked when the agent waits for their answer',
-    description: 'Once for each answer that waits, and deleted when somebody writes',
+    description: 'One reminder for each question; it goes when somebody answers',
   },
   sync_project_name: { label: "Keep the project's name and description the same as the channel's" },
   allow_workflow_steps: {
     label: 'Let workflow steps ask the agent',
-    description: 'Slack names no workflow: this lets in every workflow of the workspace',
+    description: "This lets in every workflow of the workspace, as Slack doesn't name them",
   },
 } as const;
 
 /** In a channel's settings, in place of its prompts. */
 export const noPrompts =
-  'This channel can have no prompts of its own: your operator has not set SECRET_KEY, which encrypts them.';
+  "This channel can't have its own prompts, because your operator hasn't set SECRET_KEY, which encrypts them.";
 
 /** In a channel's settings, in place of its standing instructions. */
 export const noInstructions = {
-  key: 'This channel can have no standing instructions: your operator has not set SECRET_KEY, which encrypts them.',
+  key: "This channel can't have standing instructions, because your operator hasn't set SECRET_KEY, which encrypts them.",
   skill:
-    'This channel can have no standing instructions: by AGENT_SKILL, your operator has every message run a skill.',
+    "This channel can't have standing instructions, because AGENT_SKILL makes every message run a skill.",
 } as const;
 
 /** Below the standing instructions in a channel's settings, in mrkdwn; the text is '' if it cannot be decrypted. */

@@ -43,11 +43,11 @@ export const retriesExhausted =
 
 /** To a message's writer: it was never recorded, and is looked for in Slack later. */
 export const messageGivenUp =
-  "My database can't take your message, so the agent doesn't have it. I'll look for it again for three days; if I don't answer soon, please send it again.";
+  "I couldn't save your message, so the agent doesn't have it. If I don't answer soon, please send it again.";
 
 /** In a thread, or a direct message: it could not be read back after a time without events. */
 export const messagesNotRead =
-  "I missed a while here, and couldn't read back everything that was written then. If I haven't answered a message of yours, please send it again.";
+  "I was away for a while and couldn't read everything that was written here. If I haven't answered your message, please send it again.";
 
 /** The service rejected the message; `reason` is what the service said, or ''. */
 export function messageRejected(reason: string): string {

@@ -34,7 +34,7 @@ export const backgroundNotices = {
 export const emptyAnswer = 'The agent finished without writing anything.';
 export const finishedUnstopped = 'The agent finished this answer although it was asked to stop.';
 export const answerNeverEnded =
-  'The agent service has ended the task, but not this answer. It may be incomplete.';
+  'The agent service ended the task before this answer was complete. Parts may be missing.';
 export const lengthReached =
   'The answer reached its length limit. Press Continue and the agent will keep writing.';
 
@@ -109,7 +109,7 @@ export function endMention(
 ): string {
   const what = {
     done: 'the answer is ready',
-    asks: 'the answer is ready, and asks you something',
+    asks: 'the answer is ready and ends with a question',
     failed: "this didn't work",
     length: 'the first part of the answer is ready',
     cancelled: 'the agent was stopped',

@@ -184,8 +184,9 @@ function readSecretFiles(set: Environment, secrets: readonly string[]) {
 /** A sentence for each setting of an earlier release. */
 function* formerNames(given: readonly string[]): Iterable<string> {
   for (const name of given) {
-    const now = renamedSettings.get(name);
-    if (now !== undefined) yield `${name} is now called ${now}: rename it.`;
+    const [, setting = name, file = ''] = /^(.+?)(_FILE)?$/.exec(name) ?? [];
+    const now = renamedSettings.get(setting);
+    if (now !== undefined) yield `${name} is now called ${now}${file}: rename it.`;
     if (fixedSettings.has(name)) yield `${name} is no setting any more: remove it. Its value is fixed.`;
   }
 }

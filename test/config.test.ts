@@ -45,6 +45,20 @@ describe('settings', () => {
       '  WATCH_MINUTES is no setting any more: remove it. Its value is fixed.',
       '  FILES_LIMIT_MIB is no setting any more: remove it. Its value is fixed.',
     ]);
+    const named = errorOf({
+      ...whole,
+      ...Object.fromEntries([...renamedSettings.keys(), ...fixedSettings].map((name) => [name, '1'])),
+      DATABASE_LISTEN_URL_FILE: '/run/secrets/address',
+    });
+    const sentences = named.split('\n').slice(1);
+    for (const [name, now] of renamedSettings)
+      expect(sentences.filter((line) => line === `  ${name} is now called ${now}: rename it.`)).toHaveLength(
+        1,
+      );
+    expect(sentences).toContain(
+      '  DATABASE_LISTEN_URL_FILE is now called DATABASE_DIRECT_URL_FILE: rename it.',
+    );
+    expect(sentences).toHaveLength(renamedSettings.size + fixedSettings.size + 1);
     const names = settingRows().map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...renamedSettings.values()]));
     expect(names.filter((name) => fixedSettings.has(name) || renamedSettings.has(name))).toEqual([]);

@@ -285,6 +285,7 @@ export const renamedSettings: ReadonlyMap<string, string> = new Map([
   ['ADMITS', 'ALLOWED_USERS'],
   ['ADMITS_BOTS', 'ALLOWED_BOTS'],
   ['CONTROLS_BY', 'TASK_CONTROL'],
+  ['DATABASE_LISTEN_URL', 'DATABASE_DIRECT_URL'],
   ['LISTENS_TO', 'LISTEN_MODE'],
 ]);
 

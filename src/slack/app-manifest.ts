@@ -51,6 +51,12 @@ const namedSchema = z.array(
   })),
 );
 
+/** A list of either kind. */
+const elementsSchema = z.union([
+  z.array(z.string().transform((name) => ({ name, fields: {} }))),
+  namedSchema,
+]);
+
 /** The manifest at Slack with everything that ours asks for. What only Slack has stays, and what its owner may choose. */
 export function mergeManifests(atSlack: AppManifest, ours: AppManifest): AppManifest {
   const merged = Object.entries(ours).map(([key, value]): [string, unknown] => {
@@ -73,22 +79,23 @@ function mergeValues(theirs: unknown, ours: unknown): unknown {
   return [...items.values()];
 }
 
-/** What the manifest at Slack lacks of ours, one line each, such as `settings.socket_mode_enabled: true`. */
+/**
+ * What the manifest at Slack lacks of ours, one line each, such as `settings.socket_mode_enabled: true`; of a list, the names of
+ * the elements that it lacks or has otherwise.
+ */
 export function manifestDifferences(atSlack: AppManifest, ours: AppManifest, path = ''): string[] {
   const merged = mergeManifests(atSlack, ours);
   return Object.entries(merged).flatMap(([key, value]) => {
     if (isDeepStrictEqual(value, atSlack[key])) return [];
     const [fields, theirs] = [manifestSchema.safeParse(value), manifestSchema.safeParse(atSlack[key])];
     if (fields.success) return manifestDifferences(theirs.data ?? {}, fields.data, `${path}${key}.`);
-    const { data: names } = stringsSchema.safeParse(value);
-    const known = stringsSchema.safeParse(atSlack[key]).data ?? [];
-    const lacking = names?.filter((name) => !known.includes(name)).join(', ');
-    return [`${path}${key}${lacking === undefined ? differingValue(value) : `: ${lacking}`}`];
+    const known = elementsSchema.safeParse(atSlack[key]).data ?? [];
+    const lacking = elementsSchema
+      .safeParse(value)
+      .data?.filter((element) => !known.some((each) => isDeepStrictEqual(each, element)))
+      .map(({ name }) => name);
+    return [`${path}${key}: ${lacking?.join(', ') ?? JSON.stringify(value)}`];
   });
-}
-
-function differingValue(value: unknown): string {
-  return typeof value === 'object' ? '' : `: ${JSON.stringify(value)}`;
 }
 
 const commandsSchema = z.looseObject({

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { manifestSchema } from '../../sandbox/slack/manifest-schema.ts';
 import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
@@ -65,6 +66,52 @@ test('what the app lacks is named, and added with --mend; what only Slack has st
   expect(slack.app.manifest?.oauth_config.scopes.bot).toContain('team:read');
 });
 
+const branchSchema = z.record(z.string(), z.unknown());
+const elementSchema = z.union([
+  z.string(),
+  z.looseObject({ command: z.string() }).transform(({ command }) => command),
+  z.looseObject({ callback_id: z.string() }).transform(({ callback_id }) => callback_id),
+]);
+
+/** The manifest without each of its events, scopes, commands and shortcuts, and with each switch turned, by the doctor's words. */
+function* poorerManifests(whole: unknown, path: string): Iterable<[words: string, poorer: unknown]> {
+  if (Array.isArray(whole)) {
+    for (const element of whole)
+      yield [`${path}: ${elementSchema.parse(element)}`, whole.filter((each) => each !== element)];
+  } else if (typeof whole === 'boolean') yield [`${path}: ${whole}`, !whole];
+  else {
+    const branches = branchSchema.parse(whole);
+    for (const [key, branch] of Object.entries(branches))
+      for (const [words, poorer] of poorerManifests(branch, path === '' ? key : `${path}.${key}`))
+        yield [words, { ...branches, [key]: poorer }];
+  }
+}
+
+test('each event, scope, command, shortcut and switch that admins have not applied is named', async () => {
+  const { _metadata, display_information, features, oauth_config, settings } = manifestSchema.parse(
+    manifestVariant({}),
+  );
+  const { bot_user, ...ours } = features;
+  const named: string[] = [];
+  for (const [words, poorer] of poorerManifests({ features: ours, oauth_config, settings }, '')) {
+    const { features: left, ...rest } = z.looseObject({ features: branchSchema }).parse(poorer);
+    const manifest = { _metadata, display_information, features: { ...left, bot_user }, ...rest };
+    slack.app.update(manifestSchema.parse(manifest));
+    const [failure = ''] = await check(withToken);
+    expect(failure).toContain(`The app at Slack differs: ${words}. Run the doctor with --mend`);
+    named.push(words);
+  }
+  expect(named).toEqual(
+    expect.arrayContaining([
+      'features.slash_commands: /agent',
+      'features.shortcuts: ask_about',
+      'features.app_home.home_tab_enabled: true',
+      'oauth_config.scopes.bot: users:read',
+      'settings.event_subscriptions.bot_events: channel_deleted',
+    ]),
+  );
+});
+
 test('an app that offers the step in Workflow Builder is compared with the manifest that has it', async () => {
   const offered = 'OK offers the step "Ask the agent" in Workflow Builder';
   const manifest = manifestSchema.parse(manifestVariant({ workflowStep: true }));
@@ -124,8 +171,10 @@ test('the doctor prints lines of JSON for machines, and refuses unknown options'
   });
 });
 
-test('without a configuration token nothing is compared, --mend asks for it, and a refused one is named', async () => {
-  expect(await check(environment)).toEqual([]);
+test('without a configuration token the doctor says that nothing is compared, --mend asks for it, and a refused one is named', async () => {
+  expect(await check(environment)).toEqual([
+    expect.stringMatching(/^OK not compared with this release's manifest, .*SLACK_CONFIG_TOKEN/),
+  ]);
   expect(await check(environment, true)).toEqual([
     expect.stringMatching(/^FAIL SLACK_CONFIG_TOKEN is not set, and --mend needs it/),
   ]);

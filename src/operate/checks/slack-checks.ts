@@ -125,7 +125,8 @@ export const checkApp: Check = async function* (config, { log, mend }) {
     throw new CheckFailed(
       'SLACK_BOT_TOKEN is not set, and --mend finds the app by it. Update the manifest at api.slack.com/apps.',
     );
-  if (token === undefined || botToken === undefined) return;
+  if (token === undefined || botToken === undefined)
+    return yield "not compared with this release's manifest, for which the doctor needs SLACK_CONFIG_TOKEN and SLACK_BOT_TOKEN";
   const identified = identifyToken({ token: botToken, slackApiUrl, log });
   const { appId } = await accepted('SLACK_BOT_TOKEN', identified);
   if (appId === undefined) throw new CheckFailed('Slack does not say to which app SLACK_BOT_TOKEN belongs.');

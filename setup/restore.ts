@@ -3,6 +3,7 @@ import { chmod, lchown, lstat, mkdir, readdir, rename, rm, stat, writeFile } fro
 import path from 'node:path';
 import { pino } from 'pino';
 import { readCommandConfig } from '../src/config.ts';
+import { requireUsableBackup } from '../src/operate/checks/database-checks.ts';
 import { parseOptions, runCommand, UsageError } from '../src/operate/command-runner.ts';
 import { osUserFor } from '../src/postgres/data-folder.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
@@ -41,7 +42,8 @@ export interface RestoreRequest {
 
 /**
  * Puts the embedded database of a backup into a data folder, and starts it once to try it. If anything fails, the folder
- * is as it was. Throws if the folder has a database, unless it may be replaced, or if a process uses that.
+ * is as it was. Throws if the folder has a database, unless it may be replaced, if a process uses that, or if this
+ * version cannot go on with the backup.
  */
 export async function restore(
   { dataFolder, file, replace }: RestoreRequest,
@@ -69,8 +71,7 @@ export async function restore(
     try {
       await rename(draft, data);
       isInPlace = true;
-      const server = await startEmbeddedServer({ folder: dataFolder, log: pino({ level: 'silent' }) });
-      await server.stop();
+      await tryDatabase(dataFolder);
     } catch (error) {
       if (isInPlace) await rename(data, draft);
       if (isThere) await rename(aside, data);
@@ -81,6 +82,17 @@ export async function restore(
   }
   if (isThere) say(`The database that was there is in ${aside}.`);
   say(`Restored ${file}. Start Taskthread: it continues the threads of the backup.`);
+}
+
+/** Starts the database of a folder once. Throws if it does not start, or if only another version can go on with it. */
+async function tryDatabase(folder: string): Promise<void> {
+  const log = pino({ level: 'silent' });
+  const server = await startEmbeddedServer({ folder, log });
+  try {
+    await requireUsableBackup(server.connection, log);
+  } finally {
+    await server.stop();
+  }
 }
 
 /** The paths of all files and folders of a backup. Throws if it has anything else: a link leads out of the folder. */

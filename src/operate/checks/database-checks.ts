@@ -1,5 +1,8 @@
+import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
+import type { ServerConnection } from '../../postgres/data-folder.ts';
 import { checkSchema, type SchemaCheck } from '../../store/database.ts';
+import { StoreError } from '../../store/errors.ts';
 import { Keyring } from '../../store/workspaces/encryption.ts';
 import { embeddedServer } from '../command-runner.ts';
 import { type Check, CheckFailed, type CheckResult, errorMessage } from './check-result.ts';
@@ -42,6 +45,21 @@ function requireUsable(schema: SchemaCheck, now: number): void {
   if (skew > MAX_CLOCK_SKEW_MS)
     throw new CheckFailed(
       `its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`,
+    );
+}
+
+/** Throws CheckFailed if only another version can go on with the database of a backup. */
+export async function requireUsableBackup(connection: ServerConnection, log: Logger): Promise<void> {
+  const { unknown } = await checkSchema(connection, log).catch((error: unknown) => {
+    if (!(error instanceof StoreError) || error.code !== 'migration_failed') throw error;
+    throw new CheckFailed('an unreleased version made this backup. Restore it with that version.', {
+      cause: error,
+    });
+  });
+  const newest = unknown.at(-1);
+  if (newest !== undefined)
+    throw new CheckFailed(
+      `a newer release has used the database of this backup (${newest}). Restore it with that release or a newer one.`,
     );
 }
 

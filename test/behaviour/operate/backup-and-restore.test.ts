@@ -2,12 +2,14 @@ import { execFile, execFileSync } from 'node:child_process';
 import { appendFile, copyFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { withClient } from '../../../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
 import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { backUp } from '../../../setup/backup.ts';
 import { restore } from '../../../setup/restore.ts';
 import { startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
+import { startEmbeddedServer } from '../../../src/postgres/embedded-server.ts';
 import { compiledProgram } from '../../support/compiled-programs.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -87,6 +89,31 @@ test('a backup that is restored on an empty machine goes on with its threads', a
   slack.say({ person: ada, channel, thread: root.ts, text: 'what was it?' });
   await answered(root, 'After 1 others.');
   expect(agent.tasks).toHaveLength(1);
+});
+
+test.each([
+  [
+    'a newer release',
+    "insert into kysely_migration values ('9999-future', now()::text)",
+    /newer release.*\(9999-future\)/,
+  ],
+  [
+    'another, unreleased version',
+    "update kysely_migration set name = '0001-baseline-0123456789ab'",
+    /unreleased/,
+  ],
+])('a backup of %s is refused before it replaces anything', async (version, change, reason) => {
+  const [theirs, data] = [`of ${version}`, `for ${version}`];
+  for (const to of [theirs, data]) await restoreOn(to, archive);
+  const server = await startEmbeddedServer({ folder: join(folder, theirs), log: silentLog });
+  await withClient(server.connection, (client) => client.query(change));
+  await server.stop();
+  const file = join(folder, `${theirs}.tar.gz`);
+  await backUpOf(theirs, file);
+  const request = { dataFolder: join(folder, data), file, replace: true };
+  await expect(restore(request, () => undefined, never)).rejects.toThrow(reason);
+  expect(await readdir(join(folder, data))).toEqual(['postgres']);
+  await (await startOn(data)).stop();
 });
 
 test('a backup never replaces a file, and needs a database', async () => {

@@ -21,6 +21,7 @@ export const migrations: Record<string, Migration> = { [BASELINE]: baseline };
  */
 export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<void> {
   if (await isUpToDate(kysely, log)) return;
+  log?.info('bringing the tables up to date, unless another process already does: this may take minutes');
   const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;

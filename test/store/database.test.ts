@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import { pino } from 'pino';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { withClient } from '../../sandbox/postgres-server.ts';
 import { checkSchema, openDatabase } from '../../src/store/database.ts';
 import { StoreError, toStoreError } from '../../src/store/errors.ts';
 import { fingerprintOf } from '../../src/store/migrations/0001-baseline.ts';
@@ -13,6 +15,7 @@ import {
   freshDatabase,
 } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const server = inject('databaseServer');
 const database = await freshDatabase();
@@ -86,6 +89,43 @@ describe('migrations', () => {
       await dropDatabase(connection);
     },
   );
+
+  test('a start says that it migrates; cut off in the middle, it changes nothing, and the next one finishes it', async () => {
+    const connection = await copyTemplateDatabase();
+    let seconds = 600;
+    migrations['0002-next'] = {
+      up: async (db) => {
+        await sql`create table next_notes (note text)`.execute(db);
+        await sql`select pg_sleep(${seconds})`.execute(db);
+      },
+    };
+    onTestFinished(() => void delete migrations['0002-next']);
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => lines.push(line) });
+    const open = () => openDatabase({ embedded: { connection }, log });
+    const cut = open().catch((error: unknown) => error);
+    await withClient(connection, async (client) => {
+      await waitFor(async () => {
+        const { rowCount } = await client.query(
+          "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()",
+        );
+        expect(rowCount).toBe(1);
+      });
+      expect(await cut).toMatchObject({ message: expect.stringMatching(/start again/) });
+      const { rows } = await client.query("select to_regclass('next_notes') as made");
+      expect(rows).toEqual([{ made: null }]);
+    });
+    expect(lines.join('')).toContain('bringing the tables up to date');
+    seconds = 0;
+    const opened = await open();
+    const { rows } = await opened.pool.query("select name from kysely_migration where name like '0002%'");
+    expect(rows).toEqual([{ name: '0002-next' }]);
+    const said = lines.length;
+    await opened.close();
+    await (await open()).close();
+    expect(lines).toHaveLength(said);
+    await dropDatabase(connection);
+  });
 
   test('the baseline has another name for other tables, and not for other comments or spaces', () => {
     const table = 'create table threads (id text)';

@@ -77,10 +77,10 @@ export class Usage extends Queries {
         sum((details ->> 'filesIn')::int)::int as "filesIn", sum((details ->> 'filesOut')::int)::int as "filesOut",
         count(*) filter (where outcome = 'cancelled')::int as stops,
         count(*) filter (where outcome in ('failed', 'refused', 'abandoned'))::int as failures,
-        sum(thumbs.up)::int as "thumbsUp", sum(thumbs.down)::int as "thumbsDown"
-      from ended cross join lateral (
-        select count(*) filter (where is_positive) as up, count(*) filter (where not is_positive) as down
-        from feedback where (feedback.workspace, feedback.turn_id) = (ended.workspace, ended.turn_id)) as thumbs
+        coalesce(sum(up), 0)::int as "thumbsUp", coalesce(sum(down), 0)::int as "thumbsDown"
+      from ended left join (
+        select workspace, turn_id, count(*) filter (where is_positive) as up, count(*) filter (where not is_positive) as down
+        from feedback where given_at >= ${since} group by workspace, turn_id) as thumbs using (workspace, turn_id)
       group by ${key} order by ${key}`);
   }
 }

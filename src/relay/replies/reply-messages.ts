@@ -1,5 +1,5 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { MIN_PART_LENGTH } from '../../render/splitting/answer-splitter.ts';
+import { MIN_PART_LENGTH } from '../../render/splitting/open-part.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { MessageStreams } from '../../slack/message-streams.ts';
 import type { TurnLocation } from '../../store/schema.ts';

@@ -45,9 +45,10 @@ function shorten(text: string, isFinal: boolean): ShortenedAnswer {
   const lines = text.split('\n');
   const most = isFinal ? MAX_ROWS : MAX_TABLE_ROWS - 1;
   let from = 0;
+  const lastLine = lines.findLastIndex((line) => line !== '');
   for (const { start, end } of tablesOf(lines)) {
     const rows = lines.slice(start + 2, end);
-    const mayGrow = !isFinal && lines.slice(end).every((line) => line === '');
+    const mayGrow = !isFinal && end > lastLine;
     const isLong = rows.length > (mayGrow ? most : MAX_ROWS);
     if (isFinal && (isLong || rows.some((row) => cellsOf(row).length > MAX_TABLE_COLUMNS)))
       answer.tables.push(csvOf([lines[start] ?? '', ...rows]));

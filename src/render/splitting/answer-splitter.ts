@@ -4,9 +4,9 @@ import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/pa
 import { fallbackText, neutralizePings } from '../markdown/pings.ts';
 import { entityAddition } from '../markdown/shown-size.ts';
 import { graphemeStart } from '../text-format.ts';
-import { cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
+import { cutAtBlockLimit, cutAtLengthLimit, cutFrom } from './cut-point.ts';
 import { incompleteEndOf } from './incomplete-markdown.ts';
-import { OpenPart } from './open-part.ts';
+import { OpenPart, type ReparseBase } from './open-part.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
 
 /** The part of an answer that one message shows. */
@@ -37,8 +37,6 @@ interface ClosedPart {
   readTo: number;
 }
 
-/** Fewest characters of the answer in a full part, if its constructs allow. */
-export const MIN_PART_LENGTH = 9_000;
 /** Most characters of a verbatim part: it still fits with a word joiner after every other character. */
 const MAX_VERBATIM_LENGTH = 6_000;
 /** The same, with `<`, `>` and `&` as Slack counts them. */
@@ -189,27 +187,41 @@ export class AnswerSplitter {
     const open = this.#open;
     const full = open.fill(text);
     if (!full && !open.exceedsBlockLimits(text, final, this.parsed)) return undefined;
-    const end = full ? open.filledTo : text.length;
-    const { start, opener } = open;
-    const source = opener + text.slice(start, end);
-    const complete = !full && final ? source.length + 1 : lineStart(source, source.length);
-    const body = full ? source : source.slice(0, complete);
-    if (body.length <= opener.length) return undefined;
+    if (!full) return this.#closeFrom(open.wholeBase, text, text.length, { full, final });
+    const end = open.filledTo;
+    return (
+      this.#closeFrom(open.base, text, end, { full, final }) ??
+      this.#closeFrom(open.wholeBase, text, end, { full, final })
+    );
+  }
+
+  /** The part that is cut after the base; undefined if there is room, or if it must be cut before the base. */
+  #closeFrom(
+    base: ReparseBase,
+    text: string,
+    end: number,
+    { full, final }: { full: boolean; final: boolean },
+  ): ClosedPart | undefined {
+    const { start, opener } = this.#open;
+    const isWhole = base.at === start;
+    const prefix = isWhole ? opener : '';
+    const source = prefix + text.slice(base.at, end);
+    const before = !full && final ? source.length + 1 : lineStart(source, source.length);
+    const body = full ? source : source.slice(0, before);
+    const least = prefix.length + this.#open.earliestCut(end) - base.at;
+    if (body.length <= prefix.length || least <= 0) return undefined;
     const tree = parseMarkdown(body, this.parsed);
-    const first = opener.length + 1;
-    const early = cutAtBlockLimit(body, tree, { first, before: complete });
-    if (early === undefined && !full) return undefined;
-    const cut =
-      early ??
-      cutAtLengthLimit(body, tree, {
-        first,
-        least: Math.min(opener.length + MIN_PART_LENGTH, Math.max(first, body.length - 300)),
-        safe: incompleteEndOf(body, tree, this.parsed).openFrom,
-      });
-    const next = start + cut.at - opener.length;
-    const shown = { text: body, tree, sourceFrom: opener.length, to: cut.at, closer: cut.closer };
-    const segments = segmentsOf(shown);
-    return { part: makePart(segments, [start, next], true), end: next, nextOpener: cut.opener, readTo: end };
+    const first = isWhole ? prefix.length + 1 : 0;
+    const early = cutAtBlockLimit(body, tree, { first, before }, base.blocks);
+    if (early === undefined ? !full : !isWhole) return undefined;
+    const safe = early === undefined ? incompleteEndOf(body, tree, this.parsed).openFrom : 0;
+    const atLimit = () => cutAtLengthLimit(body, tree, { first, least, safe });
+    const cut = early ?? (isWhole ? atLimit() : cutFrom(body, tree, least, safe));
+    if (cut === undefined) return undefined;
+    const next = base.at + cut.at - prefix.length;
+    const shown = { text: body, tree, sourceFrom: prefix.length, to: cut.at, closer: cut.closer };
+    const part = makePart([...base.segments, ...segmentsOf(shown)], [start, next], true);
+    return { part, end: next, nextOpener: cut.opener, readTo: end };
   }
 }
 

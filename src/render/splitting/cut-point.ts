@@ -79,14 +79,20 @@ export function* blocksInOrder(nodes: readonly MarkdownNode[]): Generator<Markdo
 export function cutAtLengthLimit(
   text: string,
   root: MarkdownNode,
-  range: { first: number; least: number; safe: number },
+  { first, least, safe }: { first: number; least: number; safe: number },
 ): CutPoint {
-  for (const from of [range.least, Math.max(range.first, range.least >> 1), range.first]) {
-    const at = lineCut(text, root, from, range.safe) ?? wordCut(text, root, from, range.safe);
-    if (at !== undefined) return cutAt(text, root, at);
+  for (const from of [least, Math.max(first, least >> 1), first]) {
+    const cut = cutFrom(text, root, from, safe);
+    if (cut !== undefined) return cut;
   }
   const at = graphemeStart(text, text.length - 1);
   return cutAt(text, root, text.charAt(at - 1) === '\\' ? at - 1 : at);
+}
+
+/** The same at `least` or after it; undefined if there is no such cut. */
+export function cutFrom(text: string, root: MarkdownNode, least: number, safe: number): CutPoint | undefined {
+  const at = lineCut(text, root, least, safe) ?? wordCut(text, root, least, safe);
+  return at === undefined ? undefined : cutAt(text, root, at);
 }
 
 function cutAt(text: string, root: MarkdownNode, at: number): CutPoint {

@@ -22,8 +22,15 @@ const MAX_MARKS = 2_700;
 const LINE_MARKS = 4;
 const INLINE_MARK = /[[\]()*_`~$\\<>!|@]/;
 
+/** Fewest characters of the answer in a full part, if its constructs allow. */
+export const MIN_PART_LENGTH = 9_000;
+/** A part that is full earlier is cut among so many characters at its end, if its constructs allow. */
+const CUT_RANGE = 300;
+/** From this share of a limit on, a part may soon be full. */
+const NEARLY_FULL = 0.85;
+
 /** The start of a block at which parsing restarts when the answer grows; everything before it is stable. */
-interface ReparseBase {
+export interface ReparseBase {
   /** The offset in the answer. */
   at: number;
   blocks: SlackBlockCount;
@@ -48,7 +55,22 @@ export class OpenPart {
     this.filledTo = start;
     this.#cost = opener.length;
     for (let at = 0; at < opener.length; at += 1) this.#addition.add(opener, at);
-    this.#base = { at: start, blocks: NO_BLOCKS, segments: [] };
+    this.#base = this.wholeBase;
+  }
+
+  /** From where it is parsed. */
+  get base(): ReparseBase {
+    return this.#base;
+  }
+
+  /** The base that its whole text is parsed from. */
+  get wholeBase(): ReparseBase {
+    return { at: this.start, blocks: NO_BLOCKS, segments: [] };
+  }
+
+  /** Where it is cut at the earliest once it is full at `end`, if its constructs allow: an offset in the answer. */
+  earliestCut(end: number): number {
+    return Math.min(this.start + MIN_PART_LENGTH, Math.max(this.start + 1, end - CUT_RANGE));
   }
 
   /** Takes everything that is kept of the shorter answer from `text`, so that the shorter one can be freed. */
@@ -121,10 +143,16 @@ export class OpenPart {
     return { segments, end };
   }
 
-  /** Moves the base to the last block that starts on a complete line. */
+  /** Moves the base to the last block that starts on a complete line, and before where it may soon be cut. */
   #advanceBase(source: string, tree: MarkdownNode): void {
     const complete = lineStart(source, source.length);
-    const last = tree.children.findLastIndex((node) => lineEnd(source, node.start) < complete);
+    const size = this.#cost + this.#addition.total;
+    const fullness = Math.max(this.#cost / MAX_PART_LENGTH, size / MAX_PART_SIZE, this.#marks / MAX_MARKS);
+    const offset = this.#base.at - this.#prefix.length;
+    const most = fullness < NEARLY_FULL ? source.length : this.earliestCut(offset + source.length) - offset;
+    const last = tree.children.findLastIndex(
+      (node) => node.start < most && lineEnd(source, node.start) < complete,
+    );
     const node = tree.children[last];
     if (!node) return;
     const { at: before, segments } = this.#base;

@@ -136,6 +136,22 @@ test('an answer that was rendered is not parsed again to close its parts', () =>
   expect(splitter.parsed).toEqual({ characters });
 });
 
+test('a part that has filled up is cut in what was not stable yet, without being parsed again', () => {
+  const answer = Array.from(
+    { length: 400 },
+    (_, index) => `Paragraph **${index}** with a few words.\n\n`,
+  ).join('');
+  const splitter = new AnswerSplitter();
+  let most = 0;
+  for (let length = 100; length < answer.length; length += 100) {
+    const { characters } = splitter.parsed;
+    splitter.parts(answer.slice(0, length), { final: false });
+    most = Math.max(most, splitter.parsed.characters - characters);
+  }
+  expect(splitter.parts(answer, { final: true }).length).toBeGreaterThan(1);
+  expect(most).toBeLessThan(3_000);
+});
+
 describe('white space that is longer than a message', () => {
   test.each([
     ['a word', `a\n${' '.repeat(30_000)}\nb`],

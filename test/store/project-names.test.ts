@@ -40,7 +40,7 @@ test('after a gap, the projects of channels that were used lately are to get the
   expect(await projects.wantNames('T5')).toBe(false);
   const message = { thread_ts: '1.000000', ts: '1.000000', user_id: 'U1', content: { text: 'hello' } };
   const written = { state: 'waiting', edited_ts: null, is_addressed: true } as const;
-  const first = { is_partial: false, client_msg_id: null, appliedEdit: undefined };
+  const first = { is_partial: false, client_msg_id: null, appliedEdit: undefined, is_place_checked: true };
   await inbox.write({ ...key, ...message, ...written, ...first });
   expect(await projects.wantNames('T5')).toBe(true);
 });

@@ -124,6 +124,9 @@ export class Inbox {
     const { workspace, channel, thread_ts, ts } = message;
     const thread: ThreadKey = { workspace, channel, thread_ts };
     let earlyEdit: EarlyEdit | undefined;
+    const { channels, directMessages, groupMessages } = this.#deps.settings.answers;
+    // Where the operator limits nothing, the statement that writes sees whether people do.
+    let isPlaceChecked = channels !== undefined || !directMessages || !groupMessages;
     for (;;) {
       const content = withEarlyEdit(message.content, earlyEdit);
       const parsed = parseMessage(content);
@@ -133,8 +136,9 @@ export class Inbox {
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
       const stop = stopIn(parsed, bot.userId, this.#deps.settings.stopWords);
       const mayStop = stop === 'word' || (stop === 'phrase' && state === 'waiting');
+      isPlaceChecked ||= mayStop;
       const notHere = async (): Promise<InboxOutcome | undefined> => {
-        const by = await certainClosingAt(this.#deps, message);
+        const by = isPlaceChecked ? await certainClosingAt(this.#deps, message) : undefined;
         if (by === undefined) return undefined;
         return state === 'waiting' && addressee !== 'channel' ? { kind: 'closed', thread, by } : NOT_ANSWERED;
       };
@@ -157,8 +161,12 @@ export class Inbox {
         is_partial: content === message.content && isPartial(message),
         client_msg_id: message.clientId ?? null,
         appliedEdit: earlyEdit,
+        is_place_checked: isPlaceChecked,
       });
       switch (decision) {
+        case 'limited':
+          isPlaceChecked = true;
+          continue;
         case 'changed':
           earlyEdit = await store.earlyEdits.get({ workspace, channel, ts });
           if (earlyEdit?.content === null && !earlyEdit.is_deletion)

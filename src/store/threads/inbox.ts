@@ -15,12 +15,17 @@ export interface InboxMessage
   is_addressed: boolean;
   /** The early edit that `content` already contains. */
   appliedEdit: EarlyEdit | undefined;
+  /** The caller knows that the bot answers there. */
+  is_place_checked: boolean;
 }
 
 /** What became of a message. */
 export interface InboxDecision {
-  /** `changed`: nothing was written, because an early edit has not been applied or the thread has become ours. */
-  decision: 'changed' | 'orphan' | 'unsent' | 'known' | 'withdrawn' | 'waits' | 'next';
+  /**
+   * `changed`: nothing was written, because an early edit has not been applied or the thread has become ours; `limited`: nor
+   * was it, because people have set where the bot answers, which the caller has not checked.
+   */
+  decision: 'changed' | 'limited' | 'orphan' | 'unsent' | 'known' | 'withdrawn' | 'waits' | 'next';
   /** It waits in a paused thread. */
   is_paused: boolean;
   /** The `ts` under which it is known: another one if a client sent the message twice. */
@@ -37,7 +42,7 @@ export class InboxWriter extends Queries {
       select decision, is_paused, known_ts from record_message(
         ${workspace}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${account_id}, ${toPostgresJson(message.content)},
         ${edited_ts}, ${message.state}, ${message.is_addressed}, ${appliedEdit?.is_deletion}, ${appliedEdit?.edited_ts},
-        ${is_partial}, ${client_msg_id})`);
+        ${is_partial}, ${client_msg_id}, ${message.is_place_checked})`);
     if (decision === undefined) throw new Error('record_message returned no decision.');
     return decision;
   }

@@ -5,6 +5,7 @@ export const RECORD_MESSAGE_FUNCTION = `
     return array(select file ->> 'id' from jsonb_path_query(content, '$.files[*]') as file where file ->> 'id' is not null);
 
   -- Writes an arriving message down, its thread and the job of its turns, in one statement. Slack is acknowledged after it. decision:
+  --   limited: people have set where the bot answers, and the caller has not checked that; nothing is written
   --   changed: an edit or deletion that the caller has not applied came first, or the thread became ours since the
   --     caller decided on in_state; nothing is written
   --   orphan: an orphan reply, in a thread that is not ours or from before it was; only its ids are kept
@@ -16,7 +17,7 @@ export const RECORD_MESSAGE_FUNCTION = `
   create function record_message(
     in_workspace text, in_channel text, in_thread_ts text, in_ts numeric, in_user_id text, in_account_id text,
     in_content jsonb, in_edited_ts numeric, in_state text, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric,
-    in_is_partial boolean, in_client_msg_id text, out decision text, out is_paused boolean, out known_ts numeric
+    in_is_partial boolean, in_client_msg_id text, is_place_checked boolean, out decision text, out is_paused boolean, out known_ts numeric
   ) language plpgsql as $$
   declare
     root numeric(16,6) := in_thread_ts::numeric;
@@ -28,6 +29,13 @@ export const RECORD_MESSAGE_FUNCTION = `
     stopped_turn uuid;
   begin
     is_paused := false;
+    if not is_place_checked and exists (
+      select from settings where workspace = in_workspace and channel in ('', in_channel)
+        and num_nonnulls(answers_in, answers_in_channels, direct_messages, group_messages, answers_here) > 0
+    ) then
+      decision := 'limited';
+      return;
+    end if;
     -- Whether a reply is an orphan must not depend on a mention that is being written at the same time.
     -- The same lock as Threads.lock(): workspace/channel/thread_ts as text.
     perform pg_advisory_xact_lock(hashtextextended(in_workspace || '/' || in_channel || '/' || in_thread_ts, 0));

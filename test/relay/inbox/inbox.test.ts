@@ -1,8 +1,10 @@
+import { Kysely, PostgresDialect } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { Inbox, type InboxDeps } from '../../../src/relay/inbox/inbox.ts';
 import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { ofMessage } from '../../../src/store/queries.ts';
+import type { Tables } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
 import { InboxWriter } from '../../../src/store/threads/inbox.ts';
 import { EVERYWHERE } from '../../support/answer-limits.ts';
@@ -96,6 +98,27 @@ describe('the inbox', () => {
       { value: { kind: 'known' } },
     ]);
     expect(written).toEqual([mention.ts, mention.ts]);
+  });
+
+  test('writes a mention in one statement, unless people have set where the bot answers', async () => {
+    let statements = 0;
+    const dialect = new PostgresDialect({ pool: database.pool });
+    const log = () => {
+      statements += 1;
+    };
+    const counted = new Inbox({ ...deps, store: new Store(new Kysely<Tables>({ dialect, log })) });
+    const ask = async (channel: string) => {
+      statements = 0;
+      const mention = message('<@UBOT> hi', { channel });
+      const { kind } = await counted.accept({ kind: 'message', message: mention }, bot);
+      return { kind, statements, isWritten: (await row(mention)) !== undefined };
+    };
+    await store.settings.set('T1', 'Cunlimited', 'U1', { show_steps: false });
+    await store.settings.set('T1', 'Cclosed', 'U1', { answers_here: 'off' });
+    expect(await ask('Cunlimited')).toEqual({ kind: 'admitted', statements: 1, isWritten: true });
+    expect(await ask('Cclosed')).toEqual({ kind: 'closed', statements: 2, isWritten: false });
+    await store.settings.set('T1', 'Cclosed', 'U1', { answers_here: 'on' });
+    expect(await ask('Cclosed')).toEqual({ kind: 'admitted', statements: 3, isWritten: true });
   });
 
   test.each(['first', 'last'])('accepts once what Slack calls a mention, which comes %s', async (place) => {

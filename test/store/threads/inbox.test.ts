@@ -24,6 +24,7 @@ function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
     is_partial: false,
     client_msg_id: null,
     appliedEdit: undefined,
+    is_place_checked: true,
     ...more,
   };
 }

@@ -77,6 +77,9 @@ export interface NextRun {
 /** A job that fails, or whose process dies, waits as long as it has been tried so far (ms), within these limits. */
 const PAUSE_MS = { shortest: 1_000, longest: 600_000 };
 
+/** Processes that may claim at the same moment: each gets the jobs that the others do not have. */
+const CLAIMS_AT_ONCE = 8;
+
 /** Work to do later, by any process. A job that is asked for again while it runs, runs again. */
 export class Jobs extends Queries {
   /** Asks for a job in `inMs`; of one that waits already, payload and time are replaced. */
@@ -126,19 +129,22 @@ export class Jobs extends Queries {
       ), ours as (
         select kind, workspace, count(*) as held from jobs where claim_id = any(${held}::uuid[]) group by kind, workspace
       ), waiting as materialized (
-        select jobs.ctid as at, kind, workspace, due_at, room, share,
+        select jobs.ctid as at, kind, workspace, due_at, share,
           row_number() over (partition by kind, workspace, person order by due_at) as turn
         from jobs join rooms using (kind) where ${isJobDue}
       ), due as (
-        select at, kind, due_at, room, share, coalesce(held, 0)
+        select at, kind, due_at, share, coalesce(held, 0)
           + row_number() over (partition by kind, workspace order by turn, due_at) as place
         from waiting left join ours using (kind, workspace)
       ), chosen as materialized (
-        select at, room, row_number() over (partition by kind order by place, due_at) as position
+        select at, kind, row_number() over (partition by kind order by place, due_at) as position
         from due where place <= share
       ), locked as materialized (
-        select ctid as at from jobs
-        where ctid = any(array(select at from chosen where position <= room)) and ${isJobDue} for update skip locked
+        select free.at from rooms cross join lateral (
+          select jobs.ctid as at from chosen join jobs on jobs.ctid = chosen.at
+          where chosen.kind = rooms.kind and position <= room * ${CLAIMS_AT_ONCE} and ${isJobDue}
+          order by position limit room for update of jobs skip locked
+        ) as free
       ), served as (
         select distinct kind, workspace, person from jobs where ctid = any(array(select at from locked))
       ), behind as materialized (

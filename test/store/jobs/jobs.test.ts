@@ -38,6 +38,16 @@ async function dueInMs(kind: string): Promise<number> {
   return Number(job?.due_at) - Date.now();
 }
 
+test('processes that claim at the same moment each get jobs', async () => {
+  for (let count = 0; count < 6; count += 1) await jobs.want(newJob('at once'));
+  await store.transaction(async (within) => {
+    const first = await within.jobs.claim([{ kind: 'at once', room: 2, share: 20 }], [], 30_000);
+    const second = await claim('at once', { room: 3 });
+    expect([first.length, second.length]).toEqual([2, 3]);
+  });
+  expect(await claim('at once')).toHaveLength(1);
+});
+
 test('a job goes to one of many processes, and to another once its process has died', async () => {
   await jobs.want(newJob('once'));
   const claims = await Promise.all(Array.from({ length: 6 }, () => claim('once')));

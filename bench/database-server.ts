@@ -31,7 +31,7 @@ export interface CountingServer {
   deleteDueJobs(): Promise<number>;
 }
 
-const isRenewal = "query like '%SET heartbeat_on = %'";
+const isRenewal = "query like '%renewed as (%update jobs set claimed_until = %'";
 /** Autovacuum takes a transaction id for each table that it analyzes. */
 const ANALYZED = 'select coalesce(sum(autoanalyze_count), 0)::float8 as count from pg_stat_all_tables';
 

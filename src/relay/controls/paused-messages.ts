@@ -154,11 +154,9 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-/** How a turn ends. `onFinished` is called in the same transaction, under the thread's lock. */
 interface TurnEnding {
   outcome: TurnOutcome;
   last: LastStep;
-  onFinished?: (store: Store) => Promise<void>;
 }
 
 /** Finishes a turn, after the notice of what is paused behind it: a pause may begin, and change, until the turn is finished. */
@@ -166,18 +164,18 @@ export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
   posts: Pick<IdempotentPosts, 'post' | 'update'>,
   turn: Turn,
-  { outcome, last, onFinished }: TurnEnding,
+  { outcome, last }: TurnEnding,
 ): Promise<void> {
+  const finish = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
+  if (await finish(deps.store)) return;
   for (let shown = 0; ; ) {
     const waiting = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
-      if (!(await store.turns.finishUnlessPausing(turn, outcome, last))) {
-        const { length } = await store.pausedThreads.waitingMessages(turn);
-        if (length !== shown) return length;
-        if (length === 0) await store.pausedThreads.resume(turn, turn.id);
-        await store.turns.finish(turn, outcome, last);
-      }
-      await onFinished?.(store);
+      if (await finish(store)) return undefined;
+      const { length } = await store.pausedThreads.waitingMessages(turn);
+      if (length !== shown) return length;
+      if (length === 0) await store.pausedThreads.resume(turn, turn.id);
+      await store.turns.finish(turn, outcome, last);
       return undefined;
     });
     if (waiting === undefined) return;

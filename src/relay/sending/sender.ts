@@ -38,6 +38,8 @@ import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread
 export interface SenderOptions {
   /** The thread as it was when the turn began here. */
   thread?: Thread | undefined;
+  /** The message as it was then; undefined if it must be read. */
+  message?: WholeMessage | undefined;
   /** What new tasks of the channel begin with. */
   channelSettings: Pick<Settings, 'model' | 'instructions'>;
   onUploadProgress?: UploadProgressListener;
@@ -81,6 +83,7 @@ export class Sender {
     this.#turn = turn;
     this.#options = options;
     this.#thread = options.thread;
+    this.#message = options.message;
     this.#hasWaited = turn.attempts > 0;
   }
 

@@ -130,8 +130,7 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
   const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';
   const notes = await notesBelowAnswer(context, { ...settled, phase, isCancelledInBackground });
   await context.withRetry(() => showButtonUse(context));
-  const { task_model: model } = await context.withRetry(() => context.thread());
-  state.update({ model });
+  state.update({ model: await context.withRetry(() => context.taskModel()) });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
   // Whether somebody has answered a plan depends on it, and a press may come as soon as its buttons are there.
   if (state.plansFirst && turn.settled_at === null) await context.withRetry(() => context.record(end));

@@ -41,7 +41,8 @@ export class TurnContext implements ThreadWork {
   readonly run: TurnRun;
   readonly state: ReplyState;
   readonly reply: LiveReply;
-  #isJobDone = false;
+  /** The job of the run was done together with the turn. */
+  isJobDone = false;
   #begun: BegunWork | undefined;
   /** Who wrote in the thread before the turn, if it began in this run. */
   readonly #participants: readonly string[] | undefined;
@@ -52,6 +53,8 @@ export class TurnContext implements ThreadWork {
   readonly #doubt: RefusalDoubt;
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
+  /** The model of the thread's task, if this run knows it. */
+  #taskModel: string | null | undefined;
   /** Forwards messages to the run, while one is followed. */
   #forwarding: MidRunForwarding | undefined;
   #reader: ReplyReader | undefined;
@@ -75,6 +78,7 @@ export class TurnContext implements ThreadWork {
     this.run = run;
     this.#begun = begun;
     this.#participants = begun?.thread.participant_ids;
+    if (begun?.thread.task_id != null) this.#taskModel = begun.thread.task_model;
     this.#turn = turn;
     const { waits_since: waitsSince, waits_for: wait } = turn;
     this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
@@ -90,11 +94,6 @@ export class TurnContext implements ThreadWork {
   /** What the turn began with, until its message is at the service; undefined if it began in another run. */
   get begun(): BegunWork | undefined {
     return this.#begun;
-  }
-
-  /** Whether the job of the run was done together with the turn. */
-  get isJobDone(): boolean {
-    return this.#isJobDone;
   }
 
   get turn(): Turn {
@@ -147,6 +146,7 @@ export class TurnContext implements ThreadWork {
         turns.record(this.#turn, { ...earlier, ...values }, { posts, taskIntent }),
       );
       this.#turn = { ...recorded, ...this.#unrecorded };
+      if (taskIntent !== undefined) this.#taskModel = taskIntent.model ?? null;
     } catch (error) {
       this.#unrecorded = { ...earlier, ...this.#unrecorded };
       throw error;
@@ -202,9 +202,9 @@ export class TurnContext implements ThreadWork {
     if (turn.task_id !== null) this.#task = { account_id, taskId: turn.task_id };
   }
 
-  /** The turn is closed; `isJobDone`: together with the job of the run. */
-  onClosed(isJobDone: boolean): void {
-    this.#isJobDone = isJobDone;
+  /** The model of the thread's task; null: the service's default. */
+  async taskModel(): Promise<string | null> {
+    return this.#taskModel !== undefined ? this.#taskModel : (await this.thread()).task_model;
   }
 
   /** The thread's task, with what the turn keeps of it. Throws if the thread has no task yet. */

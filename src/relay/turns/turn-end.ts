@@ -10,7 +10,6 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
 import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
@@ -88,18 +87,15 @@ export async function closeTurn(
   const { deps, turn, reply, run } = context;
   const posts = new IdempotentPosts(context, turn);
   const values = await context.takeUnrecorded();
-  let isJobDone = false;
-  const onFinished = async (store: Store) => {
-    isJobDone = !(await store.threads.hasWorkAfter(turn));
-    if (isJobDone) await store.jobs.done(run.job, false);
+  const onJobDone = () => {
+    context.isJobDone = true;
   };
   await context.withRetry(() =>
     reply.close((shown) => {
-      const last = { ...shown, values, followUp };
-      return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last, onFinished });
+      const last = { ...shown, values, followUp, job: run.job, onJobDone };
+      return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last });
     }),
   );
-  context.onClosed(isJobDone);
 }
 
 /**

@@ -64,10 +64,9 @@ export class TurnRunner {
       if (context === undefined) return 'done';
       await this.#runTurn(context, thread);
       if (context.isJobDone) return 'recorded';
-      const turn = turnLocationOf(context.turn);
-      if (await deps.store.threads.hasWorkAfter(turn)) return { inMs: 0 };
       // A turn that stays open must not run over and over.
-      return (await deps.store.turns.open(thread)) === undefined ? 'done' : { inMs: LOOK_AGAIN_MS };
+      const isStillOpen = (await deps.store.turns.open(thread))?.id === context.turn.id;
+      return { inMs: isStillOpen ? LOOK_AGAIN_MS : 0 };
     } catch (error) {
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return 'interrupted';
       throw error;

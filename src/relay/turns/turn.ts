@@ -1,6 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
@@ -108,7 +109,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   if (context.turn.user_message_id !== null) return known;
   await context.withRetry(() => postSharedChannelNotice(context));
   await context.withRetry(() => postNewTaskNotice(context));
-  const sender = createSender(context, channelSettings);
+  const sender = createSender(context, channelSettings, isAlone ? message : undefined);
   await endTurnIfFilesOnly(context, context.turn, message, sender);
   // What may have been sent is looked for first.
   if (!isSendInDoubt(context.turn)) stopSignal.throwIfAborted();
@@ -148,10 +149,11 @@ async function showInstructions({ deps, turn, state }: TurnContext): Promise<voi
   state.update({ instructions: strings.withInstructions(name, setAt) });
 }
 
-function createSender(context: TurnContext, channelSettings: Settings): Sender {
+function createSender(context: TurnContext, channelSettings: Settings, message?: WholeMessage): Sender {
   const { turn, state, stopSignal, begun } = context;
   return new Sender(context, turn, {
     thread: begun?.thread,
+    message,
     channelSettings,
     onStep: (phase) => state.update({ phase, sentence: undefined }),
     onUploadProgress: (progress) => state.setUploadProgress(progress),

@@ -196,13 +196,13 @@ export class Jobs extends Queries {
   }
 
   /** A claimed job is done, unless it was asked for again; `isRemembered`: its row stays for some days. */
-  async done({ claim_id, version }: Job, isRemembered: boolean): Promise<void> {
+  async done(job: Job, isRemembered: boolean): Promise<void> {
     const over = isRemembered
-      ? sql`update jobs set done_at = clock_timestamp(), ${RELEASED}`
-      : sql`delete from jobs`;
+      ? sql`update jobs set done_at = clock_timestamp(), ${RELEASED} where ${isAsClaimed(job)} returning 1`
+      : jobDeletion(job);
     await this.changes(sql`
-      with over as (${over} where claim_id = ${claim_id} and version = ${version} returning 1)
-      update jobs set ${RELEASED} where claim_id = ${claim_id} and not exists (select from over)`);
+      with over as (${over})
+      update jobs set ${RELEASED} where claim_id = ${job.claim_id} and not exists (select from over)`);
   }
 
   /** A claimed job made progress and runs again, at once if it was asked for again meanwhile. */
@@ -253,6 +253,16 @@ export const OR_WANT_AGAIN = sql.raw(`
 /** A statement that asks for a job in `inMs`, as `Jobs.want` does. */
 export function jobWanted(job: NewJob, inMs: number) {
   return sql`${jobInsert(job, inMs)} ${OR_WANT_AGAIN}`;
+}
+
+/** Whether a job is still claimed, and was not asked for again. */
+function isAsClaimed({ claim_id, version }: Job) {
+  return sql`claim_id = ${claim_id} and version = ${version}`;
+}
+
+/** A statement that deletes a claimed job, unless it was asked for again, or `only` does not hold. */
+export function jobDeletion(job: Job, only = sql`true`) {
+  return sql`delete from jobs where ${isAsClaimed(job)} and ${only} returning 1`;
 }
 
 /** Of a job that is due now; one that runs runs again. */

@@ -39,11 +39,23 @@ export function taskIntentUpdate(key: ThreadKey, { projectId, title, model, plan
     where ${inThread(key)} and task_id is null`;
 }
 
+/** A statement that locks a thread until the transaction ends. */
+export function threadLock(key: ThreadKey) {
+  return sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`;
+}
+
+/** Whether a thread has another open turn, or a waiting message that may be sent. */
+export function hasOtherWork({ id, ...key }: TurnLocation) {
+  return sql<boolean>`(
+    exists (select from turns where ${inThread(key)} and finished_at is null and id <> ${id})
+    or exists (select from messages where ${inThread(key)} and state = 'waiting' and ${maySend}))`;
+}
+
 /** Threads of ours. */
 export class Threads extends Queries {
   /** Locks the thread until the transaction ends: what becomes of a reply must not depend on a mention written at the same time. */
   async lock(key: ThreadKey): Promise<void> {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`.execute(this.db);
+    await threadLock(key).execute(this.db);
   }
 
   async get(key: ThreadKey): Promise<Thread | undefined> {
@@ -56,14 +68,6 @@ export class Threads extends Queries {
       select *, exists (select from turns where ${inThread(key)} and finished_at is null) as has_open_turn,
         exists (select from orphan_replies where ${inThread(key)} and ts > threads.adopted_ts) as has_orphan_replies
       from threads where ${inThread(key)}`);
-  }
-
-  /** Whether the thread has another open turn than this one, or no open turn and a waiting message that may be sent. */
-  async hasWorkAfter({ id, ...key }: TurnLocation): Promise<boolean> {
-    return this.exists(sql`
-      select where exists (select from turns where ${inThread(key)} and finished_at is null and id <> ${id}) or (
-        exists (select from messages where ${inThread(key)} and state = 'waiting' and ${maySend})
-        and not exists (select from turns where ${inThread(key)} and finished_at is null))`);
   }
 
   /** The thread; throws if it is not ours. */

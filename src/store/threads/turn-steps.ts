@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { sameThread, toPostgresJson } from '../queries.ts';
-import type { Turn, TurnLocation, TurnOutcome } from '../schema.ts';
+import type { Job, Turn, TurnLocation, TurnOutcome } from '../schema.ts';
 import type { PostOutcome } from './posts.ts';
 
 type JsonColumn = 'attached_file_ids' | 'file_notes' | 'tool_counts';
@@ -22,6 +22,21 @@ export interface LastStep {
   posts?: readonly PostOutcome[];
   /** When to look for what its task makes later. */
   followUp?: FollowUpTimes | undefined;
+  /** The job of the run, which is done with its turn unless the thread has other work. */
+  job?: Job;
+  onJobDone?: () => void;
+}
+
+/** What a statement does beside recording a step. */
+export interface Together extends Pick<LastStep, 'job' | 'onJobDone'> {
+  /** Other changes, each a named part of the statement. */
+  also?: RawBuilder<unknown>[];
+  /** Nothing is recorded otherwise. */
+  only?: RawBuilder<unknown>;
+  /** The turn is finished with this outcome, unless it has one. */
+  end?: TurnOutcome;
+  /** The task that the thread gets, unless it has one. */
+  startedTaskId?: string | null;
 }
 
 /** The steps of a turn that operators see, in their order. A step has happened when it is recorded. */

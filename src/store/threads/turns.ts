@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { JOB_KIND, jobWake, jobWanted, markWake } from '../jobs/jobs.ts';
+import { JOB_KIND, jobDeletion, jobWake, jobWanted, markWake } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, ofMessage, Queries, sentAs } from '../queries.ts';
 import type {
   Message,
@@ -15,7 +15,7 @@ import type {
 } from '../schema.ts';
 import { isHeldForBackfill } from '../slack/backfills.ts';
 import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
-import { type TaskIntent, taskBinding, taskIntentUpdate } from './threads.ts';
+import { hasOtherWork, type TaskIntent, taskBinding, taskIntentUpdate, threadLock } from './threads.ts';
 import {
   endColumns,
   type FollowUpTimes,
@@ -23,6 +23,7 @@ import {
   type OnStep,
   recordedSteps,
   stepColumns,
+  type Together,
   type TurnUpdate,
   threadTaskId,
 } from './turn-steps.ts';
@@ -42,19 +43,6 @@ export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null 
   return turn?.task_id ?? thread.task_id;
 }
 
-/** What a statement does beside recording a step. */
-interface Together {
-  /** Other changes, each a named part of the statement. */
-  also?: RawBuilder<unknown>[];
-  /** Nothing is recorded otherwise. */
-  only?: RawBuilder<unknown>;
-  /** The turn is finished with this outcome, unless it has one. */
-  end?: TurnOutcome;
-  /** The task that the thread gets, unless it has one. */
-  startedTaskId?: string | null;
-}
-
-/** What is frozen with a message. */
 interface FreezeOptions {
   /** The message before it that waits, too. */
   earlierTs?: SlackTs | undefined;
@@ -239,24 +227,28 @@ export class Turns extends Queries {
     return this.#recordStep(turn, content, { also: [steps], only, startedTaskId });
   }
 
-  async #mustRecord(turn: TurnId, values: TurnUpdate, also: RawBuilder<unknown>): Promise<Turn> {
+  async #mustRecord(turn: TurnLocation, values: TurnUpdate, also: RawBuilder<unknown>): Promise<Turn> {
     const recorded = await this.#recordStep(turn, values, { also: [also] });
     if (recorded === undefined) throw new Error('The turn is gone.');
     return recorded;
   }
 
   /** Records a step together with other changes; undefined if the turn does not meet `only`. */
-  async #recordStep(turn: TurnId, values: TurnUpdate, together: Together): Promise<Turn | undefined> {
-    const { also = [], only = sql`true`, end, startedTaskId = null } = together;
+  async #recordStep(turn: TurnLocation, values: TurnUpdate, together: Together): Promise<Turn | undefined> {
+    const { also = [], only = sql`true`, end, startedTaskId = null, job } = together;
     const change = this.#update(turn)
       .set({ ...stepColumns(values), ...(end === undefined ? { attempts: 0 } : endColumns(end)) })
       .where(sql<boolean>`${only}`)
       .returningAll()
       .returning(threadTaskId);
-    const { rows } = await sql<Turn & { task: string | null }>`
-      with ${sql.join([...also, sql`changed as (${change})`])} select * from changed`.execute(this.db);
+    const hasEnded = sql`exists (select from changed) and not ${hasOtherWork(turn)}`;
+    const done = job ? jobDeletion(job, hasEnded) : sql`select where false`;
+    const { rows } = await sql<Turn & { task: string | null; isJobDone: boolean }>`
+      with ${sql.join([...also, sql`changed as (${change})`, sql`done as (${done})`])}
+      select *, exists (select from done) as "isJobDone" from changed`.execute(this.db);
     if (rows[0] === undefined) return undefined;
-    const { task, ...recorded } = rows[0];
+    const { task, isJobDone, ...recorded } = rows[0];
+    if (isJobDone) together.onJobDone?.();
     const steps = end === undefined ? recordedSteps(values) : [...recordedSteps(values), 'finished' as const];
     for (const step of steps) this.#onStep?.(recorded, step, task ?? startedTaskId);
     return recorded;
@@ -279,22 +271,30 @@ export class Turns extends Queries {
   async finish(
     turn: TurnLocation,
     outcome: TurnOutcome,
-    { values = {}, posts = [], followUp }: LastStep = {},
-    only: RawBuilder<unknown> = sql`true`,
+    { values = {}, posts = [], followUp, ...run }: LastStep = {},
+    { also: before = [], only = sql`true` }: Pick<Together, 'also' | 'only'> = {},
   ): Promise<boolean> {
     const also = [
+      ...before,
       sql`shown as (${postsUpdate(turn, posts)})`,
       sql`woken as (${jobWake(turn, [JOB_KIND.workflowStep, JOB_KIND.reminder])})`,
       ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
     ];
-    const together = { also, only: sql`finished_at is null and ${only}`, end: values.outcome ?? outcome };
-    return (await this.#recordStep(turn, values, together)) !== undefined;
+    const together = { ...run, also, only: sql`finished_at is null and ${only}` };
+    const end = values.outcome ?? outcome;
+    return (await this.#recordStep(turn, values, { ...together, end })) !== undefined;
   }
 
-  /** Finishes a turn, in a transaction under the thread's lock, unless it has paused its thread: false. */
+  /** Finishes a turn under the thread's lock, unless it has paused its thread: false. */
   async finishUnlessPausing(turn: Turn, outcome: TurnOutcome, last: LastStep): Promise<boolean> {
-    const paused = sql`exists (select from threads where ${inThread(turn)} and paused_by_turn_id = ${turn.id})`;
-    return this.finish(turn, outcome, last, sql`not ${paused}`);
+    // The statement began before it had the lock: only a row that it locks, too, is as it is now.
+    const also = [
+      sql`locked as materialized (${threadLock(turn)})`,
+      sql`place as materialized (
+        select paused_by_turn_id from threads where ${inThread(turn)} and exists (select from locked) for share)`,
+    ];
+    const only = sql`not exists (select from place where paused_by_turn_id = ${turn.id})`;
+    return this.finish(turn, outcome, last, { also, only });
   }
 
   /** Claims a turn's button for the message `ts`, which it makes; false if it was claimed before, for another than `known`. */

@@ -7,7 +7,7 @@ import { openAppScene, pause } from '../../support/app-scene.ts';
  * The statements about the thread, its turn and its posts; each costs both sides about a millisecond. The queue, settings,
  * transactions and the permits of calls take some more: `npm run bench -- database` counts them all.
  */
-const MOST_STATEMENTS = 16;
+const MOST_STATEMENTS = 11;
 
 test('a turn in a new thread takes few statements', async ({ onTestFinished }) => {
   // Said at once: nothing is edited in between, however long it takes.

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
@@ -202,6 +203,54 @@ test('a turn that has paused its thread is not finished with the others', async 
   expect(await store.turns.finishUnlessPausing(turn, 'cancelled', {})).toBe(false);
   await store.pausedThreads.resume(turn, turn.id);
   expect(await store.turns.finishUnlessPausing(turn, 'cancelled', {})).toBe(true);
+});
+
+test('a turn ends with the job of its run, unless the job was asked for again or its thread has other work', async () => {
+  const end = async (before: (turn: Turn) => Promise<unknown>) => {
+    const { turn, message } = await begun();
+    await store.turns.freeze(turn, message, content);
+    const { workspace, channel, thread_ts } = turn;
+    const wanted = { workspace, channel, thread_ts, kind: `turn ${thread_ts}`, key: '' };
+    await store.jobs.want(wanted);
+    const [job] = await store.jobs.claim([{ kind: wanted.kind, room: 1, share: 1 }], [], 30_000);
+    if (job === undefined) throw new Error('The job is not due.');
+    await before(turn);
+    let isJobDone = false;
+    const onJobDone = () => {
+      isJobDone = true;
+    };
+    expect(await store.turns.finishUnlessPausing(turn, 'completed', { job, onJobDone })).toBe(true);
+    return { isJobDone, isThere: (await store.jobs.get(wanted)) !== undefined };
+  };
+  expect(await end(async () => undefined)).toEqual({ isJobDone: true, isThere: false });
+  const remains = { isJobDone: false, isThere: true };
+  expect(await end((turn) => store.jobs.wake({ ...turn, kind: `turn ${turn.thread_ts}` }))).toEqual(remains);
+  expect(await end((turn) => waiting(turn.thread_ts, `${seconds + 1}.000000`))).toEqual(remains);
+  const forward = async (turn: Turn) =>
+    store.turns.begin(nextId(), await waiting(turn.thread_ts, `${seconds + 1}.000000`), turn.id);
+  expect(await end(forward)).toEqual(remains);
+});
+
+test('a turn is not finished while another process is about to pause its thread', async () => {
+  const { turn } = await begun();
+  await waiting(turn.thread_ts, `${seconds + 1}.000000`);
+  const waitsForLock = () =>
+    kysely
+      .selectNoFrom(
+        sql<boolean>`exists (select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database()))`.as('waits'),
+      )
+      .executeTakeFirstOrThrow();
+  const finishing = await store.transaction(async (within) => {
+    await within.threads.lock(turn);
+    await within.pausedThreads.pause(turn);
+    const isFinished = store.turns.finishUnlessPausing(turn, 'cancelled', {});
+    do await sleep(10);
+    while (!(await waitsForLock()).waits);
+    return { isFinished };
+  });
+  expect(await finishing.isFinished).toBe(false);
+  expect((await store.turns.get('T1', turn.id))?.finished_at).toBeNull();
 });
 
 test('the steps before the end of a turn write into no index of the turns', async () => {

@@ -129,10 +129,12 @@ function pictureName({
   return url === undefined ? textPiece(`[${name}]`) : { kind: 'link', url, label: name, style: {} };
 }
 
-/** Markdown stays as it is; outside code, ids in it are mentions. */
+/** Markdown stays as it is, but for its escapes; outside code, ids in it are mentions. */
 function parseMarkdown(markdown: string): ParsedBlock[] {
-  const content = markdown.split(/(```[\s\S]*?```|`[^`\n]*`|<[@#!][^<>\n]+>)/).flatMap((part) => {
+  const parts = markdown.split(/(\\[!-/:-@[-`{-~]|```[\s\S]*?```|`[^`\n]*`|<[@#!][^<>\n]+>)/);
+  const content = parts.flatMap((part, at) => {
     if (part === '') return [];
+    if (at % 2 === 1 && part.startsWith('\\')) return textPiece(part.slice(1));
     return part.startsWith('<') ? parseToken(part.slice(1, -1)) : textPiece(part);
   });
   return content.length === 0 ? [] : [{ kind: 'paragraph', content }];

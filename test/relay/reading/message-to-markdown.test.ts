@@ -361,6 +361,14 @@ describe('a message of an app shows its blocks', () => {
       '## Why\n- *offline* since `5 > 3`',
     ],
     [
+      'Markdown with escapes',
+      {
+        type: 'markdown',
+        text: 'HLA-A\\*02:01, 5 \\< 6, \\`a\\*b\\`, `\\*p` \\alpha \\<@U1>\n```\nx\\_y\n```',
+      },
+      'HLA-A*02:01, 5 < 6, `a*b`, `\\*p` \\alpha <@U1>\n```\nx\\_y\n```',
+    ],
+    [
       'picture',
       { type: 'image', image_url: 'https://x.example/p.png', alt_text: 'Yield by day' },
       '[picture: Yield by day](https://x.example/p.png)',

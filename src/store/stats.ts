@@ -81,6 +81,7 @@ export class Usage extends Queries {
       from ended left join (
         select workspace, turn_id, count(*) filter (where is_positive) as up, count(*) filter (where not is_positive) as down
         from feedback where given_at >= ${since} group by workspace, turn_id) as thumbs using (workspace, turn_id)
-      group by ${key} order by ${key}`);
+      group by ${key}
+      having bool_or(is_sent or outcome in ('cancelled', 'failed', 'refused', 'abandoned')) order by ${key}`);
   }
 }

@@ -14,7 +14,7 @@ const scene = await openAppScene({ agent: { script } });
 const { slack } = scene;
 const { store } = scene.sandbox.bot;
 const boss = slack.createPerson({ name: 'boss', admin: true });
-const [lab, office] = [scene.channel('lab'), scene.channel('office')];
+const [lab, office, kitchen] = [scene.channel('lab'), scene.channel('office'), scene.channel('kitchen')];
 
 /** Longer than what is read counts as read at the moment at which its reader was asked about. */
 const LONG_MS = 2_200;
@@ -47,10 +47,12 @@ test('the figures equal a count over what was asked, by channel and model, and b
   await ask(office, 'elsewhere');
   // A mention without a question is answered with help, and asks nothing.
   await ask(office, '');
+  await ask(kitchen, '');
   const turn = await store.turns.ofMessage({ workspace: root.teamId, channel: lab.id, ts: root.ts });
   await store.feedback.rate({ workspace: root.teamId, turn_id: turn?.id ?? '', user_id: boss.id }, true);
 
   const all = await rows();
+  expect(all.filter((row) => row.channel === kitchen.id)).toEqual([]);
   const of = (channel: Channel) => all.filter((row) => row.channel === channel.id);
   const sum = (found: UsageRow[], figure: (typeof USAGE_FIGURES)[number]) =>
     found.reduce((before, row) => before + row[figure], 0);

@@ -132,10 +132,13 @@ export function formatAge(ms: number): string {
   return ms < 60_000 ? 'just now' : `${formatDuration(ms)} ago`;
 }
 
+/** The running time of the first 5 s. */
+export const JUST_STARTED = 'just started';
+
 /** A running time in ms; within the first minute in steps of 5 s, so that fewer edits differ. */
 export function formatRunningTime(ms: number): string {
   const seconds = Math.max(ms, 0) / 1_000;
-  if (seconds < 5) return 'just started';
+  if (seconds < 5) return JUST_STARTED;
   return seconds < 60 ? `${Math.floor(seconds / 5) * 5} s` : formatDuration(ms);
 }
 

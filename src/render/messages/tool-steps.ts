@@ -3,7 +3,7 @@ import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { blockTextLength, type PlanBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { earlierSteps, modelInUse, stepsDone } from '../strings/index.ts';
-import { capitalise, counted, formatRunningTime, shorten, toOneLine } from '../text-format.ts';
+import { counted, formatRunningTime, JUST_STARTED, shorten, toOneLine } from '../text-format.ts';
 import { addressesIn } from './sources.ts';
 import { toolName } from './tool-names.ts';
 import { inputText, MAX_TOOL_TEXT_LENGTH, parseJson, readableValue } from './tool-values.ts';
@@ -137,16 +137,16 @@ export function progressLine(
 /** For how long the agent works, and how many steps are done: "1 min · 2 steps done". */
 export function progressTail(blocks: readonly ContentBlock[], elapsedMs: number): string {
   const done = toolCalls(blocks).filter((call) => call.output !== undefined).length;
-  const count = done === 0 ? '' : `${counted(done, 'step')} done`;
-  return [formatRunningTime(elapsedMs), count].filter((part) => part !== '').join(' · ');
+  const running = formatRunningTime(elapsedMs);
+  if (done === 0) return running;
+  const count = `${counted(done, 'step')} done`;
+  return running === JUST_STARTED ? count : `${running} · ${count}`;
 }
 
 /** The line below a finished reply: "14 steps in 6 min · Max model"; no model if it is not known. */
 export function doneLine(blocks: readonly ContentBlock[], elapsedMs: number, model?: string | null): string {
   const done = stepsDone(toolCalls(blocks).length, elapsedMs);
-  if (model === undefined) return done;
-  const words = modelInUse(model);
-  return done.endsWith('.') ? `${done} ${capitalise(words)}.` : `${done} · ${words}`;
+  return model === undefined ? done : `${done} · ${modelInUse(model)}`;
 }
 
 /** A plan of one step would only repeat the progress line. */

@@ -84,9 +84,9 @@ export function inAnswerTo(names: readonly string[]): string {
   return `Replying to ${new Intl.ListFormat('en-GB').format(names)}`;
 }
 
-/** "14 steps in 6 min". */
+/** "14 steps in 6 min", or "Took 6 min". */
 export function stepsDone(steps: number, ms: number): string {
-  if (steps === 0) return `Took ${formatDuration(ms)}.`;
+  if (steps === 0) return `Took ${formatDuration(ms)}`;
   return `${counted(steps, 'step')} in ${formatDuration(ms)}`;
 }
 
@@ -115,5 +115,5 @@ export function endMention(
     cancelled: 'the agent was stopped',
   }[outcome];
   const line = `${what} (${outcome === 'cancelled' ? 'after' : 'it took'} ${formatDuration(ms)}).`;
-  return userId === undefined ? capitalise(line) : `<@${userId}> ${line}`;
+  return userId === undefined ? capitalise(line) : `<@${userId}>, ${line}`;
 }

@@ -155,7 +155,7 @@ describe('a table of more than 100 rows', () => {
     expect(table?.rows).toHaveLength(101);
     expect(scene.shown(channel, root)).toContain(strings.firstOfTable(100, 240, 'rows'));
     expect(scene.shown(channel, root)).toContain('After it.');
-    expect(scene.shown(channel, root)).toMatch(/Took .*\. Default model\./);
+    expect(scene.shown(channel, root)).toMatch(/Took .* · default model/);
   });
 
   test('is shown whole where Slack takes no file', async ({ onTestFinished }) => {

@@ -54,6 +54,13 @@ describe('the progress line', () => {
     expect(doneLine(blocks, 45_000)).toBe('2 steps in 45 s');
   });
 
+  test('says of no run with a step behind it that it just started', () => {
+    expect(lineOf([], 4_000)).toBe('The agent is working on it… · just started');
+    expect(lineOf([call('1', {}), outcome('1'), { kind: 'text', text: 'So' }], 4_000)).toBe(
+      'The agent is working on it… · 1 step done',
+    );
+  });
+
   test('does not change with every second', () => {
     expect(lineOf([], 41_000)).toBe(lineOf([], 44_900));
   });
@@ -61,8 +68,8 @@ describe('the progress line', () => {
 
 describe('the line of a finished reply', () => {
   test('counts the steps', () => {
-    expect(doneLine([], 45_000)).toBe('Took 45 s.');
-    expect(doneLine([], 45_000, null)).toBe('Took 45 s. Default model.');
+    expect(doneLine([], 45_000)).toBe('Took 45 s');
+    expect(doneLine([], 45_000, null)).toBe('Took 45 s · default model');
     expect(doneLine([call('1', {})], 45_000, 'max')).toBe('1 step in 45 s · Max model');
     expect(doneLine([call('1', {})], 45_000)).toBe('1 step in 45 s');
     expect(doneLine([call('1', {}), call('2', {})], 360_000)).toBe('2 steps in 6 min');

@@ -31,7 +31,7 @@ describe('a reply', () => {
     ['queued', 'The agent service has your message'],
     ['working', 'The agent is working on it… · 1 min'],
     ['stopping', 'Stopping…'],
-    ['done', 'Took 1 min.'],
+    ['done', 'Took 1 min'],
     ['cancelled', 'Stopped.'],
     ['failed', 'The agent ran into a problem and stopped. It has your message'],
     ['length', 'Press Continue'],
@@ -71,7 +71,7 @@ describe('a reply', () => {
     (phase) => {
       const sentence = "You don't have access to this agent here.";
       expect(rendered({ phase, sentence, blocks: [] }).shown).not.toContain('Took');
-      expect(rendered({ phase, sentence }).shown).toContain(phase === 'done' ? 'access' : 'Took 1 min.');
+      expect(rendered({ phase, sentence }).shown).toContain(phase === 'done' ? 'access' : 'Took 1 min');
       const step = { kind: 'tool_use', id: 't', name: 'look', input: {} } as const;
       expect(rendered({ phase, sentence, blocks: [step] }).shown).toContain('1 step in 1 min');
     },
@@ -98,7 +98,7 @@ describe('a reply', () => {
       blocks: [{ kind: 'text', text }],
     });
     expect(messages).toHaveLength(2);
-    expect(messages[1]?.text).toBe('Took 1 s.');
+    expect(messages[1]?.text).toBe('Took 1 s');
     for (const { blocks } of messages) expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
   });
 });

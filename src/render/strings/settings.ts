@@ -61,7 +61,7 @@ export const settings = {
     label: 'Channels in which I answer',
     short: 'Channels',
     options: {
-      invited: ['Every channel that I am invited to'],
+      invited: ["Every channel that I'm invited to"],
       listed: ['Only the chosen channels'],
       channels: ['Each channel decides', 'In none until people turn it on there with /agent settings'],
     },
@@ -86,7 +86,7 @@ export const settings = {
     },
   },
   welcomes: {
-    label: 'Say how to begin where I am invited',
+    label: "Say how to begin where I'm invited",
     options: {
       on: ['I say it once in each channel'],
       off: ['I say nothing until somebody asks'],
@@ -188,8 +188,7 @@ export const channelSettings = {
 /** Who may use the agent in a whole workspace, and where, in App Home. */
 export const workspaceSettings = {
   title: 'Who asks, and where',
-  about:
-    'This applies to the whole workspace. Where a channel may choose, too, its own settings override it.',
+  about: 'This applies to the whole workspace. Where a channel may choose too, its own settings override it.',
   notAdmin: 'Only admins and owners of this workspace can set who may use the agent, and where.',
 } as const;
 
@@ -221,7 +220,7 @@ export function workspaceSetting(label: string, { text, from }: ValueInForce): s
 }
 
 /** Below these lines. */
-export const channelsOverride = 'Where a channel may choose, too, its own settings override this.';
+export const channelsOverride = 'Where a channel may choose too, its own settings override this.';
 
 function withOrigin({ text, from }: ValueInForce): string {
   return `${text} (${settingOrigins[from]})`;

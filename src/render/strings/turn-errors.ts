@@ -153,11 +153,9 @@ const MAX_NAMED_PLACES = 10;
 
 /** In mrkdwn: where people may ask instead; undefined for `channels`: where the bot is invited or turned on; '' if nowhere. */
 export function askElsewhere(channels: readonly string[] | undefined, isDirectOpen: boolean): string {
-  const named = (channels ?? []).slice(0, MAX_NAMED_PLACES).map((id) => `<#${id}>`);
-  const places = [
-    ...(channels === undefined ? ['another channel where I answer'] : named),
-    ...(isDirectOpen ? ['a direct message to me'] : []),
-  ];
+  const named = channels?.slice(0, MAX_NAMED_PLACES).map((id) => `<#${id}>`);
+  const places = named ?? ['another channel where I answer'];
+  if (isDirectOpen) places.push(places.length === 0 ? 'a direct message to me' : 'in a direct message to me');
   if (places.length === 0) return '';
   return `You can ask in ${new Intl.ListFormat('en', { type: 'disjunction' }).format(places)}.`;
 }

@@ -204,11 +204,11 @@ describe('the form with settings', () => {
       [
         "• *Replies in people's threads*: Replies meant for me (set by the app's operator)",
         '• *People*: Members and guests (set for this workspace)',
-        "• *Channels*: Every channel that I am invited to (set by the app's operator)",
+        "• *Channels*: Every channel that I'm invited to (set by the app's operator)",
         "• *The chosen channels*: none (set by the app's operator)",
         "• *Direct messages*: I answer direct messages (set by the app's operator)",
         "• *Group messages*: I answer in group messages (set by the app's operator)",
-        "• *Say how to begin where I am invited*: I say it once in each channel (set by the app's operator)",
+        "• *Say how to begin where I'm invited*: I say it once in each channel (set by the app's operator)",
         '• *Bots and workflows*: none (set for this workspace)',
       ].join('\n'),
     );

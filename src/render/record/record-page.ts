@@ -92,7 +92,7 @@ tr { break-inside: avoid; }
 a { color: #0b4c8c; }
 .note { color: #505050; }
 .size { white-space: nowrap; }
-@media screen { .step pre { max-height: 24rem; overflow: auto; } }
+@media screen { td { overflow-wrap: normal; } .step pre { max-height: 24rem; overflow: auto; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } }`;
 
 /** The beginning of the page, which loads nothing and runs nothing. */

@@ -20,6 +20,8 @@ export function blockTests(opened: () => { visit: BrowserScene; heard: unknown[]
   });
   const post = (args: object) =>
     call(visit.sandbox.slack, 'chat.postMessage', { channel, text: 'x', ...args });
+  const ada = () =>
+    [...visit.sandbox.slack.team.people.values()].find(({ name }) => name === 'ada')?.id ?? '';
   const last = () => page.locator('#channel article').last();
 
   /** Has the page be somebody else's; resolves to their id, once it is. */
@@ -103,12 +105,25 @@ export function blockTests(opened: () => { visit: BrowserScene; heard: unknown[]
     expect(await last().getByText('a.example/1').isVisible()).toBe(false);
   });
 
-  test('a block type that nobody knows is named', async () => {
+  test('a table is shown without the quotes around its cells', async () => {
+    const bytes = '"gene","alleles"\n"HLA-A","02:01, 24:02 ""null"""\nTP53,\n';
+    const files = [{ name: 'q.csv', mime: 'text/csv', bytes }];
+    visit.sandbox.slack.say({ person: ada(), channel, text: 'x', files });
+    const cells = () => last().locator('.preview td').allInnerTexts();
+    await expect.poll(cells, patience).toEqual(['HLA-A', '02:01, 24:02 "null"', 'TP53', '']);
+  });
+
+  test('a note that one person sees counts as nothing unread', async () => {
     const { slack } = visit.sandbox;
-    const [ada = ''] = [...slack.team.people.values()].flatMap(({ id, name }) =>
-      name === 'ada' ? [id] : [],
-    );
-    slack.say({ person: ada, channel, text: 'x', blocks: [{ type: 'hologram' }] });
+    const other = [...slack.team.channels.values()].find(({ name }) => name === 'reading-club')?.id ?? '';
+    await call(slack, 'chat.postEphemeral', { channel: other, user: ada(), text: 'Only for you' });
+    await call(slack, 'chat.postMessage', { channel: other, text: 'For everybody' });
+    const place = page.getByRole('navigation').getByRole('button', { name: /^reading-club/ });
+    await expect.poll(() => place.innerText(), patience).toMatch(/\b1\b/);
+  });
+
+  test('a block type that nobody knows is named', async () => {
+    visit.sandbox.slack.say({ person: ada(), channel, text: 'x', blocks: [{ type: 'hologram' }] });
     await expect.poll(() => last().innerText(), patience).toContain('Unknown block type: hologram');
   });
 

@@ -57,10 +57,13 @@ export function conversationTests(opened: () => OpenedPage): void {
     const thread = threadOf(page);
     await thread.getByText('Second 1 of 600').waitFor();
     await say(page, 'thread', 'The right plate, please');
+    await say(page, 'thread', 'With its blank, too');
     await thread.getByRole('button', { name: 'Stop and send this instead' }).click();
     await thread.getByText('Stopped by Ada.').waitFor();
     await thread.getByText('The agent has your message.').waitFor();
-    await thread.getByText(/You wrote 4 words: .*The right plate, please/).waitFor();
+    await thread.getByText(/You wrote 8 words: .*The right plate, please\s+With its blank, too/).waitFor();
+    // What went as one still stands as it was sent.
+    expect(await thread.locator('article', { hasText: /^(?!.*You wrote).*With its blank, too/s }).count()).toBe(1);
     expect(await thread.getByRole('button', { name: 'Send now' }).count()).toBe(0);
   });
 

@@ -54,7 +54,7 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     await closeForm();
   });
 
-  test('Download all sends the files of an answer as one ZIP file', async () => {
+  test('Download all sends the files of an answer as one ZIP file, and the menu the record of its task', async () => {
     const { slack } = visit.sandbox;
     const named = (name: string) =>
       [...slack.team.people.values()].find((one) => one.name === name)?.id ?? '';
@@ -70,13 +70,16 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     await told.getByText(strings.answerFiles.done).waitFor({ timeout: 60_000 });
     await closeForm();
     expect(slack.thread(channel, root.ts).length).toBeGreaterThan(1);
+    const reply = threadOf(page).locator('.from-app').first();
+    await reply.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: strings.buttons.save_record.label }).click();
+    const saving = page.getByRole('dialog', { name: strings.buttons.save_record.label });
+    await saving.getByText(strings.taskRecord.done).waitFor({ timeout: 60_000 });
+    await closeForm();
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Messages' }).click();
-    await page
-      .locator('#channel article')
-      .last()
-      .getByText(/^files-.*\.zip/)
-      .waitFor();
+    for (const name of [/^files-.*\.zip/, /^task-record-.*\.zip/])
+      await page.locator('#channel article').getByText(name).last().waitFor();
     await goTo(page, 'sequencing');
   });
 }

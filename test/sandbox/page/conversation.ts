@@ -63,7 +63,8 @@ export function conversationTests(opened: () => OpenedPage): void {
     await thread.getByText('The agent has your message.').waitFor();
     await thread.getByText(/You wrote 8 words: .*The right plate, please\s+With its blank, too/).waitFor();
     // What went as one still stands as it was sent.
-    expect(await thread.locator('article', { hasText: /^(?!.*You wrote).*With its blank, too/s }).count()).toBe(1);
+    const asSent = thread.locator('article', { hasText: /^(?!.*You wrote).*With its blank, too/s });
+    expect(await asSent.count()).toBe(1);
     expect(await thread.getByRole('button', { name: 'Send now' }).count()).toBe(0);
   });
 

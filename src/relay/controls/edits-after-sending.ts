@@ -73,7 +73,8 @@ export async function correct(
   if (isSent) refreshPausedNotice(deps, { ...turn, ts: press.ts });
   const sentAs = isSent ? press.ts : (await deps.store.earlyEdits.get(key))?.sent_as_ts;
   const sent = { ...key, ts: sentAs ?? press.ts };
-  if (requestStop !== undefined) return answerAbout(deps, [sent], isSent ? strings.sendingInstead : undefined);
+  if (requestStop !== undefined)
+    return answerAbout(deps, [sent], isSent ? strings.sendingInstead : undefined);
   const told = isSent && !isBusy ? strings.passingOn(1) : await outcomeOf(deps, sent);
   return { outcome: isSent ? 'done' : 'over', told };
 }

@@ -103,7 +103,11 @@ function withHeading(message: RenderedMessage, line: SlackBlock): RenderedMessag
   if (!fitsMessage(blocks)) return undefined;
   const { simpler } = message;
   const plain = simpler && withHeading(simpler.message, line);
-  return { ...message, blocks, ...(simpler && { simpler: { ...simpler, message: plain ?? simpler.message } }) };
+  return {
+    ...message,
+    blocks,
+    ...(simpler && { simpler: { ...simpler, message: plain ?? simpler.message } }),
+  };
 }
 
 function renderMessages(state: DisplayedReply, splitter: AnswerSplitter): RenderedMessage[] {

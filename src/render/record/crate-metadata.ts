@@ -70,7 +70,9 @@ function actionOf(turn: CrateContent['turns'][number]) {
     '@id': actionId(number),
     '@type': 'CreateAction',
     name: `Question ${number}`,
-    description: [shorten(withoutSignedLinks(asked.join('\n\n')), 1_000), ...facts].filter(Boolean).join('\n'),
+    description: [shorten(withoutSignedLinks(asked.join('\n\n')), 1_000), ...facts]
+      .filter(Boolean)
+      .join('\n'),
     agent: { '@id': personId(turn.writer) },
     instrument: { '@id': '#agent' },
     startTime: messages[0]?.sentAt.toISOString(),

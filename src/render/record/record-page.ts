@@ -130,7 +130,10 @@ export function* turnHtml(turn: RecordedTurn): Generator<string> {
   yield filesHtml('Files made by the agent', turn.filesOut);
 }
 
-function messageHtml({ sentAt, about, text, isEdited, now }: RecordedMessage, writer: RecordedPerson): string {
+function messageHtml(
+  { sentAt, about, text, isEdited, now }: RecordedMessage,
+  writer: RecordedPerson,
+): string {
   const sent = [escapeHtml(writer.name), time(sentAt)];
   if (isEdited === true) sent.push(recordNotes.edited);
   const quoted =

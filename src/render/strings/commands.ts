@@ -101,7 +101,8 @@ export const welcome = {
     everyone: 'Everyone here may ask, including people from other organisations.',
   },
   sent: 'Messages and files in such a thread go to the agent service.',
-  everythingSent: "Every message here goes to the agent service with its files, unless it's for someone else.",
+  everythingSent:
+    "Every message here goes to the agent service with its files, unless it's for someone else.",
   direct: 'Hi! Write what the agent should do, or try one of these:',
   directSent: 'Your messages and files here go to the agent service.',
 } as const;

@@ -81,8 +81,7 @@ export function listeningEnded(who: string): string {
 
 export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
 export const editedAfterAnswer = 'The agent answered the old version. Send the new one?';
-export const deletedAfterSending =
-  'The agent is already working on the message that you deleted. Stop it?';
+export const deletedAfterSending = 'The agent is already working on the message that you deleted. Stop it?';
 export const modelFixed =
   'This thread keeps the model it started with, so I sent your message without the change. To use another model, start a new thread.';
 export const optionsFixed =

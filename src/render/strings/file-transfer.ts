@@ -68,8 +68,7 @@ const FILE_REASONS = {
   link_gone: 'the message no longer exists.',
   link_incomplete:
     "the message no longer exists, or it's a reply whose link was shortened. Use “Copy link” in its menu.",
-  link_late:
-    "Slack didn't let me read it in time. Forward it, or ask again with its link in a minute.",
+  link_late: "Slack didn't let me read it in time. Forward it, or ask again with its link in a minute.",
   link_too_many: 'I follow at most three links in one message.',
 } as const;
 

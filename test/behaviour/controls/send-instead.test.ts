@@ -218,10 +218,7 @@ test.concurrent('one press stops the answer to what went as one, and sends the p
   await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
   const sent = () => scene.sentToAgent('/slow 60 before an edit').texts.slice(1);
   await scene.until('it is sent', () => sent().length === 2);
-  expect(sent()).toEqual([
-    'of colum a\n\n/slow 1000 of colum b',
-    'A correction to my message: of column b',
-  ]);
+  expect(sent()).toEqual(['of colum a\n\n/slow 1000 of colum b', 'A correction to my message: of column b']);
   expect(scene.shown(channel, root)).toContain('Stopped by ada.');
 });
 

@@ -313,7 +313,9 @@ describe('the record of a task', () => {
     const { channel, root } = await asked('Before them');
     const slow = scene.reply(channel, root, 'Take your time:\n/slow 60');
     await scene.until('the answer grows', () => scene.shown(channel, root).includes('Second 1'));
-    const [first, second] = ['The first half', 'The secnd half'].map((text) => scene.reply(channel, root, text));
+    const [first, second] = ['The first half', 'The secnd half'].map((text) =>
+      scene.reply(channel, root, text),
+    );
     if (first === undefined || second === undefined) throw new Error('Nothing was said.');
     await Promise.all([slow, second].map((message) => scene.finished(channel, message)));
     slack.edit(channel.id, second.ts, 'The second half');

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import pg from 'pg';
 import { BotProcess } from '../sandbox/bot-process.ts';
 import { limitsSetting } from '../sandbox/bot-settings.ts';
 import { chaosAgent } from '../sandbox/chaos/chaos-agent.ts';
@@ -14,6 +15,7 @@ import { HeapCollector } from '../sandbox/heap-collector.ts';
 import { startPostgresServer } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import { secondsSince } from '../sandbox/wait-until.ts';
+import { ExpiringHistory, KEEP_DAYS } from './expiring-history.ts';
 import { round, slope } from './statistics.ts';
 
 /** Below Slack's limits of one post a second per channel and about 145 a minute per workspace. */
@@ -33,25 +35,32 @@ const MAX_HANDLES_SLOPE = 1;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
-/** One reading of the bot's process. */
+const MEBIBYTE = 1_024 * 1_024;
+
+/** One reading of the bot's process, and of its database: rows as PostgreSQL counts them, WAL since the server began. */
 interface Sample {
   minute: number;
   rssKiB: number;
   handles: number;
   heapKiB: number;
+  rows: number;
+  databaseMiB: number;
+  walMiB: number;
 }
 
-/** Reads the bot's own metrics, each time after a full garbage collection, until it is stopped. */
+/** Reads the bot's own metrics, each time after a full garbage collection, and its tables, until it is stopped. */
 class Sampler {
   readonly samples: Sample[] = [];
   readonly #url: string;
   readonly #collector: HeapCollector;
+  readonly #client: pg.Client;
   readonly #began = performance.now();
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(port: number, collector: HeapCollector) {
+  constructor(port: number, collector: HeapCollector, client: pg.Client) {
     this.#collector = collector;
+    this.#client = client;
     this.#url = `http://127.0.0.1:${port}/metrics`;
     this.#running = this.#sample();
   }
@@ -78,21 +87,36 @@ class Sampler {
         rssKiB: metricValue(page, 'process_resident_memory_bytes') / 1_024,
         handles: metricValue(page, 'nodejs_active_handles_total'),
         heapKiB: Math.round(metricValue(page, 'nodejs_heap_size_used_bytes') / 1_024),
+        ...(await this.#readDatabase()),
       });
       await sleep(SAMPLE_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }
   }
+
+  async #readDatabase(): Promise<Pick<Sample, 'rows' | 'databaseMiB' | 'walMiB'>> {
+    const { rows } = await this.#client.query<{ rows: number; database: number; wal: number }>(
+      `select (select sum(n_live_tup) from pg_stat_user_tables)::int as rows,
+        pg_database_size(current_database())::float8 as database,
+        pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as wal`,
+    );
+    const { rows: live = Number.NaN, database = Number.NaN, wal = Number.NaN } = rows[0] ?? {};
+    return { rows: live, databaseMiB: round(database / MEBIBYTE, 1), walMiB: round(wal / MEBIBYTE, 1) };
+  }
 }
 
-/** The sample with the least memory in each stretch of time. */
-function lowWaterMarks(samples: readonly Sample[]): Sample[] {
+/** The sample with the least in each stretch of time. */
+function lowWaterMarks(
+  samples: readonly Sample[],
+  of: (sample: Sample) => number,
+  stretchMinutes: number,
+): Sample[] {
   const least = new Map<number, Sample>();
   // The last few seconds belong to the stretch before them.
-  const last = Math.round((samples.at(-1)?.minute ?? 0) / LOW_WATER_MINUTES) - 1;
+  const last = Math.round((samples.at(-1)?.minute ?? 0) / stretchMinutes) - 1;
   for (const sample of samples) {
-    const stretch = Math.min(Math.floor(sample.minute / LOW_WATER_MINUTES), last);
+    const stretch = Math.min(Math.floor(sample.minute / stretchMinutes), last);
     const known = least.get(stretch);
-    if (known === undefined || sample.rssKiB < known.rssKiB) least.set(stretch, sample);
+    if (known === undefined || of(sample) < of(known)) least.set(stretch, sample);
   }
   return [...least.values()];
 }
@@ -134,7 +158,11 @@ async function measure(minutes: number, seed: number) {
           minPartSize: 1,
         },
       },
-      settings: limitsSetting({ editsPerMinute: 400 }),
+      settings: {
+        ...limitsSetting({ editsPerMinute: 400 }),
+        KEEP_ROWS_DAYS: String(KEEP_DAYS),
+        KEEP_AUDIT_DAYS: String(KEEP_DAYS),
+      },
     },
     undo,
   );
@@ -150,6 +178,13 @@ async function measure(minutes: number, seed: number) {
   const collector = await HeapCollector.open(logFile);
   undo.defer(async () => collector.close());
   await collector.stopOptimising();
+  const [reader, writer] = [new pg.Client(database.connection), new pg.Client(database.connection)];
+  for (const client of [reader, writer]) {
+    await client.connect();
+    undo.defer(() => client.end());
+  }
+  const history = new ExpiringHistory(writer);
+  undo.defer(() => history.stop());
   const observer = new DatabaseObserver(async () => database.connection);
   undo.defer(() => observer.stop());
   for (const rule of ALL_FAULTS.slack) slack.faults.add(rule);
@@ -160,11 +195,12 @@ async function measure(minutes: number, seed: number) {
   await talk(conversation, WARM_UP_MS);
   const before = conversation.said.length;
   console.log(`warmed up after ${before} messages`);
-  const sampler = new Sampler(bot.port, collector);
+  const sampler = new Sampler(bot.port, collector, reader);
   await talk(conversation, minutes * 60_000);
   // Messages of the warm-up do not count.
   const asked = new Set(conversation.said.slice(before).map(({ channel, ts }) => `${channel}/${ts}`));
-  await sampler.stop();
+  await Promise.all([sampler.stop(), history.stop()]);
+  const expired = await history.expiredTurnsLeft();
   slack.faults.clear();
   agent.faults.clear();
   const { findings, turns } = await collectFindings(slack, agent, observer, conversation);
@@ -180,6 +216,7 @@ async function measure(minutes: number, seed: number) {
     turns: turns.filter(({ finished, channel, ts }) => finished && asked.has(`${channel}/${ts}`)).length,
     samples: sampler.samples,
     lastHalf: sampler.lastHalf,
+    expired,
     lost: [...lost, ...stuck],
     duplicated,
     outOfOrder,
@@ -188,8 +225,9 @@ async function measure(minutes: number, seed: number) {
 }
 
 /**
- * Sends messages with files and faults for minutes and measures the bot's memory and handles. The last line is JSON; the exit code
- * is 1 if anything was lost, duplicated, out of order or wrong, or if memory or handles grow.
+ * Sends messages with files and faults for minutes, while rows expire, and measures the bot's memory, handles, tables and
+ * WAL. The last line is JSON; the exit code is 1 if anything was lost, duplicated, out of order or wrong, if memory or
+ * handles grow, or if expired rows are left.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -209,6 +247,7 @@ export async function run(args: string[]): Promise<void> {
   const slopeOf = (samples: readonly Sample[], of: (sample: Sample) => number) =>
     round(slope(samples.map((sample) => [sample.minute, of(sample)])), 1);
   const rssOf = ({ rssKiB }: Sample) => rssKiB;
+  const rowsOf = ({ rows }: Sample) => rows;
   const perMinute = round(seen.turns / minutes, 1);
   console.log(`${perMinute} turns a minute (at least 60 required)`);
   console.log(
@@ -216,8 +255,13 @@ export async function run(args: string[]): Promise<void> {
   );
   const stats = {
     turns: seen.turns,
-    rssSlopeKiBPerMinute: slopeOf(lowWaterMarks(seen.lastHalf), rssOf),
+    rssSlopeKiBPerMinute: slopeOf(lowWaterMarks(seen.lastHalf, rssOf, LOW_WATER_MINUTES), rssOf),
     handlesSlopePerMinute: slopeOf(seen.lastHalf, ({ handles }) => handles),
+    // Expired rows come and go within a minute.
+    rowsPerTurn: round(slopeOf(lowWaterMarks(seen.samples, rowsOf, 1), rowsOf) / perMinute, 1),
+    databaseSlopeMiBPerMinute: slopeOf(seen.lastHalf, ({ databaseMiB }) => databaseMiB),
+    walMiBPerMinute: slopeOf(seen.lastHalf, ({ walMiB }) => walMiB),
+    expiredTurnsLeft: seen.expired,
     lost: lost.length,
     duplicated: duplicated.length,
     outOfOrder: outOfOrder.length,
@@ -226,6 +270,8 @@ export async function run(args: string[]): Promise<void> {
   console.log(JSON.stringify({ bench: 'soak', minutes, seed, seconds: secondsSince(began), ...stats }));
   // NaN, the slope of too few samples, is no pass.
   const isSteady =
-    stats.rssSlopeKiBPerMinute <= MAX_RSS_SLOPE_KIB && stats.handlesSlopePerMinute <= MAX_HANDLES_SLOPE;
+    stats.rssSlopeKiBPerMinute <= MAX_RSS_SLOPE_KIB &&
+    stats.handlesSlopePerMinute <= MAX_HANDLES_SLOPE &&
+    stats.expiredTurnsLeft === 0;
   if (damage.length > 0 || perMinute < 60 || !isSteady) process.exitCode = 1;
 }

@@ -392,11 +392,11 @@ export const RUNS: readonly Run[] = [
   },
   {
     name: 'soak',
-    what: 'Five minutes of messages with files and faults',
+    what: 'Five minutes of messages with files and faults, while rows expire',
     command: ['bench', '--', 'soak'],
     seconds: 480,
     seedOption: '--seed',
-    dependsOn: [...BOT, 'bench/soak.ts', 'sandbox/chaos'],
+    dependsOn: [...BOT, 'bench/soak.ts', 'bench/expiring-history.ts', 'sandbox/chaos'],
     figures: [
       ...DAMAGE,
       {
@@ -406,6 +406,11 @@ export const RUNS: readonly Run[] = [
         bar: { atMost: 200 },
       },
       { field: 'handlesSlopePerMinute', what: 'growth of the handles in a minute', bar: { atMost: 1 } },
+      {
+        field: 'expiredTurnsLeft',
+        what: 'turns that retention has left, of the 600 that expire each minute',
+        bar: { atMost: 0 },
+      },
     ],
   },
   chaos('kills', '20 kills of the bot', ['--kills', '20'], 110),

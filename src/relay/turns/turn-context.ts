@@ -96,6 +96,7 @@ export class TurnContext implements ThreadWork {
     return this.#begun;
   }
 
+  /** The turn as last recorded. */
   get turn(): Turn {
     return this.#turn;
   }

@@ -84,6 +84,7 @@ export class ConnectionPool {
     }
   }
 
+  /** Closes the connections that nobody uses. */
   dropIdle(): void {
     const idle = Array.from({ length: this.#pool.idleCount }, () => this.#pool.connect());
     for (const client of idle)
@@ -123,7 +124,7 @@ class PooledConnection implements PostgresPoolClient {
     always = false,
   ): Promise<pg.QueryResult<Row>> {
     const statement = () =>
-      this.#options.isPooled === true ? { text, values: [...values] } : prepared(text, values, always);
+      this.#options.isPooled === true ? unprepared(text, values) : prepared(text, values, always);
     try {
       return await withCurrentPlan(() => this.#client.query<Row>(statement()));
     } catch (error) {
@@ -156,12 +157,22 @@ const names = new LRUCache<string, string>({
   memoMethod: (text) => createHash('sha1').update(text).digest('base64url'),
 });
 
+/** A statement whose texts are without NUL characters, which PostgreSQL refuses. */
+function unprepared(text: string, values: readonly unknown[]): pg.QueryConfig {
+  return { text, values: values.map(withoutNul) };
+}
+
+function withoutNul(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\u0000', '');
+  return Array.isArray(value) ? value.map(withoutNul) : value;
+}
+
 /**
  * The statement under a name made from its text: a connection parses and plans it once. A text without values runs as
  * it is, unless `always`; so does one with several statements.
  */
 export function prepared(text: string, values: readonly unknown[] = [], always = false): pg.QueryConfig {
-  const statement = { text, values: [...values] };
+  const statement = unprepared(text, values);
   const isSingle = values.length > 0 || (always && !/;\s*\S/.test(text));
   if (!isSingle || values.length > MAX_VALUES) return statement;
   return { ...statement, name: `${generation}-${names.memo(text)}` };

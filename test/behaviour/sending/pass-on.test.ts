@@ -228,6 +228,7 @@ test.concurrent('the note with Send now says that its message was deleted', asyn
   await press();
   await told(strings.sendNowTooLate('withdrawn'));
   expectOneNote(channel);
+  expect(scene.sentToAgent('/silent 902').texts).toHaveLength(1);
 });
 
 test.concurrent('the note with Send now tells of what its writer wrote after a message that they deleted', async () => {

@@ -115,5 +115,5 @@ test('a stop does not wait for a database that never answers', async () => {
   await store.jobs.want(newJob('unwritten'));
   runner.runDue();
   await written.promise;
-  await runner.stop();
+  await expect(runner.stop()).resolves.toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
+import { WORD_JOINER } from '../markdown/pings.ts';
 import { firstOfTable } from '../strings/index.ts';
 import { csvLine } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
@@ -108,6 +109,23 @@ function cellsOf(row: string): string[] {
 /** The rows of a table as CSV, without the marks of its Markdown. */
 function csvOf(rows: readonly string[]): string {
   const count = { characters: 0 };
-  const textOf = (cell: string) => (count.characters > MAX_PARSED ? cell : cellText(cell, count));
+  const textOf = (cell: string) =>
+    count.characters > MAX_PARSED ? cell : machineReadable(cellText(cell, count));
   return rows.map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
+}
+
+const SUPERSCRIPT_DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const NUMBER = new RegExp(`^([+−-]?)(\\d+(?:\\.\\d+)?)(?: ?[×·] ?10([⁺⁻]?[${SUPERSCRIPT_DIGITS}]+))?$`);
+const POWER = new RegExp(`^([+−-]?)10([⁺⁻]?[${SUPERSCRIPT_DIGITS}]+)$`);
+
+/** A number as programs read it: `−2.5 × 10⁻³` is `-2.5e-3`. Anything else stays as it is. */
+function machineReadable(cell: string): string {
+  const text = cell.replaceAll(WORD_JOINER, '');
+  const [, powerSign, power] = POWER.exec(text) ?? [];
+  const [, sign = powerSign, mantissa = '1', exponent = power] = NUMBER.exec(text) ?? [];
+  if (sign === undefined) return text;
+  const digits = exponent?.replace(/./g, (one) =>
+    one === '⁻' ? '-' : one === '⁺' ? '+' : String(SUPERSCRIPT_DIGITS.indexOf(one)),
+  );
+  return `${sign.replace('−', '-')}${mantissa}${digits === undefined ? '' : `e${digits}`}`;
 }

@@ -41,7 +41,8 @@ export class TurnUsage extends Queries {
 
   /**
    * In a channel, the turns that wait for a person, those at work for them, and for others in threads that they started; then
-   * those at work for them in other channels. Newest first.
+   * those at work for them in other channels. Newest first. Of a message that was passed on, only the answer to both counts,
+   * unless it gets one of its own.
    */
   async runningOf(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
@@ -55,6 +56,7 @@ export class TurnUsage extends Queries {
       from turns join threads using (workspace, channel, thread_ts)
       where workspace = ${workspace} and (finished_at is null or waits_since is not null)
         and (${isRunning} and (${isOwn} or ${isHere} and started_by = ${person}) or ${isWaiting})
+        and (forwarded_by_turn_id is null or first_visible_at is not null)
       order by is_waiting desc, ${isHere} and ${isOwn} desc, ${isHere} desc, started_at desc limit ${limit}`);
   }
 

@@ -19,7 +19,13 @@ function newWorkspace(): string {
 }
 
 /** A person's turn that began so many minutes ago. */
-async function turn(workspace: string, person: string, minutesAgo: number, state: 'running' | 'finished') {
+async function turn(
+  workspace: string,
+  person: string,
+  minutesAgo: number,
+  state: 'running' | 'finished',
+  forwardedBy: string | null = null,
+): Promise<string> {
   count += 1;
   const ts = `${1_700_000_000 + count}.000100`;
   const thread = { workspace, channel: 'C1', thread_ts: ts };
@@ -35,14 +41,32 @@ async function turn(workspace: string, person: string, minutesAgo: number, state
   });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('The message is not there.');
-  const { id } = await store.turns.begin(nextId(), message);
+  const { id } = await store.turns.begin(nextId(), message, forwardedBy);
   const startedAt = sql<Date>`now() - ${minutesAgo}::int * interval '1 minute'`;
   await kysely
     .updateTable('turns')
     .set({ started_at: startedAt, finished_at: state === 'finished' ? startedAt : null })
     .where('id', '=', id)
     .execute();
+  return id;
 }
+
+test('a message that was passed on is at work only once it has a reply of its own', async () => {
+  const workspace = newWorkspace();
+  const answering = await turn(workspace, 'U1', 2, 'running');
+  const passedOn = await turn(workspace, 'U1', 1, 'running', answering);
+  const running = async () => {
+    const here = { workspace, channel: 'C1', person: 'U1' };
+    return (await store.turnUsage.runningOf(here, 9)).map(({ turn_id }) => turn_id);
+  };
+  expect(await running()).toEqual([answering]);
+  await kysely
+    .updateTable('turns')
+    .set({ first_visible_at: new Date() })
+    .where('id', '=', passedOn)
+    .execute();
+  expect(await running()).toEqual([passedOn, answering]);
+});
 
 const exceeded = (workspace: string, person: string, limits: Partial<TurnLimits>) =>
   exceededQuota(store.turnUsage, workspace, person, { ...unlimited, ...limits });

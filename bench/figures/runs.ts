@@ -123,7 +123,7 @@ export const RUNS: readonly Run[] = [
         field: 'takeoverSeconds',
         what: 'from `kill -9` to the next edit of the same reply, by a new process',
         unit: 's',
-        bar: { atMost: 3 },
+        bar: { atMost: 2 },
       },
       { field: 'edits', what: 'edits for its three replies', bar: { atMost: 15 } },
       none('refused', 'calls that Slack refused'),

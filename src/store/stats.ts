@@ -60,16 +60,28 @@ export interface UsageRow extends Record<(typeof USAGE_FIGURES)[number], number>
 
 /** Figures about turns, counted from the audit trail. */
 export class Usage extends Queries {
-  /** The rows of a time, by month, counted in one pass; with `by` person, each person's are apart. */
+  /** The rows of a time, a month at a time, counted in one pass; with `by` person, each person's are apart. */
   async *read({ since, until, workspace }: AuditRange, by?: 'person'): AsyncGenerator<UsageRow> {
+    const found = await this.first(sql<{ oldest: Date | null; end: Date | null }>`
+      select min(at) as oldest, least(${until ?? null}::timestamptz, max(at) + interval '1 ms') as end
+      from audit_events where at >= ${since}`);
+    const { oldest: first = null, end = null } = found ?? {};
+    for (let from = first; from !== null && end !== null && from < end; ) {
+      const next = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1));
+      yield* await this.#readMonth({ since: from, until: next < end ? next : end, workspace }, by);
+      from = next;
+    }
+  }
+
+  async #readMonth({ since, until, workspace }: AuditRange, by?: 'person'): Promise<UsageRow[]> {
     const person = by === undefined ? sql`''` : sql`coalesce(user_id, '')`;
     const key = sql`month, workspace, person, channel, model`;
-    yield* await this.rows(sql<UsageRow>`
+    return this.rows(sql<UsageRow>`
       with ended as (
         select to_char(at at time zone 'UTC', 'YYYY-MM') as month, workspace, ${person} as person, turn_id,
           coalesce(channel, '') as channel, coalesce(details ->> 'model', '') as model,
           (details ->> 'sent')::boolean as is_sent, details ->> 'outcome' as outcome, details
-        from audit_events where kind = 'turn' and at >= ${since} and at < coalesce(${until ?? null}::timestamptz, 'infinity')
+        from audit_events where kind = 'turn' and at >= ${since} and at < ${until}
           and workspace = coalesce(${workspace ?? null}::text, workspace))
       select ${key}, count(*) filter (where is_sent)::int as questions,
         count(*) filter (where is_sent and outcome in ('completed', 'length'))::int as answers,

@@ -56,8 +56,8 @@ test('a channel can switch to another project, even while a turn creates one for
   await projects.assign({ workspace: 'T2', channel: 'C9', account_id: 'another' }, 'prj_3');
   expect(await projects.channelsUsing('prj_3')).toEqual(
     expect.arrayContaining([
-      { workspace: 'T1', channel: 'C3' },
-      { workspace: 'T2', channel: 'C9' },
+      { workspace: 'T1', channel: 'C3', taken_by: null },
+      { workspace: 'T2', channel: 'C9', taken_by: '' },
     ]),
   );
   expect(await projects.channelsUsing('prj_none')).toEqual([]);
@@ -71,7 +71,9 @@ test('a project belongs to each channel that had it, even after the channel gets
   await projects.assign(key, 'prj_5');
   await projects.assign(key, 'prj_5');
   for (const project of ['prj_4', 'prj_5'])
-    expect(await projects.channelsUsing(project)).toEqual([{ workspace: 'T1', channel: 'C4' }]);
+    expect(await projects.channelsUsing(project)).toEqual([
+      { workspace: 'T1', channel: 'C4', taken_by: null },
+    ]);
 });
 
 test('a review stays with the turn that claimed it first', async () => {

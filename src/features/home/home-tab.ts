@@ -2,7 +2,7 @@ import { neededFor } from '../../calls/askers.ts';
 import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
 import { refusalTold } from '../../relay/access/refusals.ts';
-import { isAskedAgain, lackingRight, taskPlace, useDenial } from '../../relay/access/rights.ts';
+import { isAskedAgain, lackingRight, taskPlace } from '../../relay/access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -170,11 +170,15 @@ export function homeTab(deps: HomeTabDeps) {
   async function whatPersonMay(workspace: WorkspaceClient, person: string): Promise<PersonAccess> {
     const actor = { workspace: workspace.id, person };
     const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-    // Together, so that Slack is asked once.
-    const [sections, directClosing, why] = await Promise.all([
+    const anywhere = { ...actor, channel: WHOLE_WORKSPACE };
+    const [directClosing, closing] = await Promise.all([
+      closingAt(deps, { ...actor, channel: ANY_DIRECT_CHANNEL }),
+      closingAt(deps, anywhere, signal),
+    ]);
+    // At the same moment, so that Slack is asked once.
+    const [sections, why] = await Promise.all([
       loadSections(actor, signal),
-      closingAt(deps, { workspace: workspace.id, channel: ANY_DIRECT_CHANNEL }),
-      useDenial(deps, { ...actor, channel: WHOLE_WORKSPACE }, 'anywhere', signal),
+      closing ?? lackingRight(deps, anywhere, { who: 'user', place: 'anywhere' }, signal),
     ]);
     // Nobody is kept out while Slack does not say who they are.
     const hasAccess = why === undefined || why === 'unknown';

@@ -16,7 +16,7 @@ describe.concurrent('a conversation', () => {
     expect(task?.project.id).toBe(project?.id);
     expect(scene.sentToAgent('what folds fastest?').texts).toEqual(['what folds fastest? And why?']);
     expect(scene.shown(channel, root)).toContain("I am the sandbox's agent");
-    expect(scene.shown(channel, root)).toMatch(/Took (\d+ s|under a second)\./);
+    expect(scene.shown(channel, root)).toMatch(/Took (\d+ s|under a second) · default model/);
     expect(scene.shown(channel, root)).not.toContain('Stop');
   });
 

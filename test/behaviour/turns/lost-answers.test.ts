@@ -4,7 +4,7 @@ import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 
-const THREADS = 30;
+const THREADS = 24;
 /** A channel takes a post a second. */
 const CHANNELS = 6;
 /** The ids of turns; those of processes are of another version. */

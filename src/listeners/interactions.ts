@@ -83,8 +83,7 @@ function buttonListener(
         if (!isUsedNote && location !== undefined && told !== undefined)
           await sendEphemeral(deps, location, told);
         const end = isUsedNote ? await later?.() : undefined;
-        if (end !== undefined && end !== told)
-          await replaceOriginal(respond, { text: end, blocks: [] }, actionLog);
+        if (end !== undefined && end.text !== told) await replaceOriginal(respond, end, actionLog);
       })
       .catch(async (error: unknown) => {
         const text = failureText(error);

@@ -80,6 +80,13 @@ export class Projects extends Queries {
     return (await this.projectIdOf(key)) !== projectId;
   }
 
+  /** The channel has no project: its next thread begins one. A turn that is creating one loses its claim. */
+  async leave(key: ProjectKey): Promise<void> {
+    await this.changes(sql`
+      update projects set project_id = null, create_intended_at = null, claimed_by = null, claimed_until = null
+      where ${ofProject(key)}`);
+  }
+
   async projectIdOf(key: ProjectKey): Promise<string | undefined> {
     const row = await this.first(sql<{ project_id: string | null }>`
       select project_id from projects where ${ofProject(key)}`);

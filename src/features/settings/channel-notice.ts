@@ -14,6 +14,7 @@ import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
+import { OWN_PROJECT } from './project-fields.ts';
 import { SETTING_KEYS, SETTINGS } from './settings.ts';
 
 /**
@@ -94,12 +95,13 @@ export async function saveAndAnnounce(
   await store.jobs.add({ ...location, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload });
 }
 
-/** Makes a channel use a project, and tells it and the channels that use it already who did. */
+/** Makes a channel use a project, and tells it and the channels that use it already who did; or makes it begin one of its own. */
 export async function useProject(
   store: Store,
   { workspace, channel: here, person }: ChannelActor,
   { account_id, project }: { account_id: string; project: string },
 ): Promise<void> {
+  if (project === OWN_PROJECT) return store.projects.leave({ workspace, channel: here, account_id });
   const users = (await store.projects.channelsUsing(project)).filter((one) => one.workspace === workspace);
   await store.projects.assign({ workspace, channel: here, account_id }, project, person);
   const others = users.map(({ channel }) => channel).filter((channel) => channel !== here);

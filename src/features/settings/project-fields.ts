@@ -23,9 +23,12 @@ export interface ProjectDeps extends RelayDeps {
   isSharedAccount: (account: string) => boolean;
 }
 
+/** What is entered in place of a project's id for one of the channel's own. */
+export const OWN_PROJECT = 'new';
+
 /** What a form changes about the project of its channel. */
 export interface ProjectChange {
-  /** The id of another project to use; '' for none. */
+  /** The id of another project to use, or `OWN_PROJECT`; '' for no change. */
   project: string;
   /** New texts of the project. */
   texts: { title?: string; description?: string };
@@ -106,6 +109,7 @@ export async function changeProject(
   if (project === '' && Object.keys(texts).length === 0) return undefined;
   const closing = await closingAt(deps, actor, signal);
   if (closing !== undefined) return { [form]: strings.closedPlaces[closing] };
+  if (project === OWN_PROJECT) return undefined;
   const target = project || (await deps.store.projects.projectIdOf(projectKeyOf(deps, actor)));
   if (target === undefined) return undefined;
   if (project === '' && (await projectDenial(deps, actor, target, signal)) !== undefined)

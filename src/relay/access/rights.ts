@@ -33,31 +33,41 @@ type RightDeps = Pick<RelayDeps, 'workspace' | 'store' | 'settings'>;
 export async function lackingRight(
   deps: RightDeps,
   actor: ChannelActor,
+  need: Need,
+  signal?: AbortSignal,
+): Promise<LackingRight | undefined> {
+  try {
+    return await lackingRightNow(deps, actor, need, signal);
+  } catch (error) {
+    if (error instanceof SlackError || signal?.aborted === true) return 'unknown';
+    throw error;
+  }
+}
+
+/** Like `lackingRight`, but throws a SlackError, or the signal's reason, if Slack does not answer. */
+async function lackingRightNow(
+  deps: RightDeps,
+  actor: ChannelActor,
   { who, place }: Need,
   signal?: AbortSignal,
 ): Promise<LackingRight | undefined> {
   const slack = deps.workspace(actor.workspace);
   if (slack === undefined) return 'unknown';
-  try {
-    const [{ kind, isAdmin }, lackingPlace] = await Promise.all([
-      slack.people.personNow(actor.person, signal),
-      unlessAborted(placeNow(slack, actor, place), signal),
-    ]);
-    if (kind !== 'member') {
-      if (who === 'member' || who === 'admin') return kind;
-      const allowed = who === 'reader' ? 'everyone' : (await accessPolicyFor(deps, actor)).allowedUsers;
-      if (!isKindAllowed(allowed, kind)) return kind;
-    }
-    if (who === 'admin' && !isAdmin) return 'admins';
-    if (lackingPlace !== 'hidden' || place !== 'reading') return lackingPlace;
-    // Nobody leaves group messages, and full members read public channels; too large ones are not listed.
-    const channel = await slack.people.channelNow(actor.channel, signal);
-    const isRead = channel.kind === 'group_dm' || (channel.kind === 'public' && kind === 'member');
-    return isRead ? undefined : 'hidden';
-  } catch (error) {
-    if (error instanceof SlackError || signal?.aborted === true) return 'unknown';
-    throw error;
+  const [{ kind, isAdmin }, lackingPlace] = await Promise.all([
+    slack.people.personNow(actor.person, signal),
+    unlessAborted(placeNow(slack, actor, place), signal),
+  ]);
+  if (kind !== 'member') {
+    if (who === 'member' || who === 'admin') return kind;
+    const allowed = who === 'reader' ? 'everyone' : (await accessPolicyFor(deps, actor)).allowedUsers;
+    if (!isKindAllowed(allowed, kind)) return kind;
   }
+  if (who === 'admin' && !isAdmin) return 'admins';
+  if (lackingPlace !== 'hidden' || place !== 'reading') return lackingPlace;
+  // Nobody leaves group messages, and full members read public channels; too large ones are not listed.
+  const channel = await slack.people.channelNow(actor.channel, signal);
+  const isRead = channel.kind === 'group_dm' || (channel.kind === 'public' && kind === 'member');
+  return isRead ? undefined : 'hidden';
 }
 
 /** Where a person must be to see a task: whoever began it reads it as long as they can read its channel. */
@@ -98,7 +108,7 @@ export async function useDenial(
  * Why a channel may not use a project for what a person may do, by default whoever took it there; undefined if it may. A project
  * belongs to the channels that did not take it. The person must be a full member in one of them now, and the bot must answer
  * there: what a closed channel sent must not come out elsewhere. Nor may it come out where another organisation reads, as what
- * links lead to. Throws a SlackError if Slack does not say who reads the channel, or a StoreError.
+ * links lead to. Throws a SlackError, or the signal's reason, if Slack does not answer, or a StoreError.
  */
 export async function projectDenial(
   deps: RightDeps,
@@ -111,11 +121,13 @@ export async function projectDenial(
   const used = users.find((one) => one.workspace === workspace && one.channel === here);
   const person = by ?? used?.taken_by ?? null;
   if (person === null) return undefined;
+  // Nobody knows who took it.
+  if (person === '') return 'outsider';
   const need = { who: 'member', place: 'listed' } as const;
   for (const { channel, ...use } of users) {
     if (use.workspace !== workspace || use.taken_by !== null) continue;
     const home = { workspace, channel, person };
-    if ((await lackingRight(deps, home, need, signal)) !== undefined) continue;
+    if ((await lackingRightNow(deps, home, need, signal)) !== undefined) continue;
     if ((await closingAt(deps, home, signal)) !== undefined) continue;
     if (channel === here || isDirectChannel(here)) return undefined;
     const isUnshared = (await deps.workspace(workspace)?.people.sharing(here, signal)) === false;

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/schema.ts';
 import type { PressAnswer } from '../runtime/control-request.ts';
@@ -16,22 +18,32 @@ export async function answerAbout(
   now?: string,
 ): Promise<PressAnswer> {
   const before = now === undefined ? await outcomeOfAll(deps, keys) : undefined;
+  if (before === strings.notPassedOn)
+    return { outcome: 'done', told: before, replacement: noteOf(before, keys) };
   if (before !== undefined) return { outcome: 'done', told: before };
   const later = async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
       const told = await outcomeOfAll(deps, keys);
-      if (told !== undefined) return told;
+      if (told !== undefined) return noteOf(told, keys);
     }
     return undefined;
   };
   return { outcome: 'done', told: now ?? strings.passingOn(1), later };
 }
 
+/** The note that says so; what the agent takes later may still go in place of what it writes. */
+function noteOf(told: string, [first]: readonly MessageKey[]): RenderedMessage {
+  if (told !== strings.notPassedOn || first === undefined) return { text: told, blocks: [] };
+  return noteWithButtons(told, ['send_instead'], first.ts);
+}
+
 /** What became of those that were not deleted; undefined while one is on its way. */
 async function outcomeOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<string | undefined> {
   const outcomes = await Promise.all(keys.map((key) => outcomeOf(deps, key)));
   if (outcomes.includes(undefined)) return undefined;
+  // One that still waits counts before those that were sent.
+  if (outcomes.includes(strings.notPassedOn)) return strings.notPassedOn;
   return outcomes.find((told) => told !== strings.sendNowTooLate('withdrawn')) ?? outcomes[0];
 }
 

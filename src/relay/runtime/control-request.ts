@@ -34,8 +34,8 @@ export interface PressAnswer {
   outcome: ControlOutcome | 'late';
   /** Only they see it; in place of a note that only they see, if the button stands below one. */
   told?: string | undefined;
-  /** What is told in its place once that is known, which may take minutes; undefined: it stays. */
-  later?: () => Promise<string | undefined>;
+  /** What takes its place once that is known, which may take minutes; undefined: it stays. */
+  later?: () => Promise<RenderedMessage | undefined>;
   /** Takes the place of the message that has the button. */
   replacement?: RenderedMessage;
 }

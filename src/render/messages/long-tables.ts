@@ -64,6 +64,8 @@ function shorten(text: string, isFinal: boolean): ShortenedAnswer {
     answer.text += mayGrow ? preview : `${preview}\n\n${firstOfTable(count, rows.length, 'rows')}\n`;
     from = end;
   }
+  // The same string takes no memory of its own.
+  if (from === 0) return { ...answer, text };
   answer.text += lines.slice(from).join('\n');
   return { ...answer, breaks: answer.breaks.filter((at) => at > 0) };
 }

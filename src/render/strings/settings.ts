@@ -240,7 +240,7 @@ export const channelSettingsFailed = {
   unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",
   rejected: 'The agent service rejected this',
   lostProject:
-    'This channel may no longer use the project that someone chose for it. Enter the id of another one.',
+    "This channel may no longer use the project that someone chose for it. Enter another one's id, or `new` for one of its own.",
   sharedChannel:
     "People of another organisation may read this channel, so it can't use another channel's project.",
   tooOften: "You've changed settings often in the last hour. Please try again later.",

@@ -12,9 +12,9 @@ export const projectNotFound =
 /** Somebody took another channel's project for this one. */
 export const projectNotAllowed = {
   outsider:
-    "Whoever chose this channel's project may no longer use it, so I didn't send your message. Choose a project in the channel's settings (`/agent settings`), then press Try again.",
+    "Whoever chose this channel's project may no longer use it, so I didn't send your message. Choose a project in the channel's settings (`/agent settings`), then ask in a new thread.",
   shared:
-    "This channel's project is another channel's, and another organisation may read here, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`).",
+    "This channel's project is another channel's, and another organisation may read here, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`), then ask in a new thread.",
 } as const;
 /** The service answered 403 for a channel's project, although it accepts the key. */
 export function projectForbidden(id: string): string {

@@ -116,6 +116,12 @@ describe('the project of a channel', () => {
       expect(scene.shown(channel, root)).toContain(projectNotAllowed.outsider);
     }
     expect(sent()).toBe(before);
+    const lost = await openChannelSettings(scene, leaver, direct);
+    expect(await lost.save({ channel_project: 'new' })).toBeUndefined();
+    await askIn(direct, 'asked in one of its own');
+    const made = taskOf(scene, 'asked in one of its own')?.project.id;
+    expect(made).toMatch(/^prj_/);
+    expect(made).not.toBe(project);
     scene.slack.invite(home, leaver);
     await askIn(own, 'asked as somebody who is back');
     expect(taskOf(scene, 'asked as somebody who is back')?.project.id).toBe(project);

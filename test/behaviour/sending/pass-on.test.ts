@@ -160,6 +160,14 @@ test.concurrent('the note with Send now says that the service takes no message f
   });
   expect(waiting.state).toBe('waiting');
   expect(channel.ephemerals.map(({ text }) => text)).toEqual([strings.notPassedOn]);
+  const shown = JSON.stringify(channel.ephemerals);
+  expect(shown).toContain('"send_instead"');
+  expect(shown).not.toContain('"send_now"');
+  const { ts } = await noteOf(strings.notPassedOn);
+  await strict.slack.click({ ...press, ts, actionId: 'send_instead' });
+  await strict.finished(channel, next);
+  expect(channel.ephemerals).toHaveLength(1);
+  expect(JSON.stringify(channel.ephemerals)).not.toContain('"button"');
 });
 
 test.concurrent.each(['stopped', 'discarded'])(

@@ -92,7 +92,7 @@ export class Usage extends Queries {
         coalesce(sum(up), 0)::int as "thumbsUp", coalesce(sum(down), 0)::int as "thumbsDown"
       from ended left join (
         select workspace, turn_id, count(*) filter (where is_positive) as up, count(*) filter (where not is_positive) as down
-        from feedback where given_at >= ${since} group by workspace, turn_id) as thumbs using (workspace, turn_id)
+        from feedback where given_at >= ${since}::timestamptz - interval '1 day' group by workspace, turn_id) as thumbs using (workspace, turn_id)
       group by ${key}
       having bool_or(is_sent or outcome in ('cancelled', 'failed', 'refused', 'abandoned')) order by ${key}`);
   }

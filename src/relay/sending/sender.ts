@@ -89,9 +89,8 @@ export class Sender {
 
   /** Takes the remaining steps. Throws TurnEnded if the message must not be sent. */
   async send(): Promise<DeliveredMessage & { account_id: string }> {
-    const wasTaskStarted = await this.#beforeSending(
-      async ({ task_id, participant_ids }) => task_id !== null && participant_ids.length > 0,
-    );
+    const isStarted = (thread: Thread) => thread.task_id !== null && thread.participant_ids.length > 0;
+    const wasTaskStarted = await this.#beforeSending(async (thread) => isStarted(thread));
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       let frozen: FrozenTurn = { turn: this.#turn, isIntended: false };
@@ -205,6 +204,8 @@ export class Sender {
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
+    // It may have been edited or deleted since the turn began.
+    if (this.#message === this.#options.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#options.channelSettings.model);
     // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
     const { lease, deps } = this.#work;
@@ -212,8 +213,8 @@ export class Sender {
       withRetry(lease, () => this.#options.recordTaskIntent(intent), onWait, {
         wake: this.#options.stopSignal,
       });
-    const onWait = (cause?: WaitCause, error?: unknown) =>
-      deps.log.debug({ err: error, turn: this.#turn.id, cause }, 'waiting to record the start of a task');
+    const onWait = (cause?: WaitCause, err?: unknown) =>
+      deps.log.debug({ err, turn: this.#turn.id, cause }, 'waiting to record the start of a task');
     const { taskId, isRecorded } = await ensureThreadTask(this.#work, thread, projectId, options, record);
     if (!isRecorded) this.#startedTaskId = taskId;
     this.#thread = { ...thread, project_id: projectId, task_id: taskId, task_intended_at: null };

@@ -90,12 +90,14 @@ export async function closeTurn(
   const onJobDone = () => {
     context.isJobDone = true;
   };
-  await context.withRetry(() =>
-    reply.close((shown) => {
+  await context.withRetry(() => {
+    // What was done in a transaction that failed was not.
+    context.isJobDone = false;
+    return reply.close((shown) => {
       const last = { ...shown, values, followUp, job: run.job, onJobDone };
       return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last });
-    }),
-  );
+    });
+  });
 }
 
 /**

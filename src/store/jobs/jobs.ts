@@ -146,12 +146,14 @@ export class Jobs extends Queries {
           order by position limit room for update of jobs skip locked
         ) as free
       ), served as (
-        select distinct kind, workspace, person from jobs where ctid = any(array(select at from locked))
+        select distinct kind, workspace, person from jobs
+        where person <> '' and ctid = any(array(select at from locked))
       ), behind as materialized (
-        select jobs.ctid as at from jobs join served using (kind, workspace, person) join rooms using (kind)
+        select jobs.ctid as at, jobs.due_at from jobs join served using (kind, workspace, person) join rooms using (kind)
         where share = 1 and jobs.ctid <> all(array(select at from locked)) and ${isJobDue} for update of jobs skip locked
       ), moved as (
-        update jobs set due_at = clock_timestamp() where ctid = any(array(select at from behind))
+        update jobs set due_at = clock_timestamp() + place * interval '1 microsecond'
+        from (select at, row_number() over (order by due_at) as place from behind) as others where jobs.ctid = at
       )
       update jobs set claim_id = gen_random_uuid(), claimed_until = ${fromNow(holdMs)}, holder = ${holder ?? null}::uuid,
         tried_since = coalesce(tried_since, clock_timestamp()),

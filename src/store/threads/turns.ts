@@ -187,8 +187,8 @@ export class Turns extends Queries {
   ): Promise<Turn | undefined> {
     const { instructions_set_by: signer = null } = content;
     const all = [message, ...others];
-    // A stop locks the turn's row, too: one of both comes first. An edit has the message's row, and erasing a person that of
-    // the settings.
+    const waits = sql`messages where ${inThread(turn)} and state = 'waiting' and ${maySend}`;
+    // A stop locks the turn's row, too, an edit the message's, and erasing a person that of the settings.
     const steps = sql`
       signed as (
         select from settings
@@ -207,10 +207,10 @@ export class Turns extends Queries {
       frozen as (
         update messages set state = 'sending', sent_with_ts = nullif(${message.ts}::numeric, ts)
         where ${inThread(turn)} and ts in (select ts from unchanged) and (select count(*) from unchanged) = ${all.length}
-          and not ${isHeldForBackfill(turn)} and (${message.is_urgent} or ${earlierTs ?? null}::numeric is not distinct from (
-            select min(ts) from messages
-            where ${inThread(turn)} and state = 'waiting' and ${maySend} and (ts < ${message.ts}
-              or not is_urgent and ts < ${all.at(-1)?.ts ?? null} and ts not in (select ts from unchanged))))
+          and not ${isHeldForBackfill(turn)} and (${message.is_urgent} or (
+            ${earlierTs ?? null}::numeric is not distinct from (select min(ts) from ${waits} and ts < ${message.ts})
+            and not exists (select from ${waits} and not is_urgent and ts > ${message.ts} and ts < ${all.at(-1)?.ts ?? null}
+              and ts not in (select ts from unchanged))))
         returning ts),
       unmarked as (${markWake(
         message,
@@ -256,8 +256,7 @@ export class Turns extends Queries {
 
   /** Counts a takeover without progress; returns the updated turn. */
   async countAttempt(turn: TurnId): Promise<Turn> {
-    return this.#one(sql`
-      update turns set attempts = attempts + 1, takeovers = takeovers + 1,
+    return this.#one(sql`update turns set attempts = attempts + 1, takeovers = takeovers + 1,
         attempts_since = case when attempts = 0 then clock_timestamp() else attempts_since end
       where ${isTurn(turn)} returning *`);
   }
@@ -280,18 +279,19 @@ export class Turns extends Queries {
       sql`woken as (${jobWake(turn, [JOB_KIND.workflowStep, JOB_KIND.reminder])})`,
       ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
     ];
-    const together = { ...run, also, only: sql`finished_at is null and ${only}` };
     const end = values.outcome ?? outcome;
-    return (await this.#recordStep(turn, values, { ...together, end })) !== undefined;
+    const together = { ...run, also, end, only: sql`finished_at is null and ${only}` };
+    return (await this.#recordStep(turn, values, together)) !== undefined;
   }
 
   /** Finishes a turn under the thread's lock, unless it has paused its thread: false. */
   async finishUnlessPausing(turn: Turn, outcome: TurnOutcome, last: LastStep): Promise<boolean> {
-    // The statement began before it had the lock: only a row that it locks, too, is as it is now.
+    // It began before it had the lock: only rows that it locks are as they are now. Erasing a person takes them in this order.
     const also = [
       sql`locked as materialized (${threadLock(turn)})`,
+      sql`own as materialized (select id from turns where ${isTurn(turn)} and exists (select from locked) for update)`,
       sql`place as materialized (
-        select paused_by_turn_id from threads where ${inThread(turn)} and exists (select from locked) for share)`,
+        select paused_by_turn_id from threads where ${inThread(turn)} and exists (select from own) for share)`,
     ];
     const only = sql`not exists (select from place where paused_by_turn_id = ${turn.id})`;
     return this.finish(turn, outcome, last, { also, only });

@@ -96,6 +96,29 @@ test('of a workspace with many due jobs its people take turns, and nobody with m
   expect(people(await claim('turns', { share: 2 }))).toEqual(['U1', 'U3']);
 });
 
+test.each(['', 'U1'])(
+  'of a workspace that has one job at a time, those of %j keep their order',
+  async (person) => {
+    const kind = `in order of ${person}`;
+    const keys: string[] = [];
+    for (const behind of [1, 3, 2]) {
+      const job = newJob(kind, { person });
+      await jobs.want(job);
+      const due_at = new Date(Date.now() - 60_000 + behind * 1_000);
+      await kysely.updateTable('jobs').set({ due_at }).where('key', '=', job.key).execute();
+      keys[behind - 1] = job.key;
+    }
+    const served: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const [job] = await claim(kind, { share: 1 });
+      if (job === undefined) break;
+      served.push(job.key);
+      await jobs.done(job, false);
+    }
+    expect(served).toEqual(keys);
+  },
+);
+
 test('of a workspace that has one job at a time, somebody with one waits for at most one more of somebody with many', async () => {
   for (let at = 0; at < 6; at += 1) await jobs.want(newJob('one by one', { person: 'U1' }));
   const next = async () => {

@@ -42,6 +42,17 @@ const keyring = new Keyring([OAUTH_SECRET_KEY]);
 /** What upkeep takes where there are many workspaces and people. */
 export async function measureUpkeep(scale: UpkeepScale) {
   await using undo = new AsyncDisposableStack();
+  const { client, store } = await openServer(undo);
+  const renewals = await renewTokens(store, scale.renewalSeconds);
+  const forgetSeconds = await forgetPerson(store, client, scale.messages);
+  const usageSeconds = await readUsage(store, client, scale);
+  // Of its own: retention still deletes what stands in the other.
+  const idle = await openServer(undo);
+  const idleWalMbPerHour = await watchIdling(idle.client, idle.url, scale);
+  return { renewals, forgetSeconds, usageSeconds, idleWalMbPerHour };
+}
+
+async function openServer(undo: AsyncDisposableStack) {
   const folder = join(await temporaryFolder(undo), 'database');
   const { connection, url } = await startPostgresServer(folder, undo, { fsync: true });
   const opened = await openDatabase({ url, log });
@@ -49,13 +60,7 @@ export async function measureUpkeep(scale: UpkeepScale) {
   const client = new pg.Client(connection);
   await client.connect();
   undo.defer(() => client.end());
-  const store = new Store(opened.kysely);
-  const renewals = await renewTokens(store, scale.renewalSeconds);
-  const forgetSeconds = await forgetPerson(store, client, scale.messages);
-  const usageSeconds = await readUsage(store, client, scale);
-  await client.query('truncate installations, workspaces');
-  const idleWalMbPerHour = await watchIdling(client, url, scale);
-  return { renewals, forgetSeconds, usageSeconds, idleWalMbPerHour };
+  return { url, client, store: new Store(opened.kysely) };
 }
 
 /** Two processes renew what is due at once, under Slack's limit, for so long: how long as many as after an outage take. */

@@ -230,11 +230,13 @@ export function homeTab(deps: HomeTabDeps) {
 
   /** Those of the tasks that a person may not read, and why: they may have left the channel. Slack is asked once about each. */
   async function unreadable(rows: readonly TaskRow[], person: string, known: AskedRights) {
+    const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
     const lacking = await Promise.all(
       rows.map((row) => {
         const place = taskPlace(row, person);
         const key = `${place}/${row.channel}`;
-        const asked = known.get(key) ?? lackingRight(deps, { ...row, person }, { who: 'reader', place });
+        const need = { who: 'reader', place } as const;
+        const asked = known.get(key) ?? lackingRight(deps, { ...row, person }, need, signal);
         known.set(key, asked);
         return asked;
       }),

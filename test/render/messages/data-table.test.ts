@@ -103,8 +103,8 @@ describe('a long table of a finished answer', () => {
     ['C[C@@H](N)C(=O)O', 'C[C@@H](N)C(=O)O'],
     ['5~10 mg, then 15~20 mg', '5~10 mg, then 15~20 mg'],
     ['P(A\\|B)', 'P(A|B)'],
-    ['10<sup>-9</sup>', '10⁻⁹'],
-  ])('shows %s, also as CSV', (cell, text) => {
+    ['10<sup>-9</sup>', '10⁻⁹', '1e-9'],
+  ])('shows %s, also as CSV', (cell, text, csv = text) => {
     expect(firstCell(cell)).toEqual({ type: 'raw_text', text });
     const wide = tableOf(1, () => [cell, ...Array.from({ length: 22 }, () => 'x')]);
     const state = {
@@ -116,7 +116,7 @@ describe('a long table of a finished answer', () => {
       newBlocks: ['data_table'],
     } as const;
     expect(shownAnswer({ ...state, blocks: [{ kind: 'text', text: wide }] }).tables[0]).toContain(
-      `\n"${text}","x"`,
+      `\n"${csv}","x"`,
     );
   });
 

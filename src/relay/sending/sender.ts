@@ -89,8 +89,8 @@ export class Sender {
 
   /** Takes the remaining steps. Throws TurnEnded if the message must not be sent. */
   async send(): Promise<DeliveredMessage & { account_id: string }> {
-    const isStarted = (thread: Thread) => thread.task_id !== null && thread.participant_ids.length > 0;
-    const wasTaskStarted = await this.#beforeSending(async (thread) => isStarted(thread));
+    const isStarted = async (thread: Thread) => thread.task_id !== null && thread.participant_ids.length > 0;
+    const wasTaskStarted = await this.#beforeSending(isStarted);
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       let frozen: FrozenTurn = { turn: this.#turn, isIntended: false };

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { JOB_KIND, jobWanted } from '../jobs/jobs.ts';
 import { sameThread, toPostgresJson } from '../queries.ts';
 import type { Job, Turn, TurnLocation, TurnOutcome } from '../schema.ts';
 import type { PostOutcome } from './posts.ts';
@@ -103,3 +104,10 @@ export function endColumns(outcome: TurnOutcome) {
 /** The task of a turn's thread. */
 export const threadTaskId = sql<string | null>`(
   select task_id from threads where ${sameThread('threads', 'turns')})`.as('task');
+
+/** A statement that asks for the checks of a turn's thread, in place of those of the turn before. */
+export function followUpWanted(turn: TurnLocation, { firstMs, forMs }: FollowUpTimes) {
+  const { workspace, channel, thread_ts, id } = turn;
+  const payload = { turn_id: id, checks: 0, ends_at: new Date(Date.now() + forMs) };
+  return jobWanted({ workspace, kind: JOB_KIND.followUp, channel, thread_ts, key: '', payload }, firstMs);
+}

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { JOB_KIND, jobDeletion, jobWake, jobWanted, markWake } from '../jobs/jobs.ts';
+import { JOB_KIND, jobDeletion, jobWake, markWake } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, ofMessage, Queries, sentAs } from '../queries.ts';
 import type {
   Message,
@@ -18,7 +18,7 @@ import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } fr
 import { hasOtherWork, type TaskIntent, taskBinding, taskIntentUpdate, threadLock } from './threads.ts';
 import {
   endColumns,
-  type FollowUpTimes,
+  followUpWanted,
   type LastStep,
   type OnStep,
   recordedSteps,
@@ -256,7 +256,8 @@ export class Turns extends Queries {
 
   /** Counts a takeover without progress; returns the updated turn. */
   async countAttempt(turn: TurnId): Promise<Turn> {
-    return this.#one(sql`update turns set attempts = attempts + 1, takeovers = takeovers + 1,
+    return this.#one(sql`
+      update turns set attempts = attempts + 1, takeovers = takeovers + 1,
         attempts_since = case when attempts = 0 then clock_timestamp() else attempts_since end
       where ${isTurn(turn)} returning *`);
   }
@@ -333,13 +334,6 @@ export class Turns extends Queries {
       select * from turns where ${inThread(thread)} and finished_at is null and ${condition}
       order by forwarded_by_turn_id is not null, id limit 1`);
   }
-}
-
-/** A statement that asks for the checks of a turn's thread, in place of those of the turn before. */
-export function followUpWanted(turn: TurnLocation, { firstMs, forMs }: FollowUpTimes) {
-  const { workspace, channel, thread_ts, id } = turn;
-  const payload = { turn_id: id, checks: 0, ends_at: new Date(Date.now() + forMs) };
-  return jobWanted({ workspace, kind: JOB_KIND.followUp, channel, thread_ts, key: '', payload }, firstMs);
 }
 
 function turnInsert(id: string, message: Message, forwardedBy: string | null) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { readDueWork } from '../../../src/store/processes/due-work.ts';
 import { Store } from '../../../src/store/store.ts';
-import { followUpWanted } from '../../../src/store/threads/turns.ts';
+import { followUpWanted } from '../../../src/store/threads/turn-steps.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase();

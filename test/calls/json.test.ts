@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJson } from '../../src/calls/json.ts';
+import { withinMs } from '../support/busy-machine.ts';
 
 test.each([
   ['\uFEFF{"a":1}', { a: 1 }],
@@ -23,7 +24,7 @@ test.each([
 ])('a torn text with many %s is given up at once', (_, start, piece) => {
   const began = performance.now();
   expect(parseJson(`{"n":NaN,${start}${piece.repeat(100_000)}`)).toBeUndefined();
-  expect(performance.now() - began).toBeLessThan(15_000);
+  expect(performance.now() - began).toBeLessThan(withinMs(15_000));
 });
 
 test('many bare numbers among many texts are read in time linear to their number', () => {
@@ -33,5 +34,5 @@ test('many bare numbers among many texts are read in time linear to their number
   );
   const began = performance.now();
   expect(parseJson(text)).toHaveLength(99_999);
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(performance.now() - began).toBeLessThan(withinMs(10_000));
 });

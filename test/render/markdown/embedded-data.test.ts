@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { withoutEmbeddedData } from '../../../src/render/markdown/embedded-data.ts';
+import { withinMs } from '../../support/busy-machine.ts';
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(30_000)]);
 const base64 = png.toString('base64');
@@ -90,7 +91,7 @@ describe('what people read stays as it is', () => {
       const text = unit.repeat(1_000_000 / unit.length);
       const startedAt = performance.now();
       withoutEmbeddedData(text);
-      expect(performance.now() - startedAt).toBeLessThan(3_000);
+      expect(performance.now() - startedAt).toBeLessThan(withinMs(3_000));
     }
   });
 });

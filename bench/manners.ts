@@ -9,8 +9,8 @@ import { REMINDER, ScriptedHour, UNHURRIED_SECONDS } from './scripted-hour.ts';
 import { NAMES, type Stage } from './scripted-thread.ts';
 import { percentile, round } from './statistics.ts';
 
-/** The most messages of the bot for a question, and seconds until the agent has the answer to its own question. */
-const MAX_MESSAGES_PER_QUESTION = 2.5;
+/** The most messages of the bot for a question, which somebody types or asks with a button, and seconds until the agent has the answer to its own question. */
+const MAX_MESSAGES_PER_QUESTION = 2;
 const MAX_ANSWER_SECONDS = 12;
 
 /** What a bot with manners never does. */
@@ -123,6 +123,7 @@ export async function playHour(seconds: number, databaseUrl?: string) {
       ts: message.ts,
     }));
     const questions = said.filter(({ kind }) => kind === 'question' || kind === 'answer');
+    const askedByPresses = hour.sentByPresses.length;
     const records = await recordThreads(sandbox, hour);
     const judgement = judge({ said, sentByPresses: hour.sentByPresses, names: NAMES }, records);
     print(judgement);
@@ -135,9 +136,10 @@ export async function playHour(seconds: number, databaseUrl?: string) {
       inHumanThreads: questions.filter(({ isBetweenPeople }) => isBetweenPeople).length,
       pointedAt: said.flatMap(({ pointsAt }) => pointsAt).length,
       presses: hour.presses.length,
+      askedByPresses,
       reminders: counts.reminders,
       remindersLeft: [...records.values()].filter(({ shown }) => shown.includes(REMINDER)).length,
-      botMessagesPerQuestion: round(counts.messages / questions.length),
+      botMessagesPerQuestion: round(counts.messages / (questions.length + askedByPresses)),
       talkSentToAgent: judgement.talk.length,
       questionsMissed: judgement.missed.length,
       sentAgain: judgement.repeated.length,

@@ -54,6 +54,22 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     await closeForm();
   });
 
+  test('Home opens the form, and what is asked there begins a thread in the chosen channel', async () => {
+    await goTo(page, 'Taskthread');
+    await page.getByRole('tab', { name: 'Home' }).click();
+    const home = page.getByRole('region', { name: "Taskthread's Home" });
+    await home.getByRole('button', { name: strings.buttons.ask_agent.label }).click();
+    const where = form().getByRole('combobox', { name: 'Where' });
+    await where.selectOption({ label: '#sequencing' });
+    await form().getByRole('textbox', { name: 'What should the agent do?' }).fill('Which wells are empty?');
+    await form().getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await goTo(page, 'sequencing');
+    const asked = page.locator('#channel article', { hasText: 'Which wells are empty?' });
+    await asked.getByRole('button', { name: /repl(y|ies)/ }).click();
+    await threadOf(page).getByText('You wrote 4 words').waitFor();
+  });
+
   test('Download all sends the files of an answer as one ZIP file, and the menu the record of its task', async () => {
     const { slack } = visit.sandbox;
     const named = (name: string) =>

@@ -9,7 +9,7 @@ import { REMINDER, ScriptedHour, UNHURRIED_SECONDS } from './scripted-hour.ts';
 import { NAMES, type Stage } from './scripted-thread.ts';
 import { percentile, round } from './statistics.ts';
 
-/** The most messages of the bot for a question, which somebody types or asks with a button, and seconds until the agent has the answer to its own question. */
+/** The most messages of the bot for a question that the agent gets, and seconds until the agent has the answer to its own question. */
 const MAX_MESSAGES_PER_QUESTION = 2;
 const MAX_ANSWER_SECONDS = 12;
 
@@ -123,8 +123,9 @@ export async function playHour(seconds: number, databaseUrl?: string) {
       ts: message.ts,
     }));
     const questions = said.filter(({ kind }) => kind === 'question' || kind === 'answer');
-    const askedByPresses = hour.sentByPresses.length;
     const records = await recordThreads(sandbox, hour);
+    // Each message that the agent gets begins a run, also what a button sends again.
+    const sentToAgent = [...records.values()].reduce((sum, { received }) => sum + received.length, 0);
     const judgement = judge({ said, sentByPresses: hour.sentByPresses, names: NAMES }, records);
     print(judgement);
     for (const what of hour.waitedInVain) console.error(`waited in vain: ${what}`);
@@ -136,10 +137,10 @@ export async function playHour(seconds: number, databaseUrl?: string) {
       inHumanThreads: questions.filter(({ isBetweenPeople }) => isBetweenPeople).length,
       pointedAt: said.flatMap(({ pointsAt }) => pointsAt).length,
       presses: hour.presses.length,
-      askedByPresses,
+      sentToAgent,
       reminders: counts.reminders,
       remindersLeft: [...records.values()].filter(({ shown }) => shown.includes(REMINDER)).length,
-      botMessagesPerQuestion: round(counts.messages / (questions.length + askedByPresses)),
+      botMessagesPerQuestion: round(counts.messages / sentToAgent),
       talkSentToAgent: judgement.talk.length,
       questionsMissed: judgement.missed.length,
       sentAgain: judgement.repeated.length,

@@ -188,7 +188,7 @@ export const RUNS: readonly Run[] = [
     figures: [
       {
         field: 'botMessagesPerQuestion',
-        what: 'messages of the bot for a question, typed or asked with a button',
+        what: 'messages of the bot for a question that the agent gets, typed or from a button',
         bar: { atMost: 2 },
       },
       none('talkSentToAgent', 'talk sent to the agent'),

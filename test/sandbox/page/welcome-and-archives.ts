@@ -68,6 +68,7 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     const asked = page.locator('#channel article', { hasText: 'Which wells are empty?' });
     await asked.getByRole('button', { name: /repl(y|ies)/ }).click();
     await threadOf(page).getByText('You wrote 4 words').waitFor();
+    expect(await asked.innerText()).toContain('@Ada');
   });
 
   test('Download all sends the files of an answer as one ZIP file, and the menu the record of its task', async () => {

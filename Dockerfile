@@ -6,7 +6,7 @@ FROM --platform=$BUILDPLATFORM node:${NODE}-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY rolldown.config.ts ./
 COPY src ./src
 RUN npm run build
 
@@ -22,6 +22,7 @@ FROM node:${NODE}-slim
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps MALLOC_ARENA_MAX=2 \
     MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
+# The code holds what it runs of them; here are their licences, and what scanners look for.
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./

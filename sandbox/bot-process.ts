@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,17 @@ export function mainProgram(): string {
 const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
 const READY_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 15_000;
+
+/** Builds the program that the image holds into `folder`, and has all that this process starts run it; not with BOT_PROGRAM. */
+export async function buildBot(folder: string): Promise<void> {
+  if (process.env.BOT_PROGRAM !== undefined) return;
+  const [{ build }, { default: program }] = await Promise.all([
+    import('rolldown'),
+    import('../rolldown.config.ts'),
+  ]);
+  await build({ ...program, output: { ...program.output, dir: folder }, logLevel: 'silent' });
+  process.env.BOT_PROGRAM = join(folder, 'main.js');
+}
 
 /**
  * Settings that halve the bot's start time: a first process compiles its code into `folder`. A cache that this process

@@ -121,7 +121,7 @@ export const RUNS: readonly Run[] = [
       },
       {
         field: 'takeoverSeconds',
-        what: 'from `kill -9` to the next edit of the same reply, by a new process',
+        what: 'from `kill -9` to the next edit of the same reply, by a new process of the program that the image holds',
         unit: 's',
         bar: { atMost: 2 },
       },

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { Logger } from 'pino';
-import { z } from 'zod';
+import packageFile from '../../package.json' with { type: 'json' };
 import type { ProbeResult } from '../agent/account-probe.ts';
 import type { CallAttempt } from '../agent/client-options.ts';
 import { within } from '../calls/retries-and-waits.ts';
@@ -43,14 +42,6 @@ const STATS_TIMEOUT_MS = 3_000;
 const FAST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const MEDIUM_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
 const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
-
-const packageSchema = z.looseObject({ version: z.string() });
-
-/** The release that runs; the image has the package's file beside its code, as a clone does. */
-function readVersion(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return packageSchema.parse(JSON.parse(file)).version;
-}
 
 /** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {
@@ -93,7 +84,7 @@ export class Telemetry {
   constructor(log: Logger, droppedLines: () => number = () => 0) {
     this.#log = log;
     this.#metrics.count('log_lines_dropped_total', droppedLines);
-    const version = readVersion();
+    const { version } = packageFile;
     this.#metrics.gauge('build_info', () => countsOf([version]), 'version');
     this.#metrics.gauge('memory_limit_bytes', readMemoryLimits, 'of');
   }

@@ -43,7 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/postgres',
     ],
   },
-  'src/operate': { uses: ['src/config', ...SERVICES, 'src/postgres'], typesOf: RELAY },
+  'src/operate': { uses: ['src/config', ...SERVICES, 'src/postgres', 'package.json'], typesOf: RELAY },
   'src/listeners': { uses: ['src/features', ...RELAY, ...SERVICES] },
   'src/features': { uses: [...RELAY, ...SERVICES] },
   ...Object.fromEntries(
@@ -59,9 +59,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/config': { uses: ['src/agent'] },
   setup: { uses: ['src/calls', 'src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
   'sandbox/fuzz': { uses: ['sandbox', 'src/operate', 'src/agent', 'src/render'] },
+  'rolldown.config': { uses: [] },
   sandbox: {
     // `src/render` for reading back what the bot writes; `scaled-bot.ts` runs `src/main` with other limits.
     uses: [
+      'rolldown.config',
       'src/main',
       'src/limits',
       'src/config',

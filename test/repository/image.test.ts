@@ -10,15 +10,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 // Below node_modules, so that the packages are found.
 const app = await mkdtemp(join(root, 'node_modules/.image-'));
 afterAll(() => rm(app, { recursive: true, force: true }));
-await run(process.execPath, [
-  join(root, 'node_modules/typescript/bin/tsc'),
-  '-p',
-  join(root, 'tsconfig.build.json'),
-  // The check has looked at the types.
-  '--noCheck',
-  '--outDir',
-  join(app, 'dist'),
-]);
+await run(
+  process.execPath,
+  [join(root, 'node_modules/rolldown/bin/cli.mjs'), '-c', 'rolldown.config.ts', '--dir', join(app, 'dist')],
+  { cwd: root },
+);
 await cp(join(root, 'package.json'), join(app, 'package.json'));
 const call = (...args: string[]) => run(process.execPath, args, { cwd: app, env: {} });
 

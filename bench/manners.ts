@@ -125,7 +125,8 @@ export async function playHour(seconds: number, databaseUrl?: string) {
     const questions = said.filter(({ kind }) => kind === 'question' || kind === 'answer');
     const records = await recordThreads(sandbox, hour);
     // Each message that the agent gets begins a run, also what a button sends again.
-    const sentToAgent = [...records.values()].reduce((sum, { received }) => sum + received.length, 0);
+    const isSent = ({ role }: { role: string }) => role === 'user';
+    const sentToAgent = sandbox.agent.tasks.flatMap(({ messages }) => messages.filter(isSent)).length;
     const judgement = judge({ said, sentByPresses: hour.sentByPresses, names: NAMES }, records);
     print(judgement);
     for (const what of hour.waitedInVain) console.error(`waited in vain: ${what}`);

@@ -1,4 +1,6 @@
+import { buildBot } from '../sandbox/bot-process.ts';
 import { givenServerProblem } from '../sandbox/postgres-server.ts';
+import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
 
 const [name, ...args] = process.argv.slice(2);
@@ -39,5 +41,9 @@ if (problem !== undefined) {
   console.error(problem);
   process.exit(2);
 }
-await (await load()).run(args);
+{
+  await using undo = new AsyncDisposableStack();
+  await buildBot(await temporaryFolder(undo));
+  await (await load()).run(args);
+}
 process.exit(process.exitCode ?? 0);

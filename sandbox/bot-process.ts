@@ -16,22 +16,24 @@ const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), por
 const READY_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 15_000;
 
-/** Builds the program that the image holds into `folder`, and has all that this process starts run it; not with BOT_PROGRAM. */
+/** Builds the bot in `folder`, as the image does, so that what this process starts is that; not where BOT_PROGRAM names another. */
 export async function buildBot(folder: string): Promise<void> {
   if (process.env.BOT_PROGRAM !== undefined) return;
-  const [{ build }, { default: program }] = await Promise.all([
+  const [{ build }, { default: image }] = await Promise.all([
     import('rolldown'),
     import('../rolldown.config.ts'),
   ]);
-  await build({ ...program, output: { ...program.output, dir: folder }, logLevel: 'silent' });
-  process.env.BOT_PROGRAM = join(folder, 'main.js');
+  const input = { bot: mainProgram() };
+  await build({ ...image, input, output: { ...image.output, dir: folder }, logLevel: 'silent' });
+  process.env.BOT_PROGRAM = join(folder, 'bot.js');
 }
 
 /**
- * Settings that halve the bot's start time: a first process compiles its code into `folder`. A cache that this process
- * already uses (NODE_COMPILE_CACHE) takes precedence.
+ * Builds the bot in `folder`, and returns settings that halve its start time: a first process compiles its code there. A cache
+ * that this process already uses (NODE_COMPILE_CACHE) takes precedence.
  */
 export async function compileCacheSettings(folder: string): Promise<Record<string, string>> {
+  await buildBot(join(folder, 'program'));
   const { NODE_COMPILE_CACHE } = process.env;
   if (NODE_COMPILE_CACHE !== undefined) return { NODE_COMPILE_CACHE };
   const settings = { NODE_COMPILE_CACHE: folder };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { buildBot, compileCacheSettings } from './bot-process.ts';
+import { compileCacheSettings } from './bot-process.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
 import { checkResults, checkThread } from './demo-check.ts';
 import { demoFigureRows, demoFigures, secondsWithoutBot } from './demo-figures.ts';
@@ -51,9 +51,7 @@ async function startDemo(undo: AsyncDisposableStack, tls: boolean): Promise<Demo
     undo,
   );
   const { folder, settings } = services;
-  const compiling = buildBot(join(folder, 'program')).then(() =>
-    compileCacheSettings(join(folder, 'compiled')),
-  );
+  const compiling = compileCacheSettings(join(folder, 'compiled'));
   undo.defer(async () => void (await compiling));
   const { url: databaseUrl } = await startPostgresServer(join(folder, 'database'), undo);
   const bot = new BotSupervisor(

@@ -18,7 +18,7 @@ import { secondsSince } from '../sandbox/wait-until.ts';
 import { ExpiringHistory, KEEP_DAYS } from './expiring-history.ts';
 import { round, slope } from './statistics.ts';
 
-/** Below Slack's limits of one post a second per channel and about 145 a minute per workspace. */
+/** Below Slack's limits of one post a second per channel and about 225 a minute per workspace. */
 const MESSAGES_PER_MINUTE = 66;
 const CHANNELS = 24;
 /** Code that V8 compiles once, and caches that fill, take memory until every path was taken some times. */

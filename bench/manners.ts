@@ -9,7 +9,7 @@ import { REMINDER, ScriptedHour, UNHURRIED_SECONDS } from './scripted-hour.ts';
 import { NAMES, type Stage } from './scripted-thread.ts';
 import { percentile, round } from './statistics.ts';
 
-/** The most messages of the bot for a question that the agent gets, and seconds until the agent has the answer to its own question. */
+/** The most messages of the bot that stay for a question, and seconds until the agent has the answer to its own question. */
 const MAX_MESSAGES_PER_QUESTION = 2;
 const MAX_ANSWER_SECONDS = 12;
 
@@ -85,13 +85,15 @@ function isReminded({ slack }: InProcessSandbox, { said }: ScriptedHour): boolea
   return posts.some((post) => slack.visibleText(post).includes(REMINDER));
 }
 
-/** Counts the bot's messages and reminders from now on. */
+/** Counts the bot's messages from now on that stay, and its reminders, which are counted although they go. */
 function countMessages({ slack }: InProcessSandbox) {
   const counts = { messages: 0, reminders: 0 };
   slack.onChange(({ kind, message }) => {
-    if (kind !== 'posted' || message.user !== slack.bot.userId) return;
-    counts.messages += 1;
-    if (message.text.includes(REMINDER)) counts.reminders += 1;
+    if (message.user !== slack.bot.userId) return;
+    const isReminder = message.text.includes(REMINDER);
+    if (kind === 'posted') counts.messages += 1;
+    if (kind === 'posted' && isReminder) counts.reminders += 1;
+    if (kind === 'deleted' && !isReminder) counts.messages -= 1;
   });
   return counts;
 }
@@ -124,9 +126,6 @@ export async function playHour(seconds: number, databaseUrl?: string) {
     }));
     const questions = said.filter(({ kind }) => kind === 'question' || kind === 'answer');
     const records = await recordThreads(sandbox, hour);
-    // Each message that the agent gets begins a run, also what a button sends again.
-    const isSent = ({ role }: { role: string }) => role === 'user';
-    const sentToAgent = sandbox.agent.tasks.flatMap(({ messages }) => messages.filter(isSent)).length;
     const judgement = judge({ said, sentByPresses: hour.sentByPresses, names: NAMES }, records);
     print(judgement);
     for (const what of hour.waitedInVain) console.error(`waited in vain: ${what}`);
@@ -138,10 +137,9 @@ export async function playHour(seconds: number, databaseUrl?: string) {
       inHumanThreads: questions.filter(({ isBetweenPeople }) => isBetweenPeople).length,
       pointedAt: said.flatMap(({ pointsAt }) => pointsAt).length,
       presses: hour.presses.length,
-      sentToAgent,
       reminders: counts.reminders,
       remindersLeft: [...records.values()].filter(({ shown }) => shown.includes(REMINDER)).length,
-      botMessagesPerQuestion: round(counts.messages / sentToAgent),
+      botMessagesPerQuestion: round(counts.messages / questions.length),
       talkSentToAgent: judgement.talk.length,
       questionsMissed: judgement.missed.length,
       sentAgain: judgement.repeated.length,

@@ -139,7 +139,7 @@ export const RUNS: readonly Run[] = [
       heard('openings', '2,000 openings of Home tabs', 3),
       heard('names', 'one message with 2,000 names', 3),
       // Slack takes some 300 posts a minute in a workspace.
-      heard('mentions', '500 questions by 500 new people', 100),
+      heard('mentions', '500 questions by 500 new people', 80),
       {
         field: 'mentions.lookupsEach',
         what: 'calls to Slack to learn who a new person is',
@@ -188,7 +188,7 @@ export const RUNS: readonly Run[] = [
     figures: [
       {
         field: 'botMessagesPerQuestion',
-        what: 'messages of the bot for a question that the agent gets, typed or from a button',
+        what: 'messages of the bot for a question: those that stay, and reminders',
         bar: { atMost: 2 },
       },
       none('talkSentToAgent', 'talk sent to the agent'),

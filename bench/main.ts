@@ -12,6 +12,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   crowd: () => import('./crowd.ts'),
   database: () => import('./database.ts'),
   dois: () => import('./dois.ts'),
+  'first-sign': () => import('./first-sign.ts'),
   files: () => import('./files.ts'),
   history: () => import('./history.ts'),
   live: () => import('./live.ts'),

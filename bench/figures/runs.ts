@@ -80,6 +80,15 @@ const heard = (storm: string, what: string, atMost: number): Figure => ({
   bar: { atMost },
 });
 
+/** How soon a question is heard, relative to the least that a bot does. */
+function soonness(index: number, pace: string): Figure[] {
+  const shown = { unit: 'times', bar: { shown: 'only' } } as const;
+  return [
+    { field: `rates.${index}.p50Ratio`, what: `with ${pace}, median`, ...shown },
+    { field: `rates.${index}.p95Ratio`, what: 'the same, 95th percentile', ...shown },
+  ];
+}
+
 /** A run that kills processes or breaks what the bot needs, and then looks for damage. */
 function chaos(name: string, what: string, args: readonly string[], seconds: number): Run {
   return { ...randomRun('chaos', name, what, args), seconds, dependsOn: CHAOS, figures: CHAOS_DAMAGE };
@@ -320,6 +329,18 @@ export const RUNS: readonly Run[] = [
       { field: 'p50Ratio', what: 'median', unit: 'times', bar: { atMost: 2 } },
       { field: 'p99Ratio', what: '99th percentile', unit: 'times', bar: { atMost: 2.5 } },
       none('lost', 'acknowledged messages that are lost'),
+    ],
+  },
+  {
+    name: 'first-sign',
+    what: 'From a mention to the first reply, relative to bare Bolt that posts at once',
+    command: ['bench', '--', 'first-sign'],
+    seconds: 120,
+    dependsOn: [...BOT, ...SANDBOX, 'bench/first-sign.ts', 'bench/bare-bot.ts'],
+    figures: [
+      ...soonness(0, 'one question a second'),
+      ...soonness(1, 'ten a second'),
+      ...soonness(2, 'a hundred a second'),
     ],
   },
   {

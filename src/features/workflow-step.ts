@@ -14,6 +14,7 @@ import { shorten } from '../render/text-format.ts';
 import { PayloadRefusedError, SlackError } from '../slack/errors.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Job, Message, MessageContent, SlackTs, Thread, Turn } from '../store/schema.ts';
+import { isOver } from '../store/threads/turn-phase.ts';
 
 const words = strings.workflowStep.failed;
 /** The pauses between two looks at a step (ms). */
@@ -209,7 +210,7 @@ function isReady(step: StepProgress): boolean {
   const { thread, turn, message } = step;
   const hasBegun = thread?.task_id != null && !step.waits_for_answer;
   const isUnsent = message?.state === 'refused' || message?.state === 'withdrawn';
-  return hasBegun || isUnsent || turn?.finished_at != null;
+  return hasBegun || isUnsent || (turn !== undefined && isOver(turn));
 }
 
 /** Why a step has no task; undefined if it has one. Where its turn ended before that, the thread says why. */

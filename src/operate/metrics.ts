@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { JOB_KIND } from '../store/jobs/jobs.ts';
-import { TURN_STATES } from '../store/threads/turn-steps.ts';
+import { PHASES } from '../store/threads/turn-phase.ts';
 
 type MetricName = keyof typeof metricHelp;
 
@@ -130,5 +130,5 @@ const metricHelp = {
   token_renewals:
     'Tokens whose renewal is due, over all processes; state: due (all), late (those with an hour left, or less)',
   feedback: 'Thumbs of the last 24 hours; thumb: good, bad',
-  turns: `Unfinished turns, over all processes; state: ${TURN_STATES.join(', ')}`,
+  turns: `Unfinished turns, over all processes; state: ${PHASES.join(', ')}`,
 };

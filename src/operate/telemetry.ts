@@ -10,7 +10,8 @@ import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
 import type { Turn } from '../store/schema.ts';
 import type { Stats } from '../store/stats.ts';
-import { type OnStep, TURN_STATES, type TurnStep } from '../store/threads/turn-steps.ts';
+import { PHASES } from '../store/threads/turn-phase.ts';
+import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
 import { Metrics } from './metrics.ts';
 
 /** Values that are read only when somebody asks. */
@@ -108,7 +109,7 @@ export class Telemetry {
     metrics.gauge('token_renewals', async () => (await stats())?.renewals, 'state');
     metrics.gauge('feedback', async () => (await stats())?.feedback, 'thumb');
     const byState = ({ turns }: Stats) =>
-      Object.fromEntries(TURN_STATES.map((state) => [state, turns[state] ?? 0]));
+      Object.fromEntries(PHASES.map((state) => [state, turns[state] ?? 0]));
     metrics.gauge('turns', async () => await stats().then((read) => read && byState(read)), 'state');
     return this;
   }

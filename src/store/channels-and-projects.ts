@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, jobInsert, OR_WANT_AGAIN } from './jobs/jobs.ts';
 import { daysAgo, fromNow, isUnclaimed, ofProject, Queries, reachedWith } from './queries.ts';
 import type { OneTimeNotice, ProjectKey, Turn } from './schema.ts';
+import { isOpenTurn } from './threads/turn-phase.ts';
 
 /** How long changes of a channel are collected (ms): one call sends them all. */
 const NAME_DELAY_MS = 300;
@@ -179,7 +180,7 @@ export class Channels extends Queries {
   async #moveIn(workspace: string, from: string, to: string): Promise<MoveProgress> {
     const openTurnAt = (channel: string) => sql`exists (
       select from turns where (workspace, channel, thread_ts) = (${workspace}, ${channel}, threads.thread_ts)
-        and finished_at is null and forwarded_by_turn_id is null)`;
+        and ${isOpenTurn} and forwarded_by_turn_id is null)`;
     const threads = await this.rows(sql<{ thread_ts: string; isBlocked: boolean }>`
       select thread_ts, ${openTurnAt(from)} and ${openTurnAt(to)} as "isBlocked" from threads
       where workspace = ${workspace} and channel = ${from} order by 2, last_used_at desc limit ${THREADS_PER_STEP}`);

@@ -12,6 +12,7 @@ export type {
   Tables,
   TaskControl,
   TurnOutcome,
+  TurnPhase,
 } from './tables.ts';
 
 // The baseline in `migrations/` says what each column holds.

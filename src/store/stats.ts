@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { AuditRange } from './audit-trail.ts';
 import { Queries } from './queries.ts';
-import type { Tables } from './schema.ts';
-import { type TurnState, turnState } from './threads/turn-steps.ts';
+import type { Tables, TurnPhase } from './schema.ts';
+import { isOpenTurn } from './threads/turn-phase.ts';
 import { isRenewalDue } from './workspaces/installations.ts';
 
 /** What is going on, over all processes. */
@@ -12,7 +12,7 @@ export interface Stats {
   /** How long the oldest of them has waited, in seconds. */
   oldestWaitingSeconds: number;
   /** Unfinished turns, by what they are doing. */
-  turns: Partial<Record<TurnState, number>>;
+  turns: Partial<Record<TurnPhase, number>>;
   /** Ratings of the last 24 hours. */
   feedback: { good: number; bad: number };
   /** Tokens whose renewal is due; of these, those that expire within an hour, or have expired, are late. */
@@ -31,10 +31,8 @@ export async function readStats(db: Kysely<Tables>): Promise<Stats> {
       from feedback where given_at > now() - interval '1 day') as ratings, (
       select count(*) as due, count(*) filter (where token_expires_at < now() + interval '1 hour') as late
       from installations where ${isRenewalDue}) as renewals`.execute(db);
-  const turns = await sql<{ state: TurnState; count: number }>`
-    select ${turnState} as state, count(*) as count from turns where finished_at is null group by 1`.execute(
-    db,
-  );
+  const turns = await sql<{ state: TurnPhase; count: number }>`
+    select phase as state, count(*) as count from turns where ${isOpenTurn} group by 1`.execute(db);
   const none = { good: 0, bad: 0, due: 0, late: 0, waiting: 0, oldestWaitingSeconds: 0 };
   const [{ good, bad, due, late, ...waiting } = none] = counts.rows;
   const byState = Object.fromEntries(turns.rows.map(({ state, count }) => [state, count]));

@@ -31,6 +31,17 @@ export type TurnOutcome =
   | 'helped'
   | 'kept'
   | 'abandoned';
+export type TurnPhase =
+  | 'opening'
+  | 'preparing'
+  | 'frozen'
+  | 'sending'
+  | 'sent'
+  | 'following'
+  | 'finishing'
+  | 'unsent'
+  | 'doubted'
+  | 'ended';
 
 /** The tables that Kysely knows. */
 export interface Tables {
@@ -301,6 +312,7 @@ export interface Tables {
     attempts_since: Defaulted<Timestamp>;
     takeovers: Defaulted<number>;
     started_at: Defaulted<Timestamp>;
+    phase: Defaulted<TurnPhase>;
   };
   uploads: {
     workspace: string;

@@ -3,6 +3,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
+import { isOver } from '../../store/threads/turn-phase.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -81,7 +82,7 @@ async function addFollowUp(
   if (messageTs !== undefined)
     inBackground(
       // Until the turn is finished, its reply may change after the press.
-      showButtonUse(deps, known, messageTs, known.finished_at === null ? undefined : message, late),
+      showButtonUse(deps, known, messageTs, isOver(known) ? message : undefined, late),
       deps.log,
       'could not take away a used button',
     );

@@ -3,6 +3,7 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, Tables } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -25,7 +26,7 @@ export async function tellOfLateEdit(
   if (outcome.kind !== 'too_late' || message.person === '') return;
   const turn = await deps.store.turns.ofMessage(message);
   if (turn === undefined) return;
-  const isAnswered = turn.settled_at !== null;
+  const isAnswered = hasSettled(turn);
   if (outcome.change === 'deletion' && isAnswered) return;
   const edited = isAnswered
     ? noteWithButtons(strings.editedAfterAnswer, ['correct'], message.ts)
@@ -66,7 +67,7 @@ export async function correct(
     return true;
   };
   const stop = { ...press, turnId, turn, control, instead: send };
-  const stopped = turn.settled_at === null ? await requestStop?.(stop) : undefined;
+  const stopped = hasSettled(turn) ? undefined : await requestStop?.(stop);
   if (stopped === 'refused') return stopped;
   // The answer may have ended meanwhile.
   const isSent = stopped === 'done' || stopped === 'stopping' || (await deps.store.transaction(send));

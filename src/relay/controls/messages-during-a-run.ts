@@ -4,6 +4,7 @@ import { fileNoteLines } from '../../render/messages/file-lines.ts';
 import type { FileNote, MessageKey, Turn, TurnLocation } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
+import { isFrozen, isOver, isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
 import { notifyWriter } from '../access/refusals.ts';
@@ -14,7 +15,6 @@ import { TAKEN_EMOJI } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { emptyMessageOf, Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { isSendInDoubt } from '../sending/delivery.ts';
 import { isEmptyMessage } from '../sending/empty-message.ts';
 import { nextAllowedMessage } from '../sending/next-message.ts';
 import { Sender, type SenderOptions } from '../sending/sender.ts';
@@ -246,15 +246,14 @@ export async function requeueMessage(
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
     const { workspace, forwarded_by_turn_id } = now;
-    const parts = now.prompt === null ? [messageKeyOf(now)] : await messages.ofTurn(now);
+    const parts = isFrozen(now) ? await messages.ofTurn(now) : [messageKeyOf(now)];
     let isWaiting = false;
     if (await messages.leaveUnsent(messageKeyOf(now), 'waiting'))
       for (const key of parts) if (!(await applyPendingEdit({ messages, earlyEdits }, key))) isWaiting = true;
     await turns.delete(turn);
     // The message was being forwarded when the run was stopped, and is now paused like the others.
     const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
-    if (run !== undefined && run.finished_at === null && run.stop_requested_at !== null)
-      await pausedThreads.pause(run);
+    if (run !== undefined && !isOver(run) && run.stop_requested_at !== null) await pausedThreads.pause(run);
     return isWaiting;
   });
 }

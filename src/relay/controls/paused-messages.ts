@@ -4,6 +4,7 @@ import { endedNotice, noteWithButtons } from '../../render/messages/button-notes
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { isOver } from '../../store/threads/turn-phase.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { mayUseControl, permittedTurn, useOnTurn } from '../access/control-permission.ts';
 import { actorName, stopRequesterName } from '../reading/display-names.ts';
@@ -50,7 +51,7 @@ export async function pauseBehindEnd(
   return store.transaction(async (within) => {
     await within.threads.lock(turn);
     const now = await within.turns.get(turn.workspace, turn.id);
-    if (now === undefined || now.finished_at !== null) return 'over';
+    if (now === undefined || isOver(now)) return 'over';
     await within.pausedThreads.pause(now);
     deps.log.info({ turn: turn.id, person, control }, 'messages behind a finished turn paused');
     return 'done';

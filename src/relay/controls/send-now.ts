@@ -2,6 +2,7 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { seeksOwnReply } from '../replies/reply-reader.ts';
 import type {
@@ -34,7 +35,7 @@ export async function offerSendNow(
   if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
   const open = await turns.open(outcome.thread);
   // Its reply is over; this message goes next, within seconds.
-  if (open !== undefined && (open.settled_at !== null || seeksOwnReply(open))) return;
+  if (open !== undefined && (hasSettled(open) || seeksOwnReply(open))) return;
   const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
   trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
 }

@@ -6,6 +6,7 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { BACKGROUND_PART } from '../../store/threads/posts.ts';
+import { hasSettled, isOver } from '../../store/threads/turn-phase.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { isReplySettled } from '../replies/reply-blocks.ts';
@@ -74,7 +75,7 @@ export class StopControl {
     const named = request.turn ?? (await turnOf(store, request));
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
-    const isBackground = known.settled_at !== null || known.finished_at !== null;
+    const isBackground = hasSettled(known);
     // The line about it is there, or is being posted.
     if (isBackground && ((await store.posts.ofTurn(known)).get(BACKGROUND_PART)?.state ?? 'gone') === 'gone')
       return 'over';
@@ -93,11 +94,9 @@ export class StopControl {
 
   /** The turn at work: a message that a running turn has forwarded stops with that turn. */
   async #runningTurnFor(turn: Turn): Promise<Turn> {
-    if (turn.forwarded_by_turn_id === null || turn.finished_at !== null) return turn;
+    if (turn.forwarded_by_turn_id === null || isOver(turn)) return turn;
     const running = await this.#deps.store.turns.get(turn.workspace, turn.forwarded_by_turn_id);
-    return running === undefined || running.settled_at !== null || running.finished_at !== null
-      ? turn
-      : running;
+    return running === undefined || hasSettled(running) ? turn : running;
   }
 
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ShownMessage, withButtonUsed } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Message, Turn } from '../../store/schema.ts';
+import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -32,7 +33,7 @@ export async function showButtonUse(
   for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused(deps, turn)); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
   const now = await deps.store.turns.get(turn.workspace, turn.id);
-  if (now === undefined || (now.settled_at === null && now.finished_at === null)) return;
+  if (now === undefined || !hasSettled(now)) return;
   const { channel, thread_ts: threadTs } = turn;
   const read = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
   const shown = message ?? shownMessageSchema.safeParse(await read()).data;

@@ -2,6 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import { NO_LONGER_NEEDED, within } from '../../calls/retries-and-waits.ts';
 import type { Turn } from '../../store/schema.ts';
+import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
@@ -196,9 +197,7 @@ export const SETTLED_TASK_SHORT_MS = 3_000;
 
 /** Whether a turn's message was forwarded, and nobody knows yet whether it gets a reply of its own. */
 export function seeksOwnReply(turn: Turn): boolean {
-  return (
-    turn.forwarded_by_turn_id !== null && turn.user_message_id !== null && turn.first_visible_at === null
-  );
+  return turn.forwarded_by_turn_id !== null && isAtService(turn) && turn.first_visible_at === null;
 }
 
 /** The message whose reply a turn waits for, and how its task may be read. */

@@ -19,6 +19,7 @@ import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import type { FileLimits } from '../../render/strings/file-transfer.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
+import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { WaitCause } from '../runtime/retry-and-giving-up.ts';
 import type { ReadReply } from './reply-blocks.ts';
 import { endsWithQuestion, SilenceDetector, type SilenceLimits } from './silence-and-questions.ts';
@@ -106,7 +107,7 @@ export class ReplyState {
     onChange: () => void,
   ) {
     this.#turnId = turn.id;
-    this.#isUnread = turn.user_message_id !== null;
+    this.#isUnread = isAtService(turn);
     this.#startedAt = turn.started_at.getTime();
     this.#settings = settings;
     this.#onChange = onChange;

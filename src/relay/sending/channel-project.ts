@@ -3,6 +3,7 @@ import { AgentError, AgentNotFoundError, AgentRejectedError, isForbidden } from 
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, Thread, Turn } from '../../store/schema.ts';
+import { mayBeAtService } from '../../store/threads/turn-phase.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { projectDenial } from '../access/rights.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
@@ -68,7 +69,7 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
 export async function findProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
   const project = thread.project_id ?? (await ensureChannelProject(work, thread, turn.id));
   // A message that may have been sent is followed to its end.
-  if (turn.send_intended_at !== null) return project;
+  if (mayBeAtService(turn)) return project;
   const why = await projectDenial(work.deps, thread, project);
   if (why !== undefined) throw new TurnEnded('refused', strings.projectNotAllowed[why]);
   return project;

@@ -5,6 +5,7 @@ import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/ret
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { TaskWork } from '../runtime/deps.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
@@ -48,11 +49,6 @@ export async function refusalOf(
     : new TurnEnded('refused', strings.unknownChosenSkill(skill), { cause: error, offer: 'choose' });
 }
 
-/** Whether a turn began to send its message, and nobody knows yet whether the service has it. */
-export function isSendInDoubt(turn: Pick<Turn, 'send_intended_at' | 'user_message_id'>): boolean {
-  return turn.send_intended_at !== null && turn.user_message_id === null;
-}
-
 /**
  * Settles sends in doubt of a turn's message: its own, and those of the turns whose message it sends again. Ours is the
  * user message after the intent's last one with the same content that is bound to no other turn. Returns the turn, bound
@@ -94,7 +90,7 @@ export async function deliverOnce(
 ): Promise<DeliveredMessage> {
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
-  if (turn.user_message_id !== null) return { turn };
+  if (isAtService(turn)) return { turn };
   const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
   const window = AbortSignal.timeout(SEND_WINDOW_MS);
   const answered = new AbortController();

@@ -4,6 +4,7 @@ import * as strings from '../../render/strings/index.ts';
 import { graphemeStart } from '../../render/text-format.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
+import { isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type DisplayNames, lookUpNames, NO_NAMES } from '../reading/display-names.ts';
 import { addresseeOf, readMentions } from '../reading/listening.ts';
@@ -83,8 +84,7 @@ async function originalTs({ store }: RelayDeps, message: Message): Promise<strin
   for (let current = message; ; ) {
     const repeatedTurn = current.resends_turn_id ?? current.revises_turn_id;
     const turn = repeatedTurn === null ? undefined : await store.turns.get(message.workspace, repeatedTurn);
-    if (turn === undefined || (current.resends_turn_id === null && turn.user_message_id !== null))
-      return current.ts;
+    if (turn === undefined || (current.resends_turn_id === null && isAtService(turn))) return current.ts;
     const earlier = await store.messages.get(messageKeyOf(turn));
     if (earlier === undefined) return turn.message_ts;
     current = earlier;

@@ -1,6 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import type { MessageContent, Turn } from '../../store/schema.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
+import { isFrozen } from '../../store/threads/turn-phase.ts';
 import { NO_NAMES } from '../reading/display-names.ts';
 import { readMentions } from '../reading/listening.ts';
 import { blocksOf, parseMessage } from '../reading/message-parser.ts';
@@ -18,7 +19,7 @@ export async function endTurnIfEmpty(
   message: WholeMessage,
 ): Promise<void> {
   const { content, parts } = message;
-  if (turn.prompt !== null || content === null) return;
+  if (isFrozen(turn) || content === null) return;
   const botUserId = workspace.bot.userId;
   if (parts.every((part) => part.content !== null && isEmptyMessage(part.content, botUserId))) {
     const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;

@@ -2,6 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, MessageContent, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
+import { isFrozen } from '../../store/threads/turn-phase.ts';
 import { readMentions } from '../reading/listening.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
@@ -18,7 +19,7 @@ export async function endTurnIfFilesOnly(
   message: WholeMessage,
   sender: { keepFiles(): Promise<Attachments> },
 ): Promise<void> {
-  if (turn.prompt !== null || message.content === null) return;
+  if (isFrozen(turn) || message.content === null) return;
   if (!message.parts.every(({ content }) => isFilesOnly(content, workspace.bot.userId))) return;
   if ((await findResentMessage(deps.store, message)) !== undefined) return;
   const { attached_file_ids, notes } = await sender.keepFiles();

@@ -4,6 +4,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Thread, Turn } from '../../store/schema.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
+import { isAtService, isFrozen, isSendInDoubt, mayBeAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { closingAt } from '../access/access-policy.ts';
@@ -19,14 +20,7 @@ import {
   uploadAttachments,
 } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
-import {
-  type DeliveredMessage,
-  deliverOnce,
-  isSendInDoubt,
-  lastMessageId,
-  refusalOf,
-  settleSends,
-} from './delivery.ts';
+import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
 import type { FilePatience } from './failing-files.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { completed } from './partial-messages.ts';
@@ -94,7 +88,7 @@ export class Sender {
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       let frozen: FrozenTurn = { turn: this.#turn, isIntended: false };
-      if (this.#turn.prompt === null && !isSendInDoubt(this.#turn)) {
+      if (!isFrozen(this.#turn)) {
         const { outgoing, turn } = await this.#freeze(taskId);
         frozen = { turn, isIntended: turn.send_intended_at !== null };
         if (wasTaskStarted) this.#notifyFixedOptions(outgoing);
@@ -131,7 +125,7 @@ export class Sender {
   /** Takes a step before the message is sent, with retries, each time under the current account. A stop ends the turn. */
   async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#options.withRetry(async () => {
-      if (this.#turn.send_intended_at === null) await this.#throwIfUnwanted();
+      if (!mayBeAtService(this.#turn)) await this.#throwIfUnwanted();
       try {
         return await step(await this.#threadUnderAccount(this.#turn));
       } catch (error) {
@@ -191,7 +185,7 @@ export class Sender {
         return recordSentContent(this.#work, thread, this.#turn, frozen);
       });
       this.#turn = turn;
-      if (turn.prompt !== null) {
+      if (isFrozen(turn)) {
         this.#startedTaskId = null;
         // Its tables may be large.
         this.#outgoing = undefined;
@@ -282,7 +276,7 @@ export class Sender {
       if (isIntended && inDoubt.length === 0)
         return await deliverOnce(task, turn, this.#options.stopSignal, true);
       const settled = inDoubt.length === 0 ? turn : await settleSends(task, turn, inDoubt);
-      if (settled.user_message_id === null) await this.#throwIfUnsentIsUnwanted(settled);
+      if (!isAtService(settled)) await this.#throwIfUnsentIsUnwanted(settled);
       return await deliverOnce(task, settled, this.#options.stopSignal, false);
     } catch (thrown) {
       this.#hasWaited = true;

@@ -2,6 +2,7 @@ import { withLists, withUnnamedWriter, withWriterName } from '../../render/promp
 import * as strings from '../../render/strings/index.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import { isFrozen, isOver } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
@@ -82,7 +83,7 @@ export async function recordSentContent(
   const frozen = await freeze();
   if (frozen !== undefined) return frozen;
   const now = await unlessStopped(store, turn);
-  if (now.prompt !== null || now.message_ts !== turn.message_ts) return now;
+  if (isFrozen(now) || now.message_ts !== turn.message_ts) return now;
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
   if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId))
     return (await store.turns.reassign(turn, earlier)) ?? now;
@@ -95,7 +96,7 @@ export async function recordSentContent(
 /** The turn whose message no longer waits: this run has frozen it, in a statement whose answer did not reach us. */
 async function frozenBefore(store: Store, turn: Turn): Promise<Turn> {
   const now = await unlessStopped(store, turn);
-  if (now.prompt === null) throw new TurnEnded('withdrawn', null);
+  if (!isFrozen(now)) throw new TurnEnded('withdrawn', null);
   return now;
 }
 
@@ -179,7 +180,7 @@ export async function unlessStopped(
   if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
   if (now.forwarded_by_turn_id === null) return now;
   const run = await turns.get(workspace, now.forwarded_by_turn_id);
-  const isStopping = run !== undefined && run.finished_at === null && run.stop_requested_at !== null;
+  const isStopping = run !== undefined && !isOver(run) && run.stop_requested_at !== null;
   if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new Interruption('waits_again');
   return now;
 }

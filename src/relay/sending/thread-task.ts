@@ -6,6 +6,7 @@ import { graphemeStart } from '../../render/text-format.ts';
 import type { TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
+import { mayBeAtService } from '../../store/threads/turn-phase.ts';
 import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { toSingleLine } from '../reading/message-to-markdown.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
@@ -44,7 +45,7 @@ export async function ensureCurrentAccount(
   const account = currentAccountOf(thread.workspace);
   if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
   // A message that may have been sent is followed to its end under the account that it was sent with.
-  if (turn.send_intended_at !== null) return thread;
+  if (mayBeAtService(turn)) return thread;
   if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
   if (thread.task_id !== null || thread.task_intended_at !== null)
     throw new TurnEnded('refused', strings.accountChanged);

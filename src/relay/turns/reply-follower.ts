@@ -1,5 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
+import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { buttonUse } from '../controls/used-buttons.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
@@ -76,7 +77,7 @@ async function startReading(context: TurnContext, knownId: string | undefined): 
   const replyId = knownId ?? (await context.withRetry(() => findReply(message)));
   if (replyId === undefined)
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
-  if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: replyId });
+  if (context.turn.phase === 'sent') await context.record({ assistant_message_id: replyId });
   return context.startReading(message, replyId);
 }
 
@@ -133,7 +134,7 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
   state.update({ model: await context.withRetry(() => context.taskModel()) });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
   // Whether somebody has answered a plan depends on it, and a press may come as soon as its buttons are there.
-  if (state.plansFirst && turn.settled_at === null) await context.withRetry(() => context.record(end));
+  if (state.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.record(end));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
@@ -141,6 +142,6 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
     await context.withRetry(() =>
       context.deps.store.personWaits.begin(turn, PLAN_WAIT, 0, context.deps.settings.remindMs),
     );
-  if (context.turn.settled_at === null) context.recordSoon(end);
+  if (!hasSettled(context.turn)) context.recordSoon(end, 'finishing');
   return isTaskWorking;
 }

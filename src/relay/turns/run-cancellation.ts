@@ -1,8 +1,9 @@
 import { AgentError, isBusy } from '../../agent/errors.ts';
 import type { Turn, TurnId } from '../../store/schema.ts';
+import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
-import { isSendInDoubt, settleSends } from '../sending/delivery.ts';
+import { settleSends } from '../sending/delivery.ts';
 
 /** Runs a step, and retries it after transient errors. */
 type Retry = <T>(step: () => Promise<T>) => Promise<T>;
@@ -22,8 +23,7 @@ export async function cancelRunInDoubt(
   const turn = await work.deps.store.turns.get(workspace, id);
   if (turn === undefined || !isSendInDoubt(turn)) return;
   const settled = turn.attempts > MAX_LOOKS ? turn : await settle(work, turn, retry);
-  const isThere = settled.user_message_id !== null;
-  if (isThere || (isSendInDoubt(settled) && turn.stop_requested_at !== null))
+  if (isAtService(settled) || (isSendInDoubt(settled) && turn.stop_requested_at !== null))
     await cancelRun(work.deps, settled, retry);
 }
 

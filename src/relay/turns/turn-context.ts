@@ -1,6 +1,7 @@
 import type { Job, Thread, Turn } from '../../store/schema.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
+import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { ASKED_FOR, type ForwardingOptions, MidRunForwarding } from '../controls/messages-during-a-run.ts';
@@ -129,7 +130,7 @@ export class TurnContext implements ThreadWork {
       const wait = await judgeSlack(error);
       if (wait !== undefined && wait.cause !== 'service_unreachable') return wait;
       const account = this.#task?.account_id ?? this.deps.accountOf(this.#turn.workspace);
-      const sentTo = this.#turn.user_message_id === null ? undefined : this.#task?.taskId;
+      const sentTo = isAtService(this.#turn) ? this.#task?.taskId : undefined;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
     return withRetry(this.lease, step, onWait, { wake: this.stopSignal, judge }).then((value) => {
@@ -146,7 +147,8 @@ export class TurnContext implements ThreadWork {
       const recorded = await this.reply.posts.recordWith((posts) =>
         turns.record(this.#turn, { ...earlier, ...values }, { posts, taskIntent }),
       );
-      this.#turn = { ...recorded, ...this.#unrecorded };
+      const { phase } = this.#unrecorded === undefined ? recorded : this.#turn;
+      this.#turn = { ...recorded, ...this.#unrecorded, phase };
       if (taskIntent !== undefined) this.#taskModel = taskIntent.model ?? null;
     } catch (error) {
       this.#unrecorded = { ...earlier, ...this.#unrecorded };
@@ -154,9 +156,9 @@ export class TurnContext implements ThreadWork {
     }
   }
 
-  /** Records a step with the next one, or in a moment. What it is about can be found out again until then. */
-  recordSoon(values: TurnUpdate): void {
-    this.#turn = { ...this.#turn, ...values };
+  /** Records a step, which reaches this phase, with the next one, or in a moment: until then it can be found out again. */
+  recordSoon(values: TurnUpdate, phase = this.#turn.phase): void {
+    this.#turn = { ...this.#turn, ...values, phase };
     this.#unrecorded = { ...this.#unrecorded, ...values };
     this.#recordTimer ??= setTimeout(() => {
       this.#recording = this.#recordNow();

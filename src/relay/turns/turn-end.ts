@@ -10,6 +10,7 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
+import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
@@ -50,7 +51,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
 export async function endEarly(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, state } = context;
   const { task_id } = await context.thread();
-  const end = outcomeOfError(error, { task: task_id !== null, message: turn.user_message_id !== null });
+  const end = outcomeOfError(error, { task: task_id !== null, message: isAtService(turn) });
   if (end.outcome === 'cancelled') end.sentence = strings.stopped(await context.stopRequester());
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');

@@ -2,6 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
+import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
@@ -11,7 +12,6 @@ import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/repl
 import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { isSendInDoubt } from '../sending/delivery.ts';
 import { endTurnIfEmpty, isEmptyMessage } from '../sending/empty-message.ts';
 import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
 import { messageOfTurn, wholeMessage } from '../sending/outgoing-message.ts';
@@ -106,7 +106,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   await endTurnIfEmpty(context, context.turn, message);
   await context.openReply();
   const known: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id };
-  if (context.turn.user_message_id !== null) return known;
+  if (isAtService(context.turn)) return known;
   await context.withRetry(() => postSharedChannelNotice(context));
   await context.withRetry(() => postNewTaskNotice(context));
   const sender = createSender(context, channelSettings, isAlone ? message : undefined);

@@ -1,5 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
+import { hasSettled, isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
@@ -13,7 +14,7 @@ export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Pro
   // Nobody can see a wait.
   const retry = <T>(step: () => Promise<T>) => withRetry(lease, step, () => undefined);
   await cancelRunInDoubt(work, turn, retry);
-  if (turn.user_message_id !== null && turn.settled_at === null) await cancelRun(deps, turn, retry);
+  if (isAtService(turn) && !hasSettled(turn)) await cancelRun(deps, turn, retry);
   // An earlier process may have told them; its calls have ended with its lease.
   const intent = {
     at: new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { allowAuditChange } from '../audit-trail.ts';
 import { JOB_KIND } from '../jobs/jobs.ts';
 import { countChanges, Queries, sameThread } from '../queries.ts';
+import { hasSent } from '../threads/turn-phase.ts';
 import { SIGNED_COLUMNS } from '../workspaces/encryption.ts';
 
 /** Columns that hold nothing but a person's id. */
@@ -72,7 +73,7 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
       where ${here} and content -> 'step' ->> 'person' = ${person}`,
     sql`
       update turns set prompt = null, quoted_ids = '{}', file_notes = null, asked_by = '',
-        skill = case when user_message_id is not null then skill end
+        skill = case when ${hasSent} then skill end
       where ${here} and asked_by = ${person}`,
     sql`
       delete from jobs

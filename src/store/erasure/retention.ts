@@ -4,6 +4,7 @@ import { allowAuditChange } from '../audit-trail.ts';
 import { StoreError } from '../errors.ts';
 import { countChanges, daysAgo, isUnsent, Queries, sameThread } from '../queries.ts';
 import type { ThreadKey } from '../schema.ts';
+import { hasSent, isOpenTurn } from '../threads/turn-phase.ts';
 import { Accounts } from '../workspaces/accounts.ts';
 import { WorkspaceErasure } from './workspace-erasure.ts';
 
@@ -181,7 +182,7 @@ function contentErasures(then: RawBuilder<Date>) {
     and not (${isKeptFile} and file_notes is not distinct from ${notesWithoutNames})`;
   const hasTitle = sql`task_title is not null and last_used_at < ${then} and not exists (
     select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
-      and turns.thread_ts = threads.thread_ts and turns.finished_at is null)`;
+      and turns.thread_ts = threads.thread_ts and ${isOpenTurn})`;
   return {
     // Paused messages that nobody resumes would stay forever.
     paused_messages: sql`
@@ -196,7 +197,7 @@ function contentErasures(then: RawBuilder<Date>) {
       where ${nextRows('messages', sql`content is not null and ${isDone} and received_at < ${then}`, 'received_at')}`,
     turn_texts: sql`
       update turns set prompt = null, quoted_ids = '{}', file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
-        skill = case when user_message_id is not null then skill end, has_text = ${isKeptFile}
+        skill = case when ${hasSent} then skill end, has_text = ${isKeptFile}
       where ${nextRows('turns', hasText, 'finished_at')}`,
     titles: sql`
       update threads set task_title = null, task_model = case when task_id is not null then task_model end

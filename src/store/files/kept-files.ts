@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { inThread, Queries, toPostgresJson } from '../queries.ts';
 import type { FileNote, Message, ThreadKey, Turn } from '../schema.ts';
+import { hasSent, isOpenTurn } from '../threads/turn-phase.ts';
 
 /** What the note on a file becomes when the thread leaves the project that the file is in. */
 const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
@@ -15,7 +16,7 @@ export class KeptFiles extends Queries {
       where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
         and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
           select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
-            and (taker.finished_at is null or taker.user_message_id is not null)))
+            and (${isOpenTurn} or ${hasSent})))
       returning attached_file_ids, file_notes, message_ts`.execute(this.db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
   }

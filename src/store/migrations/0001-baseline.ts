@@ -46,9 +46,9 @@ const AUDIT_TRIGGERS = `
           where messages.workspace = new.workspace and messages.channel = new.channel
             and messages.sent_with_ts = new.message_ts),
         'outcome', new.outcome,
-        'sent', new.user_message_id is not null,
+        'sent', new.phase = 'ended',
         'model', case when coalesce(new.task_id, its.task_id) is not null then its.task_model end,
-        'skill', case when new.user_message_id is not null then new.skill end,
+        'skill', case when new.phase = 'ended' then new.skill end,
         'tools', coalesce(new.tool_counts, '{}'),
         'filesIn', jsonb_array_length(coalesce(new.attached_file_ids, '[]')),
         'bytesIn', new.uploaded_bytes,

@@ -4,6 +4,7 @@ import { inThread, Queries, sameThread } from '../queries.ts';
 import type { Job, SlackTs, Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
 import { waitsForPerson } from '../threads/person-waits.ts';
 import { BACKGROUND_PART } from '../threads/posts.ts';
+import { hasSent, isOpenTurn } from '../threads/turn-phase.ts';
 
 /** A thread's task, as lists and details show it. */
 export interface TaskRow extends Thread {
@@ -107,7 +108,7 @@ export class TaskRecords extends Queries {
       select file from (
         select file, min(turns.id::text || lpad(at::text, 6, '0')) as place
         from turns, jsonb_array_elements_text(turns.attached_file_ids) with ordinality as files (file, at)
-        where ${inThread(thread)} and user_message_id is not null and jsonb_typeof(attached_file_ids) = 'array'
+        where ${inThread(thread)} and ${hasSent} and jsonb_typeof(attached_file_ids) = 'array'
         group by file) as found
       order by place`);
     return rows.map(({ file }) => file);
@@ -122,7 +123,7 @@ export class TaskRecords extends Queries {
         array(select ts::text from messages where ${sameThread('messages', 'turns')}
           and (ts = turns.message_ts or sent_with_ts = turns.message_ts) order by ts) as sent_ts
       from turns
-      where ${inThread(thread)} and user_message_id is not null and coalesce(task_id, ${task_id}) = ${task_id}
+      where ${inThread(thread)} and ${hasSent} and coalesce(task_id, ${task_id}) = ${task_id}
       order by id`);
   }
 
@@ -165,13 +166,13 @@ export class TaskRecords extends Queries {
   async #rows(where: ReturnType<typeof sql>, { from, most }: TaskRange): Promise<TaskRow[]> {
     return this.rows(sql<TaskRow>`
       select threads.*, coalesce(threads.task_started_at, threads.created_at) as started_at,
-        last.id is not null and last.finished_at is null as has_open_turn,
+        last.id is not null and ${isOpenTurn} as has_open_turn,
         last.outcome, last.finished_at
       from threads
       left join lateral (
         select id, outcome, finished_at from turns
         where ${sameThread('turns', 'threads')}
-        order by (finished_at is null) desc, id desc limit 1) as last on true
+        order by (${isOpenTurn}) desc, id desc limit 1) as last on true
       where threads.task_id is not null and ${where}
       order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
       offset ${from} limit ${most}`);
@@ -182,8 +183,8 @@ export class TaskRecords extends Queries {
     const others = sql`turns as others where ${sameThread('others', 'threads')}`;
     return this.first(sql<CheckedTurn>`
       select turns.*, threads.account_id, threads.task_id as thread_task_id,
-        exists (select from ${others} and others.finished_at is null) as is_busy,
-        exists (select from ${others} and others.id > turns.id and others.user_message_id is not null) as has_later_message,
+        exists (select from ${others} and ${isOpenTurn}) as is_busy,
+        exists (select from ${others} and others.id > turns.id and ${hasSent}) as has_later_message,
         array(
           select posts.turn_id::text from posts, ${others}
             and (posts.workspace, posts.turn_id) = (others.workspace, others.id)
@@ -203,7 +204,7 @@ export class TaskDeletions extends Queries {
   async request(thread: ThreadKey, task: string, person: string): Promise<'recorded' | 'busy' | 'over'> {
     return this.db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ account_id: string; former: string[]; is_busy: boolean }>`
-        select account_id, quotable_task_ids as former, exists (select from turns where ${inThread(thread)} and finished_at is null) as is_busy
+        select account_id, quotable_task_ids as former, exists (select from turns where ${inThread(thread)} and ${isOpenTurn}) as is_busy
         from threads where ${inThread(thread)} and task_id = ${task} for update`.execute(trx);
       const [found] = rows;
       if (found === undefined) return 'over';

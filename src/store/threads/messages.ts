@@ -15,6 +15,7 @@ import {
 } from '../queries.ts';
 import type { Message, MessageContent, MessageKey, SlackTs, Thread, ThreadKey, Turn } from '../schema.ts';
 import { isHeldForBackfill } from '../slack/backfills.ts';
+import { hasSent, hasSettled } from './turn-phase.ts';
 
 /** A new message; of an unsent one, only the ids are kept. Its own ts is where Slack shows it, unless `said_ts` says otherwise. */
 export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &
@@ -161,7 +162,7 @@ export class Messages extends Queries {
   async writersTo(thread: ThreadKey, taskId: string): Promise<string[]> {
     const rows = await this.rows(sql<{ user_id: string }>`
       select distinct user_id from messages where ${inThread(thread)} and resends_turn_id is null and ts in (
-        select message_ts from turns where ${inThread(thread)} and task_id = ${taskId} and user_message_id is not null)`);
+        select message_ts from turns where ${inThread(thread)} and task_id = ${taskId} and ${hasSent})`);
     return rows.map(({ user_id }) => user_id);
   }
 
@@ -199,9 +200,9 @@ export class Messages extends Queries {
         select * from turns where ${inThread(thread)}
       ), words as (
         select sent.id, sent.quoted_ids, ${message}, true as is_verbatim from sent ${ofTheirTurn}
-        where sent.user_message_id is not null and sent.task_id = any(${former}::text[])
+        where sent.${hasSent} and sent.task_id = any(${former}::text[])
           and not (sent.prompt is null and sent.has_text)
-          and not exists (select from sent where task_id = ${taskId} and user_message_id is not null)
+          and not exists (select from sent where task_id = ${taskId} and ${hasSent})
         union all
         select words.id, words.quoted_ids, ${message}, words.is_verbatim and words.resends_turn_id is not null from words
         join sent on sent.id in (words.resends_turn_id, words.revises_turn_id) ${ofTheirTurn}
@@ -267,7 +268,7 @@ export class Messages extends Queries {
 
   /** Whether people wrote to the agent after a turn's message, apart from what its run was given until it settled. */
   async hasLater(turn: Turn): Promise<boolean> {
-    const isPart = turn.settled_at !== null;
+    const isPart = hasSettled(turn);
     const isGiven = hasTurn(sql`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`);
     return this.exists(sql`
       select ts from messages where ${inThread(turn)} and ts > ${turn.message_ts}

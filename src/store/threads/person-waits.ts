@@ -3,6 +3,7 @@ import { JOB_KIND, jobInsert, jobWake, OR_WANT_AGAIN } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
 import type { PostState, ThreadKey, Turn, TurnId, TurnLocation } from '../schema.ts';
 import { END_PART, REMINDER_PART } from './posts.ts';
+import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 
 /** What a turn waits for whose answer is a plan. Other waits have names of their own, by what the run had written. */
 export const PLAN_WAIT = 'plan';
@@ -25,7 +26,7 @@ export interface PersonWait extends Turn {
 /** Whether a turn waits for a person to answer its open run's question, or its plan. For the table of turns. */
 export const waitsForPerson = sql<boolean>`(
   turns.waits_since is not null and turns.stop_requested_at is null
-  and (turns.waits_for = ${sql.lit(PLAN_WAIT)} or turns.settled_at is null and turns.finished_at is null)
+  and (turns.waits_for = ${sql.lit(PLAN_WAIT)} or ${isAtWork})
   and exists (
     select from threads as its where ${sameThread('its', 'turns')} and its.task_id is not distinct from turns.task_id)
   and not exists (
@@ -34,7 +35,7 @@ export const waitsForPerson = sql<boolean>`(
       and messages.state in ('waiting', 'sending') and ${maySend})
   and not exists (
     select from turns as answers
-    where ${sameThread('answers', 'turns')} and answers.started_at > turns.waits_since and answers.user_message_id is not null))`;
+    where ${sameThread('answers', 'turns')} and answers.started_at > turns.waits_since and answers.${hasSent}))`;
 
 /** Turns that wait for a person, and the jobs that remind them. */
 export class PersonWaits extends Queries {
@@ -47,7 +48,7 @@ export class PersonWaits extends Queries {
       with begun as (
         update turns set waits_for = ${wait}, waits_since = clock_timestamp() - ${millis(quietMs)}
         where ${isTurn(turn)} and waits_for is distinct from ${wait} and stop_requested_at is null
-          and finished_at is null returning 1)
+          and ${isOpenTurn} returning 1)
       ${jobInsert(job, Math.max(0, remindMs - quietMs), isBegun)} ${OR_WANT_AGAIN}`);
   }
 

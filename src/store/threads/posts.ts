@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { ofTurn, Queries } from '../queries.ts';
 import type { MessageKey, Post, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
+import { isOpenTurn } from './turn-phase.ts';
 
 /** A part that is in Slack, and where. */
 export interface PostOutcome {
@@ -78,7 +79,7 @@ export class Posts extends Queries {
   async turnsPosting(workspace: string, channel: string, most: number): Promise<Turn[]> {
     return this.rows(sql<Turn>`
       select * from turns
-      where workspace = ${workspace} and channel = ${channel} and finished_at is null and exists (
+      where workspace = ${workspace} and channel = ${channel} and ${isOpenTurn} and exists (
         select from posts where (posts.workspace, posts.turn_id) = (turns.workspace, turns.id) and state = 'intended')
       order by id desc limit ${most}`);
   }

@@ -1,6 +1,7 @@
 import { sql, type Updateable } from 'kysely';
 import { hasTurn, inThread, isInstalled, isTurn, isWaiting, placeInWorkspace, Queries } from '../queries.ts';
 import type { Message, SlackTs, Tables, ThreadKey, Turn, TurnId } from '../schema.ts';
+import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 
 /** A person's request to stop a turn. */
 export interface StopRequest {
@@ -32,7 +33,7 @@ export class StopRequests extends Queries {
     const turn = await this.first(sql<Turn>`
       select * from turns
       where ${isTurn({ workspace, id })}
-        and (${isBackground} or (settled_at is null and finished_at is null)) for update`);
+        and (${isBackground} or ${isAtWork}) for update`);
     if (turn === undefined) return undefined;
     if (turn.stop_requested_at === null) {
       const set = {
@@ -79,7 +80,7 @@ export class StopRequests extends Queries {
 export const isStopOpen = sql<boolean>`stop_requested_at is not null and finished_at is null and settled_at is null and ${isInstalled}`;
 
 /** Excludes a turn that only tries to forward its message. */
-const isNotForwarding = sql<boolean>`not (forwarded_by_turn_id is not null and user_message_id is null and finished_at is null)`;
+const isNotForwarding = sql<boolean>`not (forwarded_by_turn_id is not null and not ${hasSent} and ${isOpenTurn})`;
 
 /** A message that waits, and that no button sent again. */
 const isOrdinary = sql<boolean>`${isWaiting} and resends_turn_id is null`;

@@ -8,6 +8,7 @@ import {
   type TurnLocation,
   threadKeyText,
 } from '../schema.ts';
+import { hasSent, isOpenTurn } from './turn-phase.ts';
 
 /** A thread, and what it has to do. */
 export interface ThreadWithWork extends Thread {
@@ -47,7 +48,7 @@ export function threadLock(key: ThreadKey) {
 /** Whether a thread has another open turn, or a waiting message that may be sent. */
 export function hasOtherWork({ id, ...key }: TurnLocation) {
   return sql<boolean>`(
-    exists (select from turns where ${inThread(key)} and finished_at is null and id <> ${id})
+    exists (select from turns where ${inThread(key)} and ${isOpenTurn} and id <> ${id})
     or exists (select from messages where ${inThread(key)} and state = 'waiting' and ${maySend}))`;
 }
 
@@ -65,7 +66,7 @@ export class Threads extends Queries {
   /** The thread, and what a run must look at before it begins a turn; undefined if it is not ours. */
   async getWithWork(key: ThreadKey): Promise<ThreadWithWork | undefined> {
     return this.first(sql<ThreadWithWork>`
-      select *, exists (select from turns where ${inThread(key)} and finished_at is null) as has_open_turn,
+      select *, exists (select from turns where ${inThread(key)} and ${isOpenTurn}) as has_open_turn,
         exists (select from orphan_replies where ${inThread(key)} and ts > threads.adopted_ts) as has_orphan_replies
       from threads where ${inThread(key)}`);
   }
@@ -196,7 +197,7 @@ export class Threads extends Queries {
   async isTaskBegun(turn: TurnLocation, taskId: string): Promise<boolean> {
     const others = sql`select from turns where ${inThread(turn)} and id <> ${turn.id}`;
     return this.exists(sql`
-      select where exists (${others} and task_id = ${taskId} and user_message_id is not null)
+      select where exists (${others} and task_id = ${taskId} and ${hasSent})
         or not exists (${others}) and exists (
           select from threads
           where ${inThread(turn)} and task_id = ${taskId} and task_started_at < now() - interval '1 day')`);

@@ -1,13 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, jobWanted } from '../jobs/jobs.ts';
 import { sameThread, toPostgresJson } from '../queries.ts';
-import type { Job, Turn, TurnLocation, TurnOutcome } from '../schema.ts';
+import type { Job, Turn, TurnLocation, TurnOutcome, TurnPhase } from '../schema.ts';
 import type { PostOutcome } from './posts.ts';
+import { BEFORE_SENT, BEFORE_SETTLED, PHASES } from './turn-phase.ts';
 
 type JsonColumn = 'attached_file_ids' | 'file_notes' | 'tool_counts';
 
 /** What a step records. */
-export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn>> & {
+export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn | 'phase'>> & {
   [Column in JsonColumn]?: NonNullable<Turn[Column]>;
 };
 
@@ -54,19 +55,15 @@ export type TurnStep =
 /** Called for each step; `task` is the thread's, once it has one. It must not throw, and nothing waits for it. */
 export type OnStep = (turn: Turn, step: TurnStep, task: string | null) => void;
 
-/** What an unfinished turn is doing, in order. */
-export const TURN_STATES = ['opening', 'preparing', 'sending', 'sent', 'following', 'finishing'] as const;
-export type TurnState = (typeof TURN_STATES)[number];
-
-/** The column that records each step, and what the turn is doing from then on; undefined: the same as before. */
-const STEPS: readonly { column: keyof Turn; step: TurnStep; state?: TurnState }[] = [
-  { column: 'first_visible_at', step: 'visible', state: 'preparing' },
+/** The column that records each step, and the phases in which it may be recorded, perhaps again after a lost answer. */
+const STEPS: readonly { column: keyof Turn; step: TurnStep; within?: readonly TurnPhase[] }[] = [
+  { column: 'first_visible_at', step: 'visible' },
   { column: 'file_notes', step: 'uploaded' },
-  { column: 'prompt', step: 'frozen', state: 'sending' },
-  { column: 'user_message_id', step: 'sent', state: 'sent' },
-  { column: 'assistant_message_id', step: 'replying', state: 'following' },
-  { column: 'settled_at', step: 'settled', state: 'finishing' },
-  { column: 'results_posted_at', step: 'results' },
+  { column: 'prompt', step: 'frozen', within: BEFORE_SENT },
+  { column: 'user_message_id', step: 'sent', within: [...BEFORE_SETTLED, 'unsent', 'doubted'] },
+  { column: 'assistant_message_id', step: 'replying', within: BEFORE_SETTLED },
+  { column: 'settled_at', step: 'settled', within: PHASES },
+  { column: 'results_posted_at', step: 'results', within: PHASES },
 ];
 
 /** The steps that recording these values means; clearing a value is no step. */
@@ -74,13 +71,11 @@ export function recordedSteps(values: Readonly<Record<string, unknown>>): TurnSt
   return STEPS.flatMap(({ column, step }) => (values[column] == null ? [] : [step]));
 }
 
-/** What an unfinished turn is doing, by its last recorded step: for the table of turns. */
-export const turnState = sql<TurnState>`case ${sql.join(
-  STEPS.toReversed().flatMap(({ column, state }) =>
-    state === undefined ? [] : [sql`when ${sql.ref(column)} is not null then ${sql.lit(state)}`],
-  ),
-  sql` `,
-)} else ${sql.lit(TURN_STATES[0])} end`;
+/** Whether a turn is where these values may be recorded: no later step was. For the table of turns. */
+export function mayRecord(values: Readonly<Record<string, unknown>>) {
+  const last = STEPS.findLast(({ column, within }) => within !== undefined && values[column] != null);
+  return last?.within === undefined ? sql`true` : sql`phase = any(${[...last.within]}::text[])`;
+}
 
 /** The columns of what a step records. */
 export function stepColumns({ attached_file_ids, file_notes, tool_counts, ...rest }: TurnUpdate) {

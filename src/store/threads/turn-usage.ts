@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { millis, Queries } from '../queries.ts';
 import type { Thread, Turn } from '../schema.ts';
 import { waitsForPerson } from './person-waits.ts';
+import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 
 /** The most turns of a person and of a workspace, per hour and at once; 0: no limit. */
 export interface TurnLimits {
@@ -52,10 +53,10 @@ export class TurnUsage extends Queries {
     const isWaiting = sql`(${isHere} and ${isOwn} and ${waitsForPerson})`;
     return this.rows(sql<RunningTurn>`
       select id as turn_id, channel, thread_ts, asked_by, task_title, started_at, waits_since, stop_requested_at is not null as is_stopping,
-        ${isWaiting} as is_waiting, ${isRunning} as is_running
+        ${isWaiting} as is_waiting, ${isAtWork} as is_running
       from turns join threads using (workspace, channel, thread_ts)
-      where workspace = ${workspace} and (finished_at is null or waits_since is not null)
-        and (${isRunning} and (${isOwn} or ${isHere} and started_by = ${person}) or ${isWaiting})
+      where workspace = ${workspace} and (${isOpenTurn} or waits_since is not null)
+        and (${isAtWork} and (${isOwn} or ${isHere} and started_by = ${person}) or ${isWaiting})
         and (forwarded_by_turn_id is null or first_visible_at is not null)
       order by is_waiting desc, ${isHere} and ${isOwn} desc, ${isHere} desc, started_at desc limit ${limit}`);
   }
@@ -63,7 +64,7 @@ export class TurnUsage extends Queries {
   /** How many turns are at work in a channel. */
   async countRunning(workspace: string, channel: string): Promise<number> {
     const row = await this.first(sql<{ count: number }>`
-      select count(*)::int as count from ${turnsOf(workspace, channel)} and ${isRunning}`);
+      select count(*)::int as count from ${turnsOf(workspace, channel)} and ${isAtWork}`);
     return row?.count ?? 0;
   }
 
@@ -71,8 +72,8 @@ export class TurnUsage extends Queries {
   async recentSkills(workspace: string, most: number): Promise<string[]> {
     const rows = await this.rows(sql<{ skill: string }>`
       select skill from (
-        select skill, started_at, user_message_id from turns where workspace = ${workspace} order by started_at desc limit 1000) as newest
-      where skill is not null and user_message_id is not null group by skill order by max(started_at) desc limit ${most}`);
+        select skill, started_at, phase from turns where workspace = ${workspace} order by started_at desc limit 1000) as newest
+      where skill is not null and ${hasSent} group by skill order by max(started_at) desc limit ${most}`);
     return rows.map(({ skill }) => skill);
   }
 
@@ -86,12 +87,11 @@ export class TurnUsage extends Queries {
     const all = sql`workspace = ${workspace}`;
     const theirs = sql`${all} and asked_by = ${person}`;
     const isRecent = sql`started_at > now() - ${millis(hourMs)}`;
-    const isOpen = sql`finished_at is null`;
     const checks = [
       reachedCheck('hourPerson', limits, sql`${theirs} and ${isRecent}`),
-      reachedCheck('atOncePerson', limits, sql`${theirs} and ${isOpen}`),
+      reachedCheck('atOncePerson', limits, sql`${theirs} and ${isOpenTurn}`),
       reachedCheck('hourWorkspace', limits, sql`${all} and ${isRecent}`),
-      reachedCheck('atOnceWorkspace', limits, sql`${all} and ${isOpen}`),
+      reachedCheck('atOnceWorkspace', limits, sql`${all} and ${isOpenTurn}`),
     ];
     return this.rows(sql<ReachedLimit>`${sql.join(checks, sql` union all `)}`);
   }
@@ -104,8 +104,6 @@ function reachedCheck(limit: keyof TurnLimits, { [limit]: most }: TurnLimits, co
     from turns where ${counts} and ${most}::int > 0
     order by started_at desc offset greatest(${most}::int - 1, 0) limit 1)`;
 }
-
-const isRunning = sql<boolean>`(settled_at is null and finished_at is null)`;
 
 function turnsOf(workspace: string, channel: string) {
   return sql`turns join threads using (workspace, channel, thread_ts)

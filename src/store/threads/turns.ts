@@ -16,10 +16,12 @@ import type {
 import { isHeldForBackfill } from '../slack/backfills.ts';
 import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
 import { hasOtherWork, type TaskIntent, taskBinding, taskIntentUpdate, threadLock } from './threads.ts';
+import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 import {
   endColumns,
   followUpWanted,
   type LastStep,
+  mayRecord,
   type OnStep,
   recordedSteps,
   stepColumns,
@@ -87,22 +89,22 @@ export class Turns extends Queries {
 
   /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
   async running(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#unfinished(thread, sql`settled_at is null`);
+    return this.#unfinished(thread, isAtWork);
   }
 
   /** The turn at work in a direct channel, in any thread, that has not settled: the one that started last. */
   async latestRunning(workspace: string, channel: string): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
       select * from turns
-      where workspace = ${workspace} and channel = ${channel} and finished_at is null and settled_at is null
+      where workspace = ${workspace} and channel = ${channel} and ${isAtWork}
       order by id desc limit 1`);
   }
 
   /** The turn whose message this one began to forward and has not sent. */
   async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
-      select * from turns where ${inThread(turn)} and forwarded_by_turn_id = ${turn.id} and finished_at is null
-        and user_message_id is null`);
+      select * from turns where ${inThread(turn)} and forwarded_by_turn_id = ${turn.id} and ${isOpenTurn}
+        and not ${hasSent}`);
   }
 
   /** Deletes a turn whose message was not sent. */
@@ -142,7 +144,7 @@ export class Turns extends Queries {
   async reassign(turn: TurnId, message: Message): Promise<Turn | undefined> {
     const reassigned = sql`
       update turns set message_ts = ${message.ts}, asked_by = ${message.user_id}, attached_file_ids = null, file_notes = null
-      where ${isTurn(turn)} and prompt is null and stop_requested_at is null returning *`;
+      where ${isTurn(turn)} and phase in ('opening', 'preparing') and stop_requested_at is null returning *`;
     return this.first(sql<Turn>`
       with unmarked as (${markWake(message)}), reassigned as (${reassigned}), released as (
         update turns set files_sent_with_turn_id = null
@@ -163,7 +165,7 @@ export class Turns extends Queries {
 
   /** Records that the frozen message is about to be sent; undefined if the turn was stopped, or its content erased. */
   async intendToSend(turn: TurnLocation, values: TurnUpdate): Promise<Turn | undefined> {
-    const only = sql<boolean>`stop_requested_at is null and prompt is not null`;
+    const only = sql<boolean>`phase in ('frozen', 'sending') and stop_requested_at is null and prompt is not null`;
     return this.#recordStep(turn, { ...values, send_intended_at: new Date() }, { only });
   }
 
@@ -196,7 +198,7 @@ export class Turns extends Queries {
         for share),
       locked as (
         select id from turns
-        where ${isTurn(turn)} and message_ts = ${turn.message_ts} and prompt is null and stop_requested_at is null
+        where ${isTurn(turn)} and message_ts = ${turn.message_ts} and phase in ('opening', 'preparing') and stop_requested_at is null
           and (${signer}::text is null or exists (select from signed))
         for update),
       unchanged as (
@@ -229,7 +231,7 @@ export class Turns extends Queries {
 
   async #mustRecord(turn: TurnLocation, values: TurnUpdate, also: RawBuilder<unknown>): Promise<Turn> {
     const recorded = await this.#recordStep(turn, values, { also: [also] });
-    if (recorded === undefined) throw new Error('The turn is gone.');
+    if (recorded === undefined) throw new Error('The turn is gone, or further than this step.');
     return recorded;
   }
 
@@ -238,7 +240,7 @@ export class Turns extends Queries {
     const { also = [], only = sql`true`, end, startedTaskId = null, job } = together;
     const change = this.#update(turn)
       .set({ ...stepColumns(values), ...(end === undefined ? { attempts: 0 } : endColumns(end)) })
-      .where(sql<boolean>`${only}`)
+      .where(sql<boolean>`${only} and ${mayRecord(values)}`)
       .returningAll()
       .returning(threadTaskId);
     const hasEnded = sql`exists (select from changed) and not ${hasOtherWork(turn)}`;
@@ -281,7 +283,7 @@ export class Turns extends Queries {
       ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
     ];
     const end = values.outcome ?? outcome;
-    const together = { ...run, also, end, only: sql`finished_at is null and ${only}` };
+    const together = { ...run, also, end, only: sql`${isOpenTurn} and ${only}` };
     return (await this.#recordStep(turn, values, together)) !== undefined;
   }
 
@@ -331,7 +333,7 @@ export class Turns extends Queries {
   /** The running turn of a thread, then those that it forwarded. */
   async #unfinished(thread: ThreadKey, condition: RawBuilder<unknown>): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
-      select * from turns where ${inThread(thread)} and finished_at is null and ${condition}
+      select * from turns where ${inThread(thread)} and ${isOpenTurn} and ${condition}
       order by forwarded_by_turn_id is not null, id limit 1`);
   }
 }

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { JOB_KIND } from '../jobs/jobs.ts';
 import { changesRow, countChanges, Queries } from '../queries.ts';
 import type { AccountKey, AccountRow, Tables } from '../schema.ts';
+import { isOpenTurn } from '../threads/turn-phase.ts';
 import { inChangeSequence, nextChangeSeq } from './installations.ts';
 
 /** The account of the settings, which any workspace may use. */
@@ -92,7 +93,7 @@ export class Accounts extends Queries {
           retired_at < now() - interval '1 day' or not exists (
             select from threads join turns using (workspace, channel, thread_ts)
             where threads.workspace = accounts.workspace and threads.account_id = accounts.account_id
-              and turns.finished_at is null) and not exists (
+              and ${isOpenTurn}) and not exists (
             select from jobs
             where jobs.workspace = accounts.workspace and kind = ${sql.lit(JOB_KIND.taskDeletion)} and done_at is null
               and payload ->> 'account_id' = accounts.account_id and payload -> 'is_deleted' is null))`;

@@ -4,6 +4,8 @@ import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
 import type { Message, Turn } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
+import { hasSettled, isOver, PHASES } from '../../../src/store/threads/turn-phase.ts';
+import type { TurnUpdate } from '../../../src/store/threads/turn-steps.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -157,6 +159,43 @@ test('freezing waits while somebody is erased whose instructions it quotes, and 
   expect(await freezing()).toBeUndefined();
   expect(await stateOf(turn)).toEqual(['waiting', [], null]);
 });
+
+test('each step takes a turn to its next phase, and its end says whether the service has its message', async () => {
+  const { turn, message } = await begun();
+  const phases = [turn.phase];
+  const record = async (values: TurnUpdate) => phases.push((await store.turns.record(turn, values)).phase);
+  await record({ first_visible_at: new Date() });
+  phases.push((await store.turns.freeze(turn, message, content))?.phase ?? 'ended');
+  phases.push((await store.turns.intendToSend(turn, { skill: null }))?.phase ?? 'ended');
+  phases.push((await store.turns.recordSent(turn, { user_message_id: 'msg_1' })).phase);
+  await record({ assistant_message_id: 'rep_1' });
+  await record({ settled_at: new Date() });
+  expect(phases).toEqual(PHASES);
+  const ends = [{ turn }, await begun(), await begun()].map((one) => one.turn);
+  if (ends[2] !== undefined) await store.turns.record(ends[2], { prompt: 'q', send_intended_at: new Date() });
+  for (const one of ends) await store.turns.finish(one, 'completed');
+  const ended = await Promise.all(ends.map(({ id }) => store.turns.get('T1', id)));
+  expect(ended.map((one) => one?.phase)).toEqual(['ended', 'unsent', 'doubted']);
+  expect(ended.every((one) => one !== undefined && isOver(one) && hasSettled(one))).toBe(true);
+});
+
+test.each<[string, TurnUpdate, TurnUpdate]>([
+  ['sent', { user_message_id: 'msg_1' }, { prompt: 'another' }],
+  ['settled', { user_message_id: 'msg_1', settled_at: new Date() }, { assistant_message_id: 'rep_2' }],
+  ['settled', { user_message_id: 'msg_1', settled_at: new Date() }, { user_message_id: 'msg_2' }],
+])(
+  'a turn that has been %s takes no earlier step, however late that is recorded',
+  async (_, later, earlier) => {
+    const { turn } = await begun();
+    await store.turns.record(turn, later);
+    await store.turns.record(turn, later);
+    const before = await store.turns.get('T1', turn.id);
+    await expect(store.turns.record(turn, earlier)).rejects.toThrow('further than this step');
+    expect(await store.turns.get('T1', turn.id)).toEqual(before);
+    await store.turns.finish(turn, 'completed');
+    await expect(store.turns.record(turn, later)).rejects.toThrow('further than this step');
+  },
+);
 
 test('a task has begun once a message was sent to it, also where retention has deleted its turns', async () => {
   const { turn, message } = await begun();

@@ -13,6 +13,11 @@ export const THREAD_TABLES = `
   create domain turn_outcome as text
     check (value in ('completed', 'length', 'cancelled', 'failed', 'refused', 'withdrawn', 'helped', 'kept', 'abandoned'));
 
+  -- Where a turn is. sending: the send is under way or its outcome is unknown; finishing: its reply has settled. Of a turn that
+  -- is over: unsent, doubted (nobody knows whether the service has its message), or ended, where the service has it.
+  create domain turn_phase as text check (value in ('opening', 'preparing', 'frozen', 'sending', 'sent', 'following', 'finishing',
+    'unsent', 'doubted', 'ended'));
+
   -- What the reply says of each file of a message.
   create domain file_notes as jsonb;
   create domain attached_ids as jsonb;
@@ -124,7 +129,7 @@ export const THREAD_TABLES = `
   );
   create index orphan_replies_received on orphan_replies (received_at);
 
-  -- One message to the agent and its reply. Each column records a step; null: not done yet.
+  -- One message to the agent and its reply. Each step has a column; null: not done yet.
   create table turns (
     workspace text not null,
     id uuid not null,
@@ -178,6 +183,18 @@ export const THREAD_TABLES = `
     attempts_since timestamptz not null default now(), -- When the first of them was.
     takeovers integer not null default 0, -- How often another process continued the turn.
     started_at timestamptz not null default now(),
+    -- What the columns of the steps come to: who records a step cannot forget it, whichever release that is.
+    phase turn_phase not null generated always as (case
+      when finished_at is not null and user_message_id is not null then 'ended'
+      when finished_at is not null and send_intended_at is not null then 'doubted'
+      when finished_at is not null then 'unsent'
+      when settled_at is not null then 'finishing'
+      when user_message_id is not null and assistant_message_id is not null then 'following'
+      when user_message_id is not null then 'sent'
+      when send_intended_at is not null then 'sending'
+      when prompt is not null then 'frozen'
+      when first_visible_at is not null then 'preparing'
+      else 'opening' end) stored,
     unique (workspace, channel, message_ts),
     primary key (workspace, id)
   ) with (fillfactor = 70);

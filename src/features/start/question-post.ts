@@ -32,7 +32,6 @@ import {
   MessageGoneError,
   PayloadRefusedError,
   SlackAuthError,
-  SlackError,
   SlackRefusedError,
   undefinedIfGone,
 } from '../../slack/errors.ts';
@@ -97,7 +96,6 @@ export function questionPosts(deps: RelayDeps): JobKind {
       await openThread(start, shown);
     } catch (error) {
       if (error instanceof AskerRefused && error.message === 'later') return 'later';
-      if (error instanceof SlackError && error.outcome === 'none') await deps.store.jobs.forgetIntent(job);
       const reason = refusalReason(error);
       if (reason === undefined) throw error;
       if (mayHaveMoved(error, job.tried_since)) return 'later';

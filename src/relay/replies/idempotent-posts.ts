@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { assertLeaseHeld, MessageGoneError, SlackError } from '../../slack/errors.ts';
+import { assertLeaseHeld, MessageGoneError } from '../../slack/errors.ts';
 import type { MessageHistory } from '../../slack/message-history.ts';
 import type { EditRequest, Posting, PostKind, PostRequest } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
-import { INTENT_MAX_AGE_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { INTENT_MAX_AGE_MS, once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import {
   asRendered,
   type FormSender,
@@ -216,8 +216,9 @@ export class IdempotentPosts {
     isStream = false,
   ): Promise<boolean> {
     await this.load();
-    if (this.has(part) || (await this.#resolveUnknownPost(part))) return true;
+    if (this.has(part)) return true;
     const { lease } = this.#work;
+    const before = this.#posts.get(part);
     const { channel, thread_ts: threadTs } = this.#turn;
     const key = nextPostKey(this.#turn, part, this.#posts);
     // From this moment on, the outcome is unknown until Slack has answered.
@@ -229,18 +230,16 @@ export class IdempotentPosts {
       const intend = () => posts.intend(this.#turn, part, key, isStream);
       this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await intend());
     };
-    try {
-      const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal };
+    const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal };
+    const look = before?.state === 'intended' ? () => this.#lookFor(before) : undefined;
+    const act = async () => {
       const sent = await send(identity);
-      if (sent === undefined) await this.#deleteIntent(part);
-      else this.#setPosted(part, sent.ts, digest);
-      return sent !== undefined;
-    } catch (error) {
-      // After the lease has ended, the record may belong to the process that now holds the turn.
-      if (error instanceof SlackError && error.outcome === 'none' && lease.remainingMs() > 0)
-        await this.#deleteIntent(part);
-      throw error;
-    }
+      return sent && { ts: sent.ts, shown: digest };
+    };
+    const posted = await once({ look, act, forget: () => this.#deleteIntent(part) }, lease);
+    if (posted === undefined) await this.#deleteIntent(part);
+    else this.#change(part, { state: 'posted', shown: undefined, ...posted, isUnrecorded: true });
+    return posted !== undefined;
   }
 
   /** Whether the first reply's call, which leaves now, needs no other intent than the one recorded with the turn. */
@@ -289,10 +288,6 @@ export class IdempotentPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, ...change });
   }
 
-  #setPosted(part: string, ts: string, shown?: string): void {
-    this.#change(part, { state: 'posted', ts, shown, isUnrecorded: true });
-  }
-
   async #deleteIntent(part: string): Promise<void> {
     if (this.#posts.get(part)?.state !== 'intended') return;
     await this.#work.deps.store.posts.delete(this.#turn, part);
@@ -305,10 +300,8 @@ export class IdempotentPosts {
     this.#change(part, { state: 'gone', isUnrecorded: false });
   }
 
-  /** Looks up a post whose outcome is unknown; true if it is in the thread. */
-  async #resolveUnknownPost(part: string): Promise<boolean> {
-    const post = this.#posts.get(part);
-    if (post?.state !== 'intended') return false;
+  /** Looks in the thread for a post whose outcome is unknown. */
+  async #lookFor(post: KnownPost): Promise<{ ts: string; shown?: string | undefined } | undefined> {
     const { workspace, lease } = this.#work;
     const { posting, readBack } = workspace;
     const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
@@ -316,13 +309,11 @@ export class IdempotentPosts {
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
     const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
-    const found = await readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
+    return readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
       // A post whose thread was deleted meanwhile is in the channel.
       const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
       if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });
       throw error;
     });
-    if (found !== undefined) this.#setPosted(part, found.ts);
-    return found !== undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { AgentError } from '../../agent/errors.ts';
+import { SlackError } from '../../slack/errors.ts';
 import type { PostRequest } from '../../slack/posting.ts';
 import { CALL_TIMEOUT_MS } from '../../slack/slack-client.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
@@ -7,7 +9,7 @@ import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import type { Lease } from './lease.ts';
 import { sleepWithLease } from './lease.ts';
 import { outcomeIfUnreachable } from './retry-and-giving-up.ts';
-import { Interruption } from './turn-exceptions.ts';
+import { Interruption, TurnEnded } from './turn-exceptions.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;
@@ -53,33 +55,52 @@ export async function searchUntilSettled<T>(
   }
 }
 
-/** When a post was first about to be sent (null: never), and how it is recorded that it is about to be sent now. */
-interface PostIntent {
+/** A call that must not have its effect twice. */
+interface Effect<T> {
+  /** Looks for the effect of an earlier call whose outcome is unknown; left out if there was none. */
+  look?: (() => Promise<T | undefined>) | undefined;
+  /** Makes the call, after the record that it is about to be made. */
+  act: () => Promise<T>;
+  /** Records that the call had no effect. */
+  forget: () => Promise<void>;
+}
+
+/** Has an effect once: looks for it if it may be there, and makes the call if it is not. Throws what these throw. */
+export async function once<T>({ look, act, forget }: Effect<T>, lease: Lease): Promise<T> {
+  const found = await look?.();
+  if (found !== undefined) return found;
+  try {
+    return await act();
+  } catch (error) {
+    const failure = error instanceof TurnEnded ? error.cause : error;
+    const isOfCall = failure instanceof SlackError || failure instanceof AgentError;
+    // After the lease has ended, the record may belong to the process that has the work now.
+    if (isOfCall && failure.outcome !== 'unknown' && lease.remainingMs() > 0) await forget();
+    throw error;
+  }
+}
+
+/** When a post was first about to be sent (null: never), and how it is recorded that it is about to be sent, or was not sent. */
+interface PostIntent extends Pick<Effect<unknown>, 'forget'> {
   at: Date | null;
   record: () => Promise<void>;
 }
 
-/** Posts once: after an unknown outcome it looks for the post. Throws a SlackError, and what recording and `sleepWithLease` do. */
+/** Posts once. Throws a SlackError, and what recording and `sleepWithLease` do. */
 export async function postOnce(
   { posting, readBack }: WorkspaceClient,
   { message, ...post }: Omit<PostRequest, 'message'> & { message: () => Promise<SlackMessage> },
-  intent: PostIntent,
+  { at, record, forget }: PostIntent,
   lease: Lease,
 ): Promise<string> {
-  if (intent.at !== null) {
-    await waitUntilCallEnded(intent.at, lease);
-    const { channel, threadTs, key } = post;
-    const found = await readBack.findOwnPost({
-      channel,
-      threadTs,
-      key,
-      intendedAt: intent.at,
-      guard: lease,
-    });
-    if (found !== undefined) return found.ts;
-  }
-  const request = { ...post, message: await message(), guard: lease, beforeSend: intent.record };
-  return (await posting.post(request)).ts;
+  const { channel, threadTs, key } = post;
+  const find = async (intendedAt: Date) => {
+    await waitUntilCallEnded(intendedAt, lease);
+    return readBack.findOwnPost({ channel, threadTs, key, intendedAt, guard: lease });
+  };
+  const act = async () =>
+    posting.post({ ...post, message: await message(), guard: lease, beforeSend: record });
+  return (await once({ look: at === null ? undefined : () => find(at), act, forget }, lease)).ts;
 }
 
 /** The intent of the one post of a job, whose claim another process may have meanwhile: the rate limit may hold it up for long. */
@@ -87,7 +108,7 @@ export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): Po
   const record = async () => {
     if (!(await store.jobs.intend(job))) throw new Interruption('taken_over');
   };
-  return { at: job.intended_at, record };
+  return { at: job.intended_at, record, forget: () => store.jobs.forgetIntent(job) };
 }
 
 interface JobNotice extends SlackMessage {

@@ -9,7 +9,7 @@ import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { TaskWork } from '../runtime/deps.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
+import { once, type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 import { lockedIfForwarded, unlessStopped } from './sent-content.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
@@ -100,24 +100,19 @@ export async function deliverOnce(
   const sending = agent
     .sendMessage(taskId, body, { guard: lease, signal })
     .then(readSendResult, readUnreadableResult);
-  let first: SendAnswer;
-  try {
-    const polling = pollUntilListed(task, intended, anySignal([signal, answered.signal]));
-    first = await Promise.race([sending, polling]);
-  } catch (error) {
-    if (error instanceof AgentError && error.code === 'aborted' && window.aborted)
-      throw notListedError('unavailable', error);
-    const wasNotSent =
-      error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
-    // Without the lease the intent may belong to the process that has the turn now.
-    if (wasNotSent && lease.remainingMs() > 0)
-      await deps.store.turns.record(intended, { send_intended_at: null });
-    throw error;
-  } finally {
-    answered.abort(NO_LONGER_NEEDED);
-    // The message is read from the task's list, so the result of a send that is still open does not matter.
-    sending.catch(() => undefined);
-  }
+  const polling = pollUntilListed(task, intended, anySignal([signal, answered.signal]));
+  const act = () => Promise.race([sending, polling]);
+  const forget = async () => void (await deps.store.turns.record(intended, { send_intended_at: null }));
+  const first = await once({ act, forget }, lease)
+    .catch((error: unknown): never => {
+      const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.aborted;
+      throw isOverdue ? notListedError('unavailable', error) : error;
+    })
+    .finally(() => {
+      answered.abort(NO_LONGER_NEEDED);
+      // The message is read from the task's list, so the result of a send that is still open does not matter.
+      sending.catch(() => undefined);
+    });
   const id = first.id ?? (await lookForMessage(task, intended)).found;
   if (id === undefined) throw first.error ?? notListedError('not_understood');
   return recordDelivery(task, intended, id, first.reply);

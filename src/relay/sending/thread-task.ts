@@ -1,4 +1,4 @@
-import { AgentError, AgentRejectedError, isForbidden } from '../../agent/errors.ts';
+import { AgentRejectedError, isForbidden } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/request-bodies.ts';
 import { MAX_TITLE_CHARACTERS } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -11,7 +11,7 @@ import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { toSingleLine } from '../reading/message-to-markdown.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { searchUntilSettled } from '../runtime/unknown-outcome.ts';
+import { once, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
 export type TaskOptions = Omit<NewTask, 'projectId'>;
@@ -70,35 +70,35 @@ export async function ensureThreadTask(
 ): Promise<{ taskId: string; isRecorded: boolean }> {
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
-  const endIfForbidden = (error: unknown): never => {
-    if (!isForbidden(error)) throw error;
-    throw new TurnEnded('refused', strings.projectForbidden(projectId), { cause: error });
+  const endIfForbidden = (cause: unknown): never => {
+    if (!isForbidden(cause)) throw cause;
+    throw new TurnEnded('refused', strings.projectForbidden(projectId), { cause });
   };
-  if (thread.task_intended_at !== null) {
+  const endIfRefused = (cause: unknown): never => {
+    const isRejected = cause instanceof AgentRejectedError && cause.status === HTTP_UNPROCESSABLE;
+    if (!isRejected || options.model === undefined) return endIfForbidden(cause);
+    const sentence = strings.unknownModel(options.model, cause.reason);
+    throw new TurnEnded('refused', sentence, { cause, offer: 'choose' });
+  };
+  const find = async () => {
     const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
-    if (found !== undefined) {
-      log.info({ task: found }, 'task adopted after a start with an unknown outcome');
-      return { taskId: await store.threads.bindTask(thread, found), isRecorded: true };
+    if (found === undefined) {
+      const failure = 'starting a task failed with an unknown outcome; the service may have an unused task';
+      log.warn({ code: 'orphaned_task' }, failure);
+      return undefined;
     }
-    log.warn(
-      { code: 'orphaned_task' },
-      'starting a task failed with an unknown outcome; the service may have an unused task',
-    );
-  }
-  await recordIntent({ projectId, ...options });
-  try {
-    const task = await agent.startTask({ projectId, ...options }, { guard: lease });
+    log.info({ task: found }, 'task adopted after a start with an unknown outcome');
+    return { taskId: await store.threads.bindTask(thread, found), isRecorded: true };
+  };
+  const act = async () => {
+    await recordIntent({ projectId, ...options });
+    const task = await agent.startTask({ projectId, ...options }, { guard: lease }).catch(endIfRefused);
     log.info({ task: task.id }, 'task started');
     return { taskId: task.id, isRecorded: false };
-  } catch (error) {
-    if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)
-      await store.threads.forgetTaskIntent(thread);
-    const isRejected = error instanceof AgentRejectedError && error.status === HTTP_UNPROCESSABLE;
-    if (!isRejected || options.model === undefined) return endIfForbidden(error);
-    const sentence = strings.unknownModel(options.model, error.reason);
-    throw new TurnEnded('refused', sentence, { cause: error, offer: 'choose' });
-  }
+  };
+  const look = thread.task_intended_at === null ? undefined : find;
+  return once({ look, act, forget: () => store.threads.forgetTaskIntent(thread) }, lease);
 }
 
 async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: string) {

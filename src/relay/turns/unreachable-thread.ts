@@ -21,6 +21,7 @@ export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Pro
     record: async () => {
       intent.at = new Date();
     },
+    forget: async () => undefined,
   };
   const tellAsker = async () => {
     // The turn may have been reassigned to another person's earlier message since it was read.

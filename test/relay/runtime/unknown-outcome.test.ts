@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
+import { AgentError } from '../../../src/agent/errors.ts';
+import { TurnEnded } from '../../../src/relay/runtime/turn-exceptions.ts';
 import {
+  once,
   SLACK_CALL_LIFETIME_MS,
   searchUntilSettled,
   waitUntilCallEnded,
 } from '../../../src/relay/runtime/unknown-outcome.ts';
+import { ChannelGoneError, SlackUnavailableError } from '../../../src/slack/errors.ts';
 
 const never = new AbortController().signal;
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
@@ -48,3 +52,33 @@ test('a clock that was set back does not make the wait for a call longer than th
   await vi.advanceTimersByTimeAsync(SLACK_CALL_LIFETIME_MS);
   await expect(ended).resolves.toBeUndefined();
 });
+
+test('an effect that an earlier call had is not had again', async () => {
+  const act = vi.fn<() => Promise<string>>(async () => 'new');
+  const forget = async () => undefined;
+  expect(await once({ look: async () => 'earlier', act, forget }, lease)).toBe('earlier');
+  expect(act).not.toHaveBeenCalled();
+  expect(await once({ look: async () => undefined, act, forget }, lease)).toBe('new');
+  expect(await once({ act, forget }, lease)).toBe('new');
+});
+
+const slackCall = { method: 'chat.postMessage', slackCode: 'is_archived' };
+const refused = new AgentError('rejected', { sentence: 'No.', outcome: 'refused' });
+
+test.each([
+  ['Slack refuses it', new ChannelGoneError({ ...slackCall, outcome: 'none' }, ''), 8_000, 1],
+  ['Slack fails', new SlackUnavailableError({ ...slackCall, outcome: 'unknown' }, ''), 8_000, 0],
+  ['the service refuses it', refused, 8_000, 1],
+  ['its refusal ends the turn', new TurnEnded('refused', null, { cause: refused }), 8_000, 1],
+  ['the service fails', new AgentError('unavailable', { sentence: '', outcome: 'unknown' }), 8_000, 0],
+  ['a statement before it fails', new Error('no database'), 8_000, 0],
+  ['the lease has ended', refused, 0, 0],
+])(
+  'what is recorded of a call is forgotten only if it had no effect: %s',
+  async (_, error, leftMs, times) => {
+    const forget = vi.fn<() => Promise<void>>(async () => undefined);
+    const act = () => Promise.reject(error);
+    await expect(once({ act, forget }, { ...lease, remainingMs: () => leftMs })).rejects.toBe(error);
+    expect(forget).toHaveBeenCalledTimes(times);
+  },
+);

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 export function ttlCache<Value extends object | string, Context = unknown>(
   max: number,
   ttl: number,
-  load: (key: string, context: Context) => Promise<Value>,
+  load: (key: string, context: Context) => Promise<Value | undefined>,
 ): LRUCache<string, Value, Context> {
   return new LRUCache<string, Value, Context>({
     // With `max`, lru-cache reserves memory for so many at once.

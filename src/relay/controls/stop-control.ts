@@ -15,6 +15,7 @@ import { type ControlOutcome, type ControlRequest, turnOf } from '../runtime/con
 import type { RelayDeps } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
+import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
 
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
@@ -81,7 +82,7 @@ export class StopControl {
       return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
     const recorded = await this.#recordRequest(known, request, isBackground).catch((error: unknown) => {
-      if (!(error instanceof NothingInstead)) throw error;
+      if (!isInterruption(error, 'taken_over')) throw error;
     });
     if (recorded === undefined) return 'over';
     const { kind, turn } = recorded;
@@ -108,7 +109,9 @@ export class StopControl {
         FORCE_STOP_AFTER_SECONDS,
         { isBackground, sendsWaiting: instead !== undefined },
       );
-      if (recorded !== undefined && (await instead?.(store, trx)) === false) throw new NothingInstead();
+      // What was to be sent instead is sent already, or gone: nothing is stopped.
+      if (recorded !== undefined && (await instead?.(store, trx)) === false)
+        throw new Interruption('taken_over');
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
       await store.jobs.wake({ workspace, kind, channel, thread_ts });
       if (!isBackground && recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
@@ -137,9 +140,6 @@ export class StopControl {
     this.#pendingCalls.set(turn.id, call);
   }
 }
-
-/** Takes a stop back with its transaction: what was to be sent instead is sent already, or gone. */
-class NothingInstead extends Error {}
 
 /** Whether the turn needs a forced stop that the service has not received. */
 function isForced(turn: Turn): boolean {

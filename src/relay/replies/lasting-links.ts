@@ -95,23 +95,17 @@ export function linkFinder(
     const target = links.verify(token);
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
-    try {
-      return await waiting(target.workspace, () => found.forceFetch(token, { context: target }));
-    } catch (error) {
-      if (error instanceof TooManyAtOnce) return { kind: 'unavailable' };
-      throw error;
-    }
+    const destination = await waiting(target.workspace, () => found.fetch(token, { context: target }));
+    return destination ?? { kind: 'unavailable' };
   };
 }
 
-class TooManyAtOnce extends Error {}
-
-/** Runs at most so much at once, of all workspaces and of one. Throws TooManyAtOnce for more. */
+/** Runs at most so much at once, of all workspaces and of one; for more, it returns undefined. */
 function limiter(most: number, mostOfWorkspace: number) {
   const running: string[] = [];
-  return async <T>(workspace: string, run: () => Promise<T>): Promise<T> => {
+  return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {
     const own = running.filter((one) => one === workspace);
-    if (running.length >= most || own.length >= mostOfWorkspace) throw new TooManyAtOnce();
+    if (running.length >= most || own.length >= mostOfWorkspace) return undefined;
     running.push(workspace);
     return await run().finally(() => running.splice(running.indexOf(workspace), 1));
   };

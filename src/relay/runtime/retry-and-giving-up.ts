@@ -104,12 +104,6 @@ export async function withRetry<T>(
   }
 }
 
-/** Waits until all of these have settled, and throws the first error among them. */
-export async function allSettledOrThrow(promises: readonly Promise<unknown>[]): Promise<void> {
-  const results = await Promise.allSettled(promises);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
-}
-
 /**
  * How long one thing has failed in a row while other calls under the same key, token or database succeeded. In an outage
  * it stands still: a limit of time for a bad thing must not end what only waits for the outage to pass.

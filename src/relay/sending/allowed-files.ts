@@ -48,22 +48,14 @@ export function remarkList(notes: readonly FileNote[]): string {
   return headedList(strings.alteredTables, lines);
 }
 
-/** Throws FileOmitted for a file that has the most files of one message before it (`index`) already. */
-export function throwIfTooMany(
-  index: number,
-  { maxMessageFiles }: Pick<FileLimits, 'maxMessageFiles'>,
-): void {
-  if (index >= maxMessageFiles) throw new FileOmitted('too_many');
-}
-
-/** Throws FileOmitted for a file of a type that is not sent, or that makes its message's files (`otherBytes` so far) too large. */
-export function throwIfNotAllowed(
+/** Why a file is not sent: for its type, or because it makes its message's files (`otherBytes` so far) too large; undefined if it is. */
+export function reasonNotAllowed(
   file: { name: string; mime: string; sizeBytes: number },
   otherBytes: number,
   limits: FileLimits,
-): void {
-  if (!isTypeAllowed(file, limits)) throw new FileOmitted('type_refused');
-  if (otherBytes + file.sizeBytes > limits.maxMessageBytes) throw new FileOmitted('message_full');
+): FileReason | undefined {
+  if (!isTypeAllowed(file, limits)) return 'type_refused';
+  return otherBytes + file.sizeBytes > limits.maxMessageBytes ? 'message_full' : undefined;
 }
 
 /** Whether files of this name and MIME type are sent to the service. */
@@ -83,19 +75,15 @@ function matchesType(file: { name: string; mime: string }, pattern: string): boo
   return pattern.endsWith('/*') ? mime.startsWith(pattern.slice(0, -1)) : mime === pattern;
 }
 
-/** A file of a message that is not sent, and why. */
-export class FileOmitted extends Error {
-  readonly reason: FileReason;
-
-  constructor(reason: FileReason) {
-    super(reason);
-    this.reason = reason;
-  }
+/** Why a file of a message is not sent; `detail`: in the service's words. */
+export interface FileRefusal {
+  reason: FileReason;
+  detail?: string;
 }
 
 /** Why a file is not sent, if the error says so; undefined for one that is not about the file, or may pass. */
-export function refusalIn(error: unknown): { reason: FileReason; detail?: string } | undefined {
-  if (error instanceof FileOmitted || error instanceof FileRefusedError) return { reason: error.reason };
+export function refusalIn(error: unknown): FileRefusal | undefined {
+  if (error instanceof FileRefusedError) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
   if (!(error instanceof AgentError)) return undefined;
   if (error.code === 'wrong_size') return { reason: 'changed' };

@@ -4,13 +4,7 @@ import { anySignal } from '../../calls/retries-and-waits.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import { capitalise, plainCsvLine } from '../../render/text-format.ts';
-import {
-  externalLink,
-  FileRefusedError,
-  type SlackFile,
-  slackFileName,
-  unstoredKind,
-} from '../../slack/downloadable-files.ts';
+import { externalLink, type SlackFile, slackFileName, unstoredKind } from '../../slack/downloadable-files.ts';
 import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
@@ -21,16 +15,8 @@ import { inlinesToText } from '../reading/message-to-markdown.ts';
 import type { ParsedTable } from '../reading/parsed-blocks.ts';
 import { cellsOf, isTooLarge, tablesAmong } from '../reading/pasted-tables.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
-import { allSettledOrThrow } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import {
-  FileOmitted,
-  maySeeFile,
-  refusalIn,
-  throwIfNotAllowed,
-  throwIfTooMany,
-  UNNAMED_FILE,
-} from './allowed-files.ts';
+import { type FileRefusal, maySeeFile, reasonNotAllowed, refusalIn, UNNAMED_FILE } from './allowed-files.ts';
 import { searchedForAlteredCells } from './altered-cells.ts';
 import { type FilePatience, filePatience } from './failing-files.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
@@ -103,38 +89,48 @@ interface Outcome {
   sentBytes: number;
 }
 
+/** What is known of an item by now: of a file, what Slack said of it last. */
+interface BatchItem {
+  shared: SharedItem;
+  progress: FileProgress;
+  outcome?: Outcome;
+}
+
 class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #limits: FileLimits;
   readonly #signal: AbortSignal;
-  /** The state of each item, in the message's order. */
-  readonly #progress: FileProgress[];
+  /** In the message's order. */
+  readonly #items: readonly BatchItem[];
   #promisedBytes = 0;
 
   constructor(request: AttachmentsUploadRequest, signal: AbortSignal) {
     this.#request = request;
     this.#limits = request.deps.settings.fileLimits;
     this.#signal = signal;
-    this.#progress = request.items.map((shared) => ({ state: 'waiting', ...nameAndSize(shared) }));
+    this.#items = request.items.map((shared) => ({
+      shared,
+      progress: { state: 'waiting', ...nameAndSize(shared) },
+    }));
   }
 
   async run(): Promise<Attachments> {
-    const { items, onProgress } = this.#request;
-    onProgress([...this.#progress]);
-    const outcomes: Outcome[] = [];
-    const queue = [...items.entries()];
+    this.#showProgress();
+    const queue = [...this.#items.entries()];
     const worker = async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const [index, shared] = next;
+        const [index, item] = next;
         try {
-          outcomes[index] = await this.#process({ shared }, index);
+          await this.#process(item, index);
         } catch (error) {
           queue.length = 0;
           throw error;
         }
       }
     };
-    await allSettledOrThrow(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker));
+    for (const end of await Promise.allSettled(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker)))
+      if (end.status === 'rejected') throw end.reason;
+    const outcomes = this.#items.flatMap(({ outcome }) => outcome ?? []);
     return {
       attached_file_ids: outcomes.flatMap(({ fileId }) => fileId ?? []),
       notes: outcomes.map(({ note }) => note),
@@ -142,75 +138,77 @@ class AttachmentBatch {
     };
   }
 
-  /** Uploads one file, or notes why it is omitted. `item` gets the file as Slack describes it in full. */
-  async #process(item: { shared: SharedItem }, index: number): Promise<Outcome> {
-    const { turn, deps } = this.#request;
-    let outcome: Outcome;
-    try {
-      throwIfTooMany(index, this.#limits);
-      outcome = await this.#upload(item, index);
-    } catch (error) {
-      const refusal = refusalIn(error) ?? (await this.#reasonToGiveUp(item.shared, error));
-      if (refusal === undefined) throw error;
-      const { shared } = item;
-      const file = shared.kind === 'file' ? shared.file.id : shared.kind;
-      deps.log.info({ turn: turn.id, file, reason: refusal.reason }, 'file omitted');
-      const url =
-        refusal.reason === 'external' && shared.kind === 'file' ? externalLink(shared.file) : undefined;
-      const link = url === undefined ? {} : { link: url };
-      outcome = { note: { ...nameAndSize(shared), ...refusal, ...link }, sentBytes: 0 };
-    }
-    this.#setProgress(index, { state: 'over', outcome: outcome.note });
-    return outcome;
+  /** Uploads one file, or notes why it is omitted. */
+  async #process(item: BatchItem, index: number): Promise<void> {
+    const tried =
+      index < this.#limits.maxMessageFiles
+        ? await this.#upload(item).catch((error: unknown) => this.#reasonFor(item, error))
+        : ({ reason: 'too_many' } as const);
+    const outcome = 'note' in tried ? tried : this.#omitted(item, tried);
+    item.outcome = outcome;
+    this.#showProgress(item, { state: 'over', outcome: outcome.note });
   }
 
-  /** Why a file is left out that has failed for long. */
-  async #reasonToGiveUp(shared: SharedItem, error: unknown): Promise<{ reason: FileReason } | undefined> {
+  #omitted({ shared }: BatchItem, refusal: FileRefusal): Outcome {
+    const { turn, deps } = this.#request;
+    const file = shared.kind === 'file' ? shared.file : undefined;
+    deps.log.info({ turn: turn.id, file: file?.id ?? shared.kind, reason: refusal.reason }, 'file omitted');
+    const link = refusal.reason === 'external' && file !== undefined ? externalLink(file) : undefined;
+    return { note: { ...nameAndSize(shared), ...refusal, ...(link && { link }) }, sentBytes: 0 };
+  }
+
+  /** Why a file is left out after an error, perhaps once it has failed for long. Throws the error if it is not. */
+  async #reasonFor({ shared }: BatchItem, error: unknown): Promise<FileRefusal> {
+    const refusal = refusalIn(error);
+    if (refusal !== undefined) return refusal;
     const { failing, projectId, workspace, deps, thread } = this.#request;
     const id = shared.kind === 'file' ? shared.file.id : shared.id;
     const judge = failing.get(id) ?? filePatience(deps.settings, workspace);
     failing.set(id, judge);
     const reason = await judge(error, deps.agent(thread.account_id), projectId);
-    return reason && { reason };
+    if (reason === undefined) throw error;
+    return { reason };
   }
 
-  async #upload(item: { shared: SharedItem }, index: number): Promise<Outcome> {
-    const { source, remark } = searchedForAlteredCells(await this.#sourceOf(item, index));
+  async #upload(item: BatchItem): Promise<Outcome | FileRefusal> {
+    const found = await this.#sourceOf(item);
+    if (typeof found === 'string') return { reason: found };
+    const { source, remark } = searchedForAlteredCells(found);
     const { sizeBytes } = source;
-    throwIfNotAllowed(source, this.#promisedBytes, this.#limits);
+    const reason = reasonNotAllowed(source, this.#promisedBytes, this.#limits);
+    if (reason !== undefined) return { reason };
     this.#promisedBytes += sizeBytes;
     const { name } = nameAndSize(item.shared);
     const uploaded = await uploadSharedFile(this.#request, {
       source,
       signal: this.#signal,
-      onUploadedElsewhere: () => this.#setProgress(index, { state: 'elsewhere', name, sizeBytes }),
-      onProgress: (sentBytes) => this.#setProgress(index, { state: 'moving', name, sizeBytes, sentBytes }),
+      onUploadedElsewhere: () => this.#showProgress(item, { state: 'elsewhere', name, sizeBytes }),
+      onProgress: (sentBytes) => this.#showProgress(item, { state: 'moving', name, sizeBytes, sentBytes }),
     });
     return { ...uploaded, note: { name, reason: null, sizeBytes, ...(await remark(this.#signal)) } };
   }
 
-  /** An item's bytes. Throws FileOmitted or FileRefusedError if it is not sent. */
-  async #sourceOf(item: { shared: SharedItem }, index: number): Promise<UploadSource> {
+  /** An item's bytes, or why it is not sent. */
+  async #sourceOf(item: BatchItem): Promise<UploadSource | FileReason> {
     const { shared } = item;
-    if (shared.kind === 'left_out') throw new FileOmitted(shared.reason);
+    if (shared.kind === 'left_out') return shared.reason;
     if (shared.kind === 'table') {
       const { id, name, csv } = shared;
-      if (csv === undefined) throw new FileOmitted('too_many_cells');
-      return bytesSource({ id, name, mime: 'text/csv' }, csv);
+      return csv === undefined ? 'too_many_cells' : bytesSource({ id, name, mime: 'text/csv' }, csv);
     }
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
     let found = shared.file;
     if (shared.isForwarded) {
       const looked = await downloads.lookUp(shared.file.id, this.#signal);
-      if (typeof looked === 'string') throw new FileOmitted(looked);
-      if (!(await maySeeFile(workspace, turn.asked_by, looked))) throw new FileOmitted('not_visible');
+      if (typeof looked === 'string') return looked;
+      if (!(await maySeeFile(workspace, turn.asked_by, looked))) return 'not_visible';
       found = looked;
       item.shared = { ...shared, file: found };
     }
     const { file, decision } = await downloads.resolve(found, {
       signal: this.#signal,
-      onWait: () => this.#setProgress(index, { state: 'processing', name: nameAndSize(item.shared).name }),
+      onWait: () => this.#showProgress(item, { state: 'processing', name: nameAndSize(item.shared).name }),
     });
     item.shared = { ...shared, file };
     // What can be edited has no new id then, and perhaps the same size: each message uploads it anew.
@@ -219,7 +217,7 @@ class AttachmentBatch {
     const email = emailText(file);
     if (email !== undefined)
       return bytesSource({ id, name: `${email.name}.txt`, mime: 'text/plain' }, email.text);
-    if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
+    if (decision.do === 'refuse') return decision.reason;
     const about = { id, name: serviceFileName(slackFileName(file), file.id), mime: decision.mime ?? '' };
     const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
     const { sizeBytes } = decision;
@@ -229,30 +227,33 @@ class AttachmentBatch {
   }
 
   /** A file of which Slack does not announce the size: as its response says, or as its bytes are, read here. */
-  async #unsizedSource(file: SlackFile, source: Omit<UploadSource, 'sizeBytes'>): Promise<UploadSource> {
+  async #unsizedSource(
+    file: SlackFile,
+    source: Omit<UploadSource, 'sizeBytes'>,
+  ): Promise<UploadSource | FileReason> {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
     const isPage = mime.startsWith('text/html');
     // Slack may write a page anew for each download.
     if (sizeBytes !== undefined && (sizeBytes === 0 || !isPage)) {
       opened.release();
-      if (sizeBytes === 0) throw new FileRefusedError(file.id, 'empty');
-      return { ...source, sizeBytes };
+      return sizeBytes === 0 ? 'empty' : { ...source, sizeBytes };
     }
     const chunks: Uint8Array[] = [];
     let length = 0;
     for await (const chunk of opened.stream) {
       length += chunk.length;
-      if (length > MAX_READ_BYTES) throw new FileRefusedError(file.id, 'too_large');
+      if (length > MAX_READ_BYTES) return 'too_large';
       chunks.push(chunk);
     }
     const name = isPage && !/\.html?$/i.test(source.name) ? `${source.name}.html` : source.name;
     return bytesSource({ ...source, name, mime: mime || source.mime }, Buffer.concat(chunks));
   }
 
-  #setProgress(index: number, progress: FileProgress): void {
-    this.#progress[index] = progress;
-    this.#request.onProgress([...this.#progress]);
+  /** Tells how far all items are; of one, it is this far now. */
+  #showProgress(item?: BatchItem, progress?: FileProgress): void {
+    if (item !== undefined && progress !== undefined) item.progress = progress;
+    this.#request.onProgress(this.#items.map((one) => one.progress));
   }
 }
 

@@ -265,12 +265,11 @@ async function applyPendingEdit(
 ): Promise<boolean> {
   const change = await earlyEdits.claim(key, key.ts);
   if (change?.is_deletion === true) return messages.withdraw(key);
-  const message = change?.content == null ? undefined : await messages.get(key);
-  if (change?.content == null || message?.content == null) return false;
-  const [known, edit] = [
-    { ...message, content: message.content },
-    { ...change, content: change.content },
-  ];
-  await messages.updateContent(message, messageUpdate(known, edit, false));
+  if (change?.content == null) return false;
+  const { content, edited_ts } = change;
+  const message = await messages.get(key);
+  if (message?.content == null) return false;
+  const known = { ...message, content: message.content };
+  await messages.updateContent(message, messageUpdate(known, { content, edited_ts }, false));
   return false;
 }

@@ -155,17 +155,12 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-interface TurnEnding {
-  outcome: TurnOutcome;
-  last: LastStep;
-}
-
 /** Finishes a turn, after the notice of what is paused behind it: a pause may begin, and change, until the turn is finished. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
   posts: Pick<IdempotentPosts, 'post' | 'update'>,
   turn: Turn,
-  { outcome, last }: TurnEnding,
+  { outcome, last }: { outcome: TurnOutcome; last: LastStep },
 ): Promise<void> {
   const finish = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
   if (await finish(deps.store)) return;

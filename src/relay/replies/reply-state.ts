@@ -47,43 +47,30 @@ const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
 /** The phases of a reply that is being written, by its status; others are `working`. */
 const LIVE_PHASES: Readonly<Record<string, ReplyPhase>> = { pending: 'queued', cancelling: 'stopping' };
 
-/** What the steps of a turn know of its reply. */
+/** What the steps of a turn know of its reply, beside what stands in it as it is. */
 interface ReplyKnowledge
-  extends Pick<DisplayedReply, 'phase' | 'sentence' | 'blocks' | 'notes' | 'offer' | 'maxMessages'> {
+  extends Omit<DisplayedReply, 'turnId' | 'elapsedMs' | 'asksApproval' | 'newBlocks' | 'isApart' | 'breaks'> {
   /** The reply has settled, or its turn has ended before. */
   isOver: boolean;
   /** What a step waits for. */
   waitCause: WaitCause | undefined;
   /** Shown from a stop request until the end. */
-  stopSentence: string | undefined;
+  stopSentence?: string | undefined;
   /** What became of the message's files. */
   fileNotes: readonly FileNote[];
   /** What became of the files of messages that the run has read as answers; undefined before it has read any. */
-  forwardedFileNotes: readonly FileNote[] | undefined;
+  forwardedFileNotes?: readonly FileNote[];
   /** One line for each file, while files are passed on. */
   uploadLines: readonly string[];
-  /** Says whose questions the reply answers, where several people ask. */
-  askers: string;
   /** Names the channel's instructions that the message quotes. */
   instructions: string;
   /** The task was begun with a plan: people may approve it with a button, unless somebody has. */
   plansFirst: boolean;
   /** Says who answered the plan with a button, and how. */
   buttonUse: string | undefined;
-  /** The elapsed time is shown alone, without the agent's steps, as the channel's settings ask. */
-  hideSteps: boolean;
-  /** A finished answer ends without a list of its sources, as the channel's settings ask. */
-  hideSources: boolean;
-  /** The places (characters) at which the answer continues in a new message. */
   breaks: readonly number[];
   /** What stands below the answer is a message of its own until the reply is over. */
   isApart: boolean;
-  /** No file can have the tables that are too large for Slack: the messages show them whole. */
-  wholeTables: boolean;
-  /** What the figures of the answer came to, once that is known. */
-  figures: DisplayedReply['figures'];
-  /** The model of the task, once that is known; null: the service's default. */
-  model: string | null | undefined;
 }
 
 /** What a turn's reply shows, gathered from the turn's steps; `onChange` is called when it changes. */
@@ -114,27 +101,13 @@ export class ReplyState {
     this.#known = {
       phase: 'starting',
       sentence: undefined,
-      blocks: [],
-      notes: [],
-      offer: undefined,
+      ...{ blocks: [], notes: [], fileNotes: [], uploadLines: [] },
+      ...{ isOver: false, isApart: false, plansFirst: false, hideSteps: false, hideSources: false },
       maxMessages: settings.maxReplyMessages,
-      isOver: false,
       waitCause: undefined,
-      stopSentence: undefined,
-      fileNotes: [],
-      forwardedFileNotes: undefined,
-      uploadLines: [],
-      askers: '',
       instructions: '',
-      plansFirst: false,
       buttonUse: undefined,
-      hideSteps: false,
-      hideSources: false,
       breaks: turn.split_offsets,
-      isApart: false,
-      wholeTables: false,
-      figures: undefined,
-      model: undefined,
     };
   }
 

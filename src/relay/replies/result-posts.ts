@@ -34,11 +34,6 @@ const DOWNLOAD_TIMEOUT_MS = 120_000;
 /** Most of a turn's pictures and tables that its thread shows itself. */
 const MAX_SHOWN = 4;
 
-interface PostedResults {
-  count: number;
-  placed: PlacedFigures;
-}
-
 /**
  * Posts the results of a settled turn, each result of the task once in its thread: one list, and one message with the
  * files that Slack can show and the answer does not. The turn keeps the results that it claims, so that a retry posts the
@@ -49,9 +44,29 @@ export async function postResults(
   context: SettledTurnContext,
   answer: string,
   figures: readonly string[] = [],
-): Promise<PostedResults> {
+): Promise<{ count: number; placed: PlacedFigures }> {
+  let placed: PlacedFigures = new Map();
   try {
-    return await postListed(context, { answer, figures }, await listResults(context));
+    const all = await listResults(context);
+    if (all.results.length === 0 && all.isComplete) return { count: 0, placed };
+    const claims = await claimNew(context, '', all.results);
+    const list = claimedResults(claims, context.turn, '', all);
+    const { results } = list;
+    if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
+    if (results.length > 0) {
+      const notes = new Map<string, string>();
+      placed = await placeFigures(context, results, figures, notes);
+      const isElsewhere = ({ id }: ResultFile) => !notes.has(id);
+      const shown = await chooseShown(context, results.filter(isElsewhere), answer, notes);
+      await putList(context, '', list, notes);
+      const files = shown.map((result) => toFileToShare(context, result));
+      const shared = await new ThreadFiles(context, context.turn).share(files);
+      const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
+      for (const { id } of failed) notes.set(id, strings.resultNotShown);
+      if (failed.length > 0) await putList(context, '', list, notes);
+    }
+    await context.deps.store.results.markPosted(context.turn, '');
+    return { count: results.length, placed };
   } finally {
     context.memory.drop('results');
   }
@@ -74,33 +89,6 @@ async function listResults(
       'the agent service has more results, but they cannot be read, or its cursor leads to no others; see cursorParam in AGENT_DIALECT',
     );
   return listed;
-}
-
-async function postListed(
-  context: SettledTurnContext,
-  { answer, figures }: { answer: string; figures: readonly string[] },
-  all: ResultList,
-): Promise<PostedResults> {
-  if (all.results.length === 0 && all.isComplete) return { count: 0, placed: new Map() };
-  const claims = await claimNew(context, '', all.results);
-  const list = claimedResults(claims, context.turn, '', all);
-  const { results } = list;
-  if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
-  let placed: PlacedFigures = new Map();
-  if (results.length > 0) {
-    const notes = new Map<string, string>();
-    placed = await placeFigures(context, results, figures, notes);
-    const isElsewhere = ({ id }: ResultFile) => !notes.has(id);
-    const shown = await chooseShown(context, results.filter(isElsewhere), answer, notes);
-    await putList(context, '', list, notes);
-    const files = shown.map((result) => toFileToShare(context, result));
-    const shared = await new ThreadFiles(context, context.turn).share(files);
-    const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
-    for (const { id } of failed) notes.set(id, strings.resultNotShown);
-    if (failed.length > 0) await putList(context, '', list, notes);
-  }
-  await context.deps.store.results.markPosted(context.turn, '');
-  return { count: results.length, placed };
 }
 
 /** What image blocks show (https://docs.slack.dev/reference/block-kit/blocks/image-block). */

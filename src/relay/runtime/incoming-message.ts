@@ -2,16 +2,11 @@ import type { closedPlaces } from '../../render/strings/index.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent, SlackTs, ThreadKey } from '../../store/schema.ts';
-import type { StopOutcome } from './control-request.ts';
+import type { ChannelActor, StopOutcome } from './control-request.ts';
 
 /** A message that a person wrote in Slack. */
-export interface IncomingMessage {
-  workspace: string;
-  channel: string;
+export interface IncomingMessage extends ThreadKey, ChannelActor {
   ts: SlackTs;
-  /** The ts of the thread's first message; the message's own where it starts a thread. */
-  thread_ts: SlackTs;
-  person: string;
   content: MessageContent;
   /** Its last edit, where it is read back. */
   editedTs?: SlackTs | undefined;
@@ -37,15 +32,7 @@ export type InboxEvent =
       editedTs: SlackTs | null;
       before?: MessageContent | undefined;
     }
-  | {
-      kind: 'deletion';
-      workspace: string;
-      channel: string;
-      ts: SlackTs;
-      thread_ts: SlackTs;
-      person: string | undefined;
-      isGroup?: boolean;
-    }
+  | (ThreadKey & { kind: 'deletion'; ts: SlackTs; person: string | undefined; isGroup?: boolean })
   /** A channel has a new name or purpose. */
   | { kind: 'renaming'; workspace: string; channel: string }
   /** Slack has given a channel another id. */

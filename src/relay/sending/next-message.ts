@@ -21,11 +21,6 @@ const LOOKUP_MS = 2_000;
 /** A message whose writer may use the agent, with what is set where it was written. */
 export type AllowedMessage = WaitingMessage & { settings: Settings };
 
-interface NextMessageOptions {
-  before?: string;
-  failFast?: boolean;
-}
-
 /**
  * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the agent; refuses
  * the ones before it whose writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits
@@ -35,13 +30,53 @@ interface NextMessageOptions {
 export async function nextAllowedMessage(
   work: ThreadWork,
   thread: ThreadKey,
-  options: NextMessageOptions = {},
+  { before, failFast = false }: { before?: string; failFast?: boolean } = {},
 ): Promise<AllowedMessage | undefined> {
-  const refused: RefusedMessage[] = [];
+  const { deps, workspace, lease } = work;
+  const patiently: typeof withPatience = failFast ? (_work, step) => step() : withPatience;
+  let refused: RefusedMessage[] = [];
+  const tellThem = () => {
+    tellRefused(deps, refused);
+    refused = [];
+  };
   try {
-    return await refuseUntilAllowed(work, thread, options, refused);
+    for (;;) {
+      const message = await deps.store.messages.nextWaiting(thread, before);
+      if (message === undefined) return undefined;
+      if (message.is_held) {
+        if (before !== undefined || failFast) return undefined;
+        tellThem();
+        await sleepWithLease(HELD_POLL_MS, lease);
+        continue;
+      }
+      let waited = false;
+      const known = new AbortController();
+      const onWait = () => {
+        if (waited) return;
+        waited = true;
+        tellThem();
+        notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
+      };
+      const isLate = failFast ? undefined : setTimeout(onWait, LOOKUP_MS);
+      const { settings, denial } = await patiently(work, () => verdictOn(work, message), {
+        about: aboutMessage(message),
+        onWait,
+        orElse: (): Verdict => ({ denial: 'unknown' }),
+      }).finally(() => {
+        clearTimeout(isLate);
+        known.abort(NO_LONGER_NEEDED);
+      });
+      const isUnread = denial === undefined && message.content === null;
+      if (isUnread) tellThem();
+      const why = isUnread ? await readBack(work, message, patiently) : denial;
+      if (why !== undefined) {
+        if (await refuseMessage({ deps, workspace }, message, { why })) refused.push({ message, why });
+      }
+      // After a wait the message may have been deleted, and one that was read back may be gone.
+      else if (!waited && !isUnread && settings !== undefined) return { ...message, settings };
+    }
   } finally {
-    tellRefused(work.deps, refused);
+    tellThem();
   }
 }
 
@@ -50,55 +85,11 @@ interface Verdict extends Partial<Pick<AllowedMessage, 'settings'>> {
   denial: AccessDenial | undefined;
 }
 
-async function refuseUntilAllowed(
-  work: ThreadWork,
-  thread: ThreadKey,
-  { before, failFast = false }: NextMessageOptions,
-  refused: RefusedMessage[],
-): Promise<AllowedMessage | undefined> {
-  const { deps, workspace, lease } = work;
-  const patiently: typeof withPatience = failFast ? (_work, step) => step() : withPatience;
-  for (;;) {
-    const message = await deps.store.messages.nextWaiting(thread, before);
-    if (message === undefined) return undefined;
-    if (message.is_held) {
-      if (before !== undefined || failFast) return undefined;
-      tellRefused(deps, refused.splice(0));
-      await sleepWithLease(HELD_POLL_MS, lease);
-      continue;
-    }
-    let waited = false;
-    const known = new AbortController();
-    const asker = { ...message, person: message.user_id };
-    const check = async (): Promise<Verdict> => {
-      const settings = await deps.store.settings.inForce(message.workspace, message.channel);
-      return {
-        settings,
-        denial: await accessDenialUnder(settings, deps, workspace.people, asker, lease.signal),
-      };
-    };
-    const orElse = (): Verdict => ({ denial: 'unknown' });
-    const onWait = () => {
-      if (waited) return;
-      waited = true;
-      tellRefused(deps, refused.splice(0));
-      notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
-    };
-    const about = aboutMessage(message);
-    const isLate = failFast ? undefined : setTimeout(onWait, LOOKUP_MS);
-    const { settings, denial } = await patiently(work, check, { about, onWait, orElse }).finally(() => {
-      clearTimeout(isLate);
-      known.abort(NO_LONGER_NEEDED);
-    });
-    const isUnread = denial === undefined && message.content === null;
-    if (isUnread) tellRefused(deps, refused.splice(0));
-    const why = isUnread ? await readBack(work, message, patiently) : denial;
-    if (why !== undefined) {
-      if (await refuseMessage({ deps, workspace }, message, { why })) refused.push({ message, why });
-    }
-    // After a wait the message may have been deleted, and one that was read back may be gone.
-    else if (!waited && !isUnread && settings !== undefined) return { ...message, settings };
-  }
+async function verdictOn({ deps, workspace, lease }: ThreadWork, message: Message): Promise<Verdict> {
+  const settings = await deps.store.settings.inForce(message.workspace, message.channel);
+  const asker = { ...message, person: message.user_id };
+  const denial = await accessDenialUnder(settings, deps, workspace.people, asker, lease.signal);
+  return { settings, denial };
 }
 
 /** Reads a message's text from Slack; withdraws one that is gone. `unread` where Slack refuses it for good, or keeps failing. */

@@ -47,13 +47,6 @@ export interface SenderOptions {
   withRetry: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
-/** A turn whose message is frozen, as an attempt to deliver it finds it. */
-interface FrozenTurn {
-  turn: Turn;
-  /** The intent to send was recorded just now, and nothing was sent since. */
-  isIntended: boolean;
-}
-
 /** Sends one turn's message to the service in recorded steps: project, task, files, message. */
 export class Sender {
   readonly #work: ThreadWork;
@@ -87,15 +80,16 @@ export class Sender {
     const wasTaskStarted = await this.#beforeSending(isStarted);
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
-      let frozen: FrozenTurn = { turn: this.#turn, isIntended: false };
-      if (!isFrozen(this.#turn)) {
-        const { outgoing, turn } = await this.#freeze(taskId);
-        frozen = { turn, isIntended: turn.send_intended_at !== null };
-        if (wasTaskStarted) this.#notifyFixedOptions(outgoing);
-      }
+      const frozen = isFrozen(this.#turn) ? undefined : await this.#freeze(taskId);
+      if (frozen !== undefined && wasTaskStarted) this.#notifyFixedOptions(frozen.outgoing);
       await this.#recordTask();
       this.#options.onStep?.('working');
-      const delivered = await this.#deliver(taskId, frozen);
+      let justFrozen = frozen?.turn;
+      const delivered = await this.#options.withRetry(() => {
+        const attempt = this.#tryToDeliver(taskId, justFrozen);
+        justFrozen = undefined;
+        return attempt;
+      });
       return { ...delivered, account_id: (await this.#threadUnderAccount(delivered.turn)).account_id };
     });
   }
@@ -254,23 +248,15 @@ export class Sender {
     });
   }
 
-  /** Delivers the message. Where an attempt fails, the next one reads the turn again. */
-  async #deliver(taskId: string, frozen: FrozenTurn): Promise<DeliveredMessage> {
-    let known: FrozenTurn | undefined = frozen;
-    return this.#options.withRetry(() => {
-      const attempt = this.#tryToDeliver(taskId, known);
-      known = undefined;
-      return attempt;
-    });
-  }
-
-  async #tryToDeliver(taskId: string, known: FrozenTurn | undefined): Promise<DeliveredMessage> {
+  /** Delivers the message; of a turn that was not `justFrozen`, it reads first what became of it. */
+  async #tryToDeliver(taskId: string, justFrozen: Turn | undefined): Promise<DeliveredMessage> {
     const { store } = this.#work.deps;
-    const turn = known?.turn ?? (await store.turns.get(this.#turn.workspace, this.#turn.id));
+    const turn = justFrozen ?? (await store.turns.get(this.#turn.workspace, this.#turn.id));
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
     const agent = this.#work.deps.agent((await this.#threadUnderAccount(turn)).account_id);
     const task = { ...this.#work, agent, taskId };
-    const isIntended = known?.isIntended === true;
+    // The intent was recorded just now, and nothing was sent since.
+    const isIntended = justFrozen !== undefined && justFrozen.send_intended_at !== null;
     try {
       const inDoubt = await this.#sendsInDoubt(turn, isIntended);
       if (isIntended && inDoubt.length === 0)

@@ -4,7 +4,6 @@ import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { buttonUse } from '../controls/used-buttons.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
-import type { ReadReply } from '../replies/reply-blocks.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
@@ -64,8 +63,7 @@ export async function followReply(
     await forwarding.stop();
     await context.withRetry(showAskers);
     const hasForwarded = forwarding.forwardedCount > 0;
-    const readAgain = () => reader.read();
-    return await showSettledReply(context, { ...settled, readAgain, hasForwarded, resendsTurnId });
+    return await showSettledReply(context, reader, { ...settled, hasForwarded, resendsTurnId });
   } finally {
     await forwarding.stop();
   }
@@ -105,14 +103,12 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   return !Object.values(strings.planAnswers).some((answer) => answer === text);
 }
 
-interface FollowedToEnd extends SettledReply, Pick<FollowedReply, 'resendsTurnId'> {
-  /** Another message was forwarded to its run. */
-  hasForwarded: boolean;
-  readAgain(): Promise<ReadReply>;
-}
-
 /** Waits for the task of a settled reply, shows the reply's final state and records its outcome. Returns whether the task goes on working. */
-async function showSettledReply(context: TurnContext, settled: FollowedToEnd): Promise<boolean> {
+async function showSettledReply(
+  context: TurnContext,
+  reader: ReplyReader,
+  settled: SettledReply & { hasForwarded: boolean; resendsTurnId: string | null },
+): Promise<boolean> {
   const { state, turn } = context;
   let { reply } = settled;
   state.setFileNotes(withSkippedFiles(turn, reply.input?.fileIds ?? null));
@@ -122,7 +118,7 @@ async function showSettledReply(context: TurnContext, settled: FollowedToEnd): P
     ? { taskState: undefined, hasWorkedOn: false }
     : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
   // A task may fail after its reply was complete; then the reply tells why, if anything does.
-  if (taskState === 'failed') reply = await context.withRetry(() => settled.readAgain());
+  if (taskState === 'failed') reply = await context.withRetry(() => reader.read());
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const replyOutcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');

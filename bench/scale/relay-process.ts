@@ -112,15 +112,12 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     rendering: new RenderQueue(),
     replyMemory: new ReplyMemory(),
     agent: (id) => account(id).agent,
+    readRate: (id) => account(id).rate,
     accountOf: (workspace) => workspace,
   };
   const leaseStore = new Store(database.leaseKysely, watch.onTurnStep);
   const jobs = new JobRunner({ store, leaseStore, log, onRun: () => undefined });
-  const runner = new TurnRunner({
-    deps,
-    readRateFor: (id) => account(id).rate,
-    findWorkspace: async (workspace) => workspaces.get(workspace),
-  });
+  const runner = new TurnRunner(deps, async (workspace) => workspaces.get(workspace));
   jobs.add(turnJobs(runner, DRAIN_MS));
   jobs.start();
   const inbox = new Inbox({

@@ -12,8 +12,6 @@ import { StopControl } from '../relay/controls/stop-control.ts';
 import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-replies.ts';
 import { markQueued, waitingReactionJobs } from '../relay/controls/waiting-reactions.ts';
 import { ResultLinks } from '../relay/replies/lasting-links.ts';
-import { postLaterResults } from '../relay/replies/result-posts.ts';
-import { postReviews } from '../relay/replies/review-posts.ts';
 import type { ChannelActor, MessagePress } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
@@ -60,16 +58,12 @@ export function createTurns(
     rendering: new RenderQueue(),
     replyMemory: new ReplyMemory(),
     agent: (account) => accounts.agentClient(account),
+    readRate: (account) => accounts.readRate(account),
     accountOf: (id) => accounts.currentAccount(id),
     onBlockRefused: telemetry.onBlockRefused,
     onTaskTitled: (thread, title) => showTaskTitle({ workspace, log }, thread, title),
   };
-  const readRateFor = (account: string) => accounts.readRate(account);
-  const runner = new TurnRunner({
-    deps,
-    readRateFor,
-    findWorkspace: (id) => installations.find({ workspace: id }),
-  });
+  const runner = new TurnRunner(deps, (id) => installations.find({ workspace: id }));
   const retention = {
     words: config.KEEP_WORDS_DAYS,
     rows: config.KEEP_ROWS_DAYS,
@@ -80,7 +74,7 @@ export function createTurns(
   const sweep = sweepPoller(deps, retention, onRetentionFailed);
   const jobs = new JobRunner({ store, leaseStore, holder, log, onRun: onJobRun });
   jobs.add(turnJobs(runner, config.DRAIN_SECONDS * 1_000));
-  jobs.add(followUpJobs({ deps, checks: [postLaterResults, postReviews], readRateFor }));
+  jobs.add(followUpJobs(deps));
   jobs.add(reminderJobs(deps));
   jobs.add(waitingReactionJobs(deps));
   return { deps, links, runner, sweep, jobs };

@@ -21,6 +21,7 @@ import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 import type { AllowedUsers, ListenMode, Tables, TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
+import type { ReadRate } from './agent-read-budget.ts';
 import type { Lease } from './lease.ts';
 import type { RenderQueue } from './render-queue.ts';
 import type { ReplyMemory, TurnMemory } from './reply-memory.ts';
@@ -102,6 +103,8 @@ export interface RelayDeps {
   readonly replyMemory: ReplyMemory;
   /** The client of a service account. Throws AccountGone (an AgentNotFoundError) if another account replaced it. */
   agent(account: string): AgentClient;
+  /** How fast the replies of a service account are read. */
+  readRate: (account: string) => ReadRate;
   /** The account of a workspace's new threads. */
   accountOf: (workspace: string) => string;
   /** Called for each message that was sent without a block that Slack had refused. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -12,8 +11,9 @@ import { sendStop } from '../controls/stop-control.ts';
 import { asRendered } from '../replies/fallback-forms.ts';
 import { IdempotentPosts, type PostWork } from '../replies/idempotent-posts.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
-import type { ReadRate } from '../runtime/agent-read-budget.ts';
-import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
+import { postLaterResults } from '../replies/result-posts.ts';
+import { postReviews } from '../replies/review-posts.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import { type Lease, sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
@@ -50,24 +50,16 @@ export function nextCheck(
 /** While a task works in the background, it is checked after so many first pauses each: every 30 s by default. */
 const BACKGROUND_PAUSES = 3;
 
-/** Posts what a task made after its turn. It is repeated, and posts each thing once. */
-export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
+/** What post what a task made after its turn: they are repeated, and post each thing once. */
+const CHECKS = [postLaterResults, postReviews];
 
 /** What a check has found: nothing more can come, how the task works in the background, or neither. */
 type Finding = 'over' | OpenState | 'quiet';
 
-/** What follow-ups run with. */
-export interface FollowUpWork {
-  deps: RelayDeps;
-  checks: readonly FollowUpCheck[];
-  /** The read rate of a service account, which follow-ups share with live replies. */
-  readRateFor: (account: string) => ReadRate;
-}
-
 /** Jobs that check tasks after their turns, without holding their threads: what they made, and work in the background. */
-export function followUpJobs(work: FollowUpWork): JobKind {
-  const { watchMs, watchIntervalMs } = work.deps.settings;
-  const onGivenUp = (job: Job, lease: Lease) => stopWatching(work, job, lease);
+export function followUpJobs(deps: RelayDeps): JobKind {
+  const { watchMs, watchIntervalMs } = deps.settings;
+  const onGivenUp = (job: Job, lease: Lease) => stopWatching(deps, job, lease);
   return {
     kind: JOB_KIND.followUp,
     share: 2,
@@ -76,7 +68,7 @@ export function followUpJobs(work: FollowUpWork): JobKind {
     perform: async (job, lease) => {
       const followUp = followUpSchema.parse(job.payload);
       const next = watchMs === 0 ? 'done' : nextCheck(followUp, watchIntervalMs, Date.now());
-      const found = watchMs === 0 ? 'over' : await checkOnce(work, job, followUp, lease);
+      const found = watchMs === 0 ? 'over' : await checkOnce(deps, job, followUp, lease);
       if (found === 'over' || next === 'done') {
         await onGivenUp(job, lease);
         return 'done';
@@ -90,7 +82,7 @@ export function followUpJobs(work: FollowUpWork): JobKind {
 }
 
 async function checkOnce(
-  { deps, checks, readRateFor }: FollowUpWork,
+  deps: RelayDeps,
   job: Job,
   { turn_id: turnId, notice }: FollowUp,
   lease: Lease,
@@ -105,14 +97,13 @@ async function checkOnce(
   const memory = deps.replyMemory.of(holder, account_id);
   try {
     const agent = deps.agent(account_id);
-    const rate = readRateFor(account_id);
-    const background = await checkBackground({ deps, workspace, lease }, turn, agent, rate, notice);
+    const background = await checkBackground({ deps, workspace, lease }, turn, notice);
     const done: Promise<void>[] = [];
     // The thread's next turn posts what there is by then.
     // A stop of work in the background goes there all the same.
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
-    for (const one of turn.is_busy || isClosed ? [] : checks) {
-      await rate.acquire(lease.signal);
+    for (const one of turn.is_busy || isClosed ? [] : CHECKS) {
+      await deps.readRate(account_id).acquire(lease.signal);
       const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
       // One that fails holds up no other.
       await check.catch(() => undefined);
@@ -133,14 +124,12 @@ async function checkOnce(
 async function checkBackground(
   work: ThreadWork,
   turn: CheckedTurn,
-  agent: AgentClient,
-  rate: ReadRate,
   said: string,
 ): Promise<OpenState | undefined> {
   let open: OpenState | undefined;
   for (const id of turn.background_turn_ids) {
     const isLast = id === turn.id && !turn.has_later_message;
-    const state = isLast ? await backgroundState(work, turn, agent, rate) : 'superseded';
+    const state = isLast ? await backgroundState(work, turn) : 'superseded';
     if (state !== said) await updateBackgroundNotice(work, { ...turn, id }, state);
     if (isOpen(state)) open = state;
   }
@@ -150,18 +139,16 @@ async function checkBackground(
 async function backgroundState(
   { deps, lease: { signal } }: ThreadWork,
   turn: CheckedTurn,
-  agent: AgentClient,
-  rate: ReadRate,
 ): Promise<BackgroundState> {
-  await rate.acquire(signal);
+  await deps.readRate(turn.account_id).acquire(signal);
   await sendStop(deps, turn, signal);
-  const { status } = await agent.getTask(turn.thread_task_id ?? '', { signal });
+  const { status } = await deps.agent(turn.account_id).getTask(turn.thread_task_id ?? '', { signal });
   if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
   return turn.stop_requested_at === null ? 'working' : 'stopping';
 }
 
 /** The thread says that nobody watches the work in the background any more. */
-async function stopWatching({ deps }: FollowUpWork, job: Job, lease: Lease): Promise<void> {
+async function stopWatching(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);

@@ -9,7 +9,6 @@ import { stopRequesterName } from '../reading/display-names.ts';
 import { LiveReply } from '../replies/live-reply.ts';
 import { type AnsweredMessage, ReplyReader } from '../replies/reply-reader.ts';
 import { ReplyState } from '../replies/reply-state.ts';
-import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
@@ -25,12 +24,6 @@ export interface BegunWork {
   begunAt: number;
 }
 
-/** What a run of a turn is given beside the work on its thread. */
-export interface TurnRun {
-  job: Job;
-  readRateFor: (account: string) => ReadRate;
-}
-
 /** How long (ms) a step may wait to be recorded with the next one. */
 const RECORD_DELAY_MS = 250;
 
@@ -39,7 +32,7 @@ export class TurnContext implements ThreadWork {
   readonly deps: RelayDeps;
   readonly workspace: WorkspaceClient;
   readonly lease: Lease;
-  readonly run: TurnRun;
+  readonly job: Job;
   readonly state: ReplyState;
   readonly reply: LiveReply;
   /** The job of the run was done together with the turn. */
@@ -67,16 +60,11 @@ export class TurnContext implements ThreadWork {
   /** Recording it, while that is under way: if it fails, the values wait again. */
   #recording: Promise<void> | undefined;
 
-  constructor(
-    { deps, workspace, lease }: ThreadWork,
-    turn: Turn,
-    begun: BegunWork | undefined,
-    run: TurnRun,
-  ) {
+  constructor({ deps, workspace, lease }: ThreadWork, turn: Turn, begun: BegunWork | undefined, job: Job) {
     this.deps = deps;
     this.workspace = workspace;
     this.lease = lease;
-    this.run = run;
+    this.job = job;
     this.#begun = begun;
     this.#participants = begun?.thread.participant_ids;
     if (begun?.thread.task_id != null) this.#taskModel = begun.thread.task_model;
@@ -242,7 +230,7 @@ export class TurnContext implements ThreadWork {
       taskId,
       userMessageId,
       lease,
-      rate: this.run.readRateFor(account_id),
+      rate: this.deps.readRate(account_id),
       settledTaskMs: this.deps.settings.settledTaskMs,
       isStopped: () => this.stopSignal.aborted,
       otherReplies: () => this.deps.store.tasks.otherReplies(this.#turn, taskId),

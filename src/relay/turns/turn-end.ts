@@ -85,7 +85,7 @@ export async function closeTurn(
   outcome: TurnOutcome,
   followUp?: FollowUpTimes,
 ): Promise<void> {
-  const { deps, turn, reply, run } = context;
+  const { deps, turn, reply, job } = context;
   const posts = new IdempotentPosts(context, turn);
   const values = await context.takeUnrecorded();
   const onJobDone = () => {
@@ -95,7 +95,7 @@ export async function closeTurn(
     // What was done in a transaction that failed was not.
     context.isJobDone = false;
     return reply.close((shown) => {
-      const last = { ...shown, values, followUp, job: run.job, onJobDone };
+      const last = { ...shown, values, followUp, job, onJobDone };
       return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last });
     });
   });

@@ -7,7 +7,6 @@ import { turnLocationOf } from '../../store/threads/turns.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
-import type { ReadRate } from '../runtime/agent-read-budget.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.ts';
@@ -17,23 +16,17 @@ import { nextAllowedMessage } from '../sending/next-message.ts';
 import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
-/** What turns need to run. */
-export interface TurnRunnerDeps {
-  deps: RelayDeps;
-  /** The read rate of a service account. */
-  readRateFor: (account: string) => ReadRate;
-  /** Finds a workspace, even one that this process does not know yet; undefined if the app is not installed there. */
-  findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
-}
-
 /** Runs the next turns of threads, each in a job. */
 export class TurnRunner {
-  readonly #options: TurnRunnerDeps;
+  readonly #deps: RelayDeps;
+  readonly #findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
   /** The turns that this process runs, by id. */
   readonly #running = new Map<string, TurnContext>();
 
-  constructor(options: TurnRunnerDeps) {
-    this.#options = options;
+  /** `findWorkspace` also finds one that this process does not know yet; undefined if the app is not installed there. */
+  constructor(deps: RelayDeps, findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>) {
+    this.#deps = deps;
+    this.#findWorkspace = findWorkspace;
   }
 
   /** Stops a turn if this process runs it. */
@@ -50,10 +43,10 @@ export class TurnRunner {
 
   /** Continues the open turn of the job's thread, or begins one for the waiting message with the lowest ts. */
   async run(job: Job, jobLease: Lease): Promise<JobOutcome> {
-    const { deps, findWorkspace } = this.#options;
+    const deps = this.#deps;
     const { workspace: id, channel, thread_ts } = job;
     const thread = { workspace: id, channel, thread_ts };
-    const workspace = await findWorkspace(id);
+    const workspace = await this.#findWorkspace(id);
     if (workspace === undefined) {
       deps.log.debug({ ...thread }, 'there is no usable token for this workspace; the turn waits');
       return { inMs: LOOK_AGAIN_MS };
@@ -74,7 +67,7 @@ export class TurnRunner {
   }
 
   async #runTurn(context: TurnContext, thread: ThreadKey): Promise<void> {
-    const { deps } = this.#options;
+    const deps = this.#deps;
     const turn = turnLocationOf(context.turn);
     this.#running.set(turn.id, context);
     try {
@@ -93,7 +86,7 @@ export class TurnRunner {
   }
 
   async #nextTurn(work: ThreadWork, thread: ThreadKey, job: Job) {
-    const { deps, readRateFor } = this.#options;
+    const { deps } = work;
     const state = await deps.store.threads.getWithWork(thread);
     if (state === undefined) return undefined;
     const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
@@ -107,8 +100,7 @@ export class TurnRunner {
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     if (begun === undefined || begun.message.waiting_count > 1) markWaiting(deps, thread);
     const logged = { ...work, deps: { ...deps, log } };
-    const run = { job, readRateFor };
-    return new TurnContext(logged, turn, begun && { ...begun, thread: state }, run);
+    return new TurnContext(logged, turn, begun && { ...begun, thread: state }, job);
   }
 
   async #begin(work: ThreadWork, thread: ThreadWithWork) {

@@ -10,6 +10,8 @@ import { CREDENTIAL_SETTINGS, openWorkspaces } from './app/workspaces.ts';
 import type { Config } from './config.ts';
 import { RELAY_LIMITS } from './limits.ts';
 import { Telemetry } from './operate/telemetry.ts';
+import { largestFile, messagesLeft } from './relay/access/turn-quotas.ts';
+import { WORKFLOW_STEP } from './relay/runtime/incoming-message.ts';
 import { JOB_KIND } from './store/jobs/jobs.ts';
 import { readStats } from './store/stats.ts';
 import type { Store } from './store/store.ts';
@@ -55,7 +57,9 @@ export async function startApp(
   const { installations, accounts, own } = workspaces;
   const { socketMode } = intake.slackApp;
   telemetry.watch({
-    stats: () => readStats(storage.database.kysely),
+    stats: () => readStats(storage.database.kysely, WORKFLOW_STEP),
+    messagesLeft: (begun) => messagesLeft(turns.deps.settings.quotas, begun),
+    largestFile: largestFile(turns.deps.settings.fileLimits),
     heldThreads: () => turns.jobs.count(JOB_KIND.turn),
     findTrouble,
     rejectedSettings: () => [

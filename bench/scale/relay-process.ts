@@ -47,7 +47,9 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const log = createLogger({ level: 'info', redaction: new Redactor(secretValues(config)) });
   const database = await openDatabase({ url: databaseUrl, log });
   const watch = new Telemetry(log).watch({
-    stats: () => readStats(database.kysely),
+    stats: () => readStats(database.kysely, ''),
+    messagesLeft: () => ({}),
+    largestFile: 0,
     heldThreads: () => jobs.count(JOB_KIND.turn),
     findTrouble: async () => undefined,
     missingScopes: () => [],

@@ -1,5 +1,6 @@
 import { refusalTold } from '../relay/access/refusals.ts';
-import { lackingRight, readIfAllowed } from '../relay/access/rights.ts';
+import { lackingRight, readIfAllowed, useDenial } from '../relay/access/rights.ts';
+import { allowanceTold } from '../relay/access/turn-quotas.ts';
 import type { StopControl } from '../relay/controls/stop-control.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -36,10 +37,12 @@ interface RunningTask extends RunningTurn {
 
 /**
  * A person's tasks in a channel: those that wait for them, then those that run. A running one has a Stop button
- * (`stop_listed`; the value is the turn's id).
+ * (`stop_listed`; the value is the turn's id), and sentences `footer` stand below.
  */
-export function runningTasksMessage(rows: readonly RunningTask[], otherCount: number): RenderedMessage {
-  const footer = otherCount > 0 ? [strings.command.othersRunning(otherCount)] : [];
+export function runningTasksMessage(
+  rows: readonly RunningTask[],
+  footer: readonly string[],
+): RenderedMessage {
   if (rows.length === 0) return { text: [strings.command.noneOfYours, ...footer].join(' '), blocks: [] };
   const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
   const shown = rows.slice(0, MAX_RUNNING_ROWS);
@@ -91,13 +94,15 @@ export async function stopOnlyRun(
   return listRunningTasks(deps, command);
 }
 
-/** What `/agent status` answers: what works for the asker, in a channel and elsewhere. Throws a StoreError. */
+/** What `/agent status` answers: what works for the asker, and what the quotas still allow them there. Throws a StoreError. */
 export async function listRunningTasks(deps: RelayDeps, command: ChannelActor): Promise<RenderedMessage> {
   const { workspace, channel, person } = command;
   const { turnUsage } = deps.store;
-  const [own, all] = await Promise.all([
+  const [own, all, denial, allowance] = await Promise.all([
     turnUsage.runningOf({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
     turnUsage.countRunning(workspace, channel),
+    useDenial(deps, command, 'acting', AbortSignal.timeout(PLACE_TIMEOUT_MS)),
+    allowanceTold(deps, command),
   ]);
   const slack = deps.workspace(workspace);
   const rows = await Promise.all(
@@ -113,7 +118,12 @@ export async function listRunningTasks(deps: RelayDeps, command: ChannelActor): 
     }),
   );
   const shownHere = own.filter((row) => row.is_running && row.channel === channel);
-  const message = runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - shownHere.length);
+  const others = own.length > MAX_RUNNING_ROWS ? 0 : all - shownHere.length;
+  const footer = [
+    ...(others > 0 ? [strings.command.othersRunning(others)] : []),
+    ...(denial === undefined ? [allowance] : []),
+  ];
+  const message = runningTasksMessage(rows, footer);
   return rows.length + all > 0 ? message : emptyListIn(deps, command, message);
 }
 

@@ -129,6 +129,9 @@ const metricHelp = {
   oldest_waiting_seconds: 'Age of the oldest waiting message',
   token_renewals:
     'Tokens whose renewal is due, over all processes; state: due (all), late (those with an hour left, or less)',
+  quota_messages_left:
+    'How many more messages the hourly quotas allow the busiest person, and the busiest workspace; of: person, workspace; without a quota it is missing',
+  file_limit_bytes: 'The largest file that people can pass to the agent',
   feedback: 'Thumbs of the last 24 hours; thumb: good, bad',
   turns: `Unfinished turns, over all processes; state: ${PHASES.join(', ')}`,
 };

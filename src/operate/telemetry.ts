@@ -18,6 +18,10 @@ import { Metrics } from './metrics.ts';
 export interface TelemetrySources {
   /** Counts over all processes. */
   stats(): Promise<Stats>;
+  /** What the quotas leave whom they leave least, by whose they are: of a person, of a workspace. */
+  messagesLeft(begun: Stats['begun']): Record<string, number>;
+  /** The largest file that goes to the service, in bytes. */
+  largestFile: number;
   /** Why nothing can be recorded now; undefined if it can. */
   findTrouble(): Promise<string | undefined>;
   heldThreads(): number;
@@ -108,6 +112,9 @@ export class Telemetry {
     metrics.gauge('oldest_waiting_seconds', async () => (await stats())?.oldestWaitingSeconds);
     metrics.gauge('token_renewals', async () => (await stats())?.renewals, 'state');
     metrics.gauge('feedback', async () => (await stats())?.feedback, 'thumb');
+    const left = ({ begun }: Stats) => sources.messagesLeft(begun);
+    metrics.gauge('quota_messages_left', () => stats().then((read) => read && left(read)), 'of');
+    metrics.gauge('file_limit_bytes', () => sources.largestFile);
     const byState = ({ turns }: Stats) =>
       Object.fromEntries(PHASES.map((state) => [state, turns[state] ?? 0]));
     metrics.gauge('turns', async () => await stats().then((read) => read && byState(read)), 'state');

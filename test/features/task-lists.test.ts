@@ -26,7 +26,7 @@ const running = (count: number, task_title: string | null = 'A title') =>
 describe('the answer to /agent status', () => {
   test.each([0, 1, 100, 1_000])('fits Slack with %i tasks', (count) => {
     for (const title of ['T'.repeat(300), '<!channel> | *x* <https://a|b>', '', null]) {
-      const { text, blocks } = runningTasksMessage(running(count, title), 1_000);
+      const { text, blocks } = runningTasksMessage(running(count, title), ['A line.', 'Another one.']);
       checkBlocks(blocks, 'message');
       expect(text.length).toBeGreaterThan(0);
       expect(JSON.stringify(blocks)).not.toContain('<!channel>');
@@ -34,15 +34,15 @@ describe('the answer to /agent status', () => {
   });
 
   test('has a Stop button for each task that is not stopping', () => {
-    const { blocks } = runningTasksMessage(running(3), 0);
+    const { blocks } = runningTasksMessage(running(3), []);
     expect(blocks.filter((block) => 'accessory' in block)).toHaveLength(2);
     expect(JSON.stringify(blocks)).toContain('stopping');
     expect(JSON.stringify(blocks)).toContain(`"value":"${turnId}"`);
   });
 
   test('says that there are more', () => {
-    expect(JSON.stringify(runningTasksMessage(running(21), 0))).toContain('There are more');
-    expect(JSON.stringify(runningTasksMessage(running(20), 0))).not.toContain('There are more');
+    expect(JSON.stringify(runningTasksMessage(running(21), []))).toContain('There are more');
+    expect(JSON.stringify(runningTasksMessage(running(20), []))).not.toContain('There are more');
   });
 
   test('fits one message when it is the help', () => {

@@ -72,6 +72,8 @@ describe('the HTTP server', () => {
     const telemetry = new Telemetry(silentLog).watch({
       stats: () => Promise.reject(new Error('no database here')),
       findTrouble: async () => undefined,
+      messagesLeft: () => ({}),
+      largestFile: 0,
       missingScopes: () => [],
       heldThreads: () => 0,
       rejectedSettings: () => [],

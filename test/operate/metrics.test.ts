@@ -12,9 +12,12 @@ const figures = {
   turns: { following: 2 },
   feedback: { good: 1, bad: 0 },
   renewals: { due: 7, late: 2 },
+  begun: { person: 58, workspace: 99 },
 };
 const sources = {
   stats: async () => figures,
+  messagesLeft: ({ person }: { person: number }) => ({ person: 60 - person }),
+  largestFile: 1_000,
   findTrouble: async (): Promise<string | undefined> => undefined,
   heldThreads: () => 4,
   deafWorkspaces: () => 1,
@@ -41,6 +44,8 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'oldest_waiting_seconds 12',
     'token_renewals{state="due"} 7',
     'token_renewals{state="late"} 2',
+    'quota_messages_left{of="person"} 2',
+    'file_limit_bytes 1000',
     'threads_held 4',
     'deaf_workspaces 1',
     'slack_connections 1',

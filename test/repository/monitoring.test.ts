@@ -58,8 +58,10 @@ async function metricNames(): Promise<string[]> {
   const metrics = new Telemetry(silentLog).watch({
     stats: async () => ({
       ...{ waiting: 0, oldestWaitingSeconds: 0, turns: {}, feedback: { good: 0, bad: 0 } },
-      renewals: { due: 0, late: 0 },
+      ...{ renewals: { due: 0, late: 0 }, begun: { person: 0, workspace: 0 } },
     }),
+    messagesLeft: () => ({}),
+    largestFile: 0,
     findTrouble: async () => undefined,
     heldThreads: () => 0,
     deafWorkspaces: () => 0,

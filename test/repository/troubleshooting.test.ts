@@ -110,6 +110,8 @@ const otherTexts = {
   ],
   'lists and what stands in them': [
     'home.noneOfYours',
+    'messageAllowance',
+    'fileAllowance',
     'home.noneWithoutAccess',
     'home.chooseChannel',
     'home.noneOfChannel',

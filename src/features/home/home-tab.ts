@@ -3,6 +3,7 @@ import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
 import { refusalTold } from '../../relay/access/refusals.ts';
 import { isAskedAgain, lackingRight, taskPlace } from '../../relay/access/rights.ts';
+import { allowanceTold } from '../../relay/access/turn-quotas.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -61,7 +62,7 @@ export interface HomeTabDeps extends RelayDeps {
 type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
 /** Why a person lacks the right to read in a channel, by what it is asked for. */
 type AskedRights = Map<string, ReturnType<typeof lackingRight>>;
-type PersonAccess = Pick<HomeContent, 'hasAccess' | 'isDirectOpen' | 'sections'>;
+type PersonAccess = Pick<HomeContent, 'hasAccess' | 'allowance' | 'isDirectOpen' | 'sections'>;
 
 export type HomeTab = ReturnType<typeof homeTab>;
 
@@ -153,12 +154,13 @@ export function homeTab(deps: HomeTabDeps) {
     };
     const hash = await workspace.views.publish(person, first, { hash: request.hash, signal });
     if (hash === undefined || data === undefined || areTasksFresh(data.rows)) return;
-    const { rows, state, hasAccess, isDirectOpen, sections } = data;
+    const known = data;
+    const { rows, state } = known;
     const begunAt = performance.now();
     const reached = await refreshTasks(deps, rows);
     const fresh = async () => {
       const isLate = isAskedAgain(begunAt);
-      const access = isLate ? await whatPersonMay(workspace, person) : { hasAccess, isDirectOpen, sections };
+      const access = isLate ? await whatPersonMay(workspace, person) : known;
       const loaded = await load(workspace, { ...request, state }, access, isLate ? new Map() : asked);
       return view(loaded, reached ? undefined : strings.home.stale);
     };
@@ -182,7 +184,8 @@ export function homeTab(deps: HomeTabDeps) {
     ]);
     // Nobody is kept out while Slack does not say who they are.
     const hasAccess = why === undefined || why === 'unknown';
-    return { sections, hasAccess, isDirectOpen: directClosing === undefined };
+    const allowance = hasAccess ? await allowanceTold(deps, actor) : undefined;
+    return { sections, hasAccess, allowance, isDirectOpen: directClosing === undefined };
   }
 
   async function load(

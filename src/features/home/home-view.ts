@@ -34,6 +34,8 @@ export interface HomeContent {
   state: HomeTabState;
   /** The workspace lets the person use the agent. */
   hasAccess: boolean;
+  /** What the quotas still allow them; undefined if they have no access. */
+  allowance: string | undefined;
   /** The bot answers direct messages. */
   isDirectOpen: boolean;
   /** Those that wait for the person's answer. */
@@ -50,14 +52,15 @@ export interface HomeContent {
 
 /** A person's Home tab. */
 export function homeView(content: HomeContent) {
-  const { state, hasAccess, isDirectOpen, waitingTasks, ownTasks, channelTasks, note, sections, now } =
-    content;
+  const { state, hasAccess, allowance, isDirectOpen, note, sections, now } = content;
+  const { waitingTasks, ownTasks, channelTasks } = content;
   const { noneOfYours, noneWithoutAccess } = strings.home;
   const waitingHeader = { type: 'header' as const, text: plainText(strings.home.waiting) };
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
     mrkdwnSection(hasAccess ? strings.home.about(isDirectOpen) : strings.home.noAccess),
     contextLineBlock(strings.automatedNotice),
+    ...(allowance === undefined ? [] : [contextLineBlock(allowance)]),
     actionsBlock([
       ...(hasAccess ? [buttonElement('ask_agent', 'new')] : []),
       buttonElement('home_refresh', 'refresh'),

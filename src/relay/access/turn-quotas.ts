@@ -1,9 +1,10 @@
+import type { FileLimits } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Message, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { TurnLimits } from '../../store/threads/turn-usage.ts';
+import type { LimitUse, TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { notifyWriter, type QuotaExceeded, refusalTold, refuseMessage } from './refusals.ts';
 
@@ -73,6 +74,36 @@ function countLately({ audit }: Pick<Store, 'audit'>, actor: WorkspaceActor, kin
   return audit.countOf(kind, { workspace: actor.workspace, user_id: actor.person }, since);
 }
 
+/** What the quotas still allow a person, or when they allow something again: messages, and the size of a file. Throws a StoreError. */
+export async function allowanceTold(
+  { store, settings: { quotas, fileLimits } }: Pick<RelayDeps, 'store' | 'settings'>,
+  { workspace, person }: WorkspaceActor,
+): Promise<string> {
+  const used = await store.turnUsage.used(workspace, person, quotas, HOUR_MS);
+  const begun = (limit: string) => used.find((one) => one.limit === limit)?.count ?? 0;
+  const left = messagesLeft(quotas, { person: begun('hourPerson'), workspace: begun('hourWorkspace') });
+  const exceeded = firstExceeded(used);
+  const messages =
+    exceeded === undefined ? strings.messageAllowance(left) : strings.quotaReached(exceeded, false);
+  return [messages, strings.fileAllowance(largestFile(fileLimits))].join(' ').trim();
+}
+
+/** How many more messages the hourly quotas allow, after so many; without those that are not set. */
+export function messagesLeft(
+  { hourPerson, hourWorkspace }: TurnLimits,
+  begun: { person: number; workspace: number },
+): Partial<typeof begun> {
+  return {
+    ...(hourPerson > 0 && { person: Math.max(0, hourPerson - begun.person) }),
+    ...(hourWorkspace > 0 && { workspace: Math.max(0, hourWorkspace - begun.workspace) }),
+  };
+}
+
+/** The largest file that people can pass to the agent, in bytes: Slack takes 1 GB (https://slack.com/help/articles/201330736). */
+export function largestFile({ maxFileBytes }: Pick<FileLimits, 'maxFileBytes'>): number {
+  return Math.min(maxFileBytes, 1_000_000_000);
+}
+
 /** The first limit that another turn of a writer would exceed. Of a workflow's steps, which are nobody's, only the workspace's count. */
 export async function exceededQuota(
   turnUsage: Store['turnUsage'],
@@ -81,10 +112,14 @@ export async function exceededQuota(
   quotas: TurnLimits,
 ): Promise<QuotaExceeded | undefined> {
   const limits = person === WORKFLOW_STEP ? { ...quotas, hourPerson: 0, atOncePerson: 0 } : quotas;
-  const reached = await turnUsage.reached(workspace, person, limits, HOUR_MS);
+  return firstExceeded(await turnUsage.used(workspace, person, limits, HOUR_MS));
+}
+
+function firstExceeded(used: readonly LimitUse[]): QuotaExceeded | undefined {
+  const reached = used.filter(({ count, most }) => count >= most);
   const first = reached.toSorted((a, b) => LIMITS.indexOf(a.limit) - LIMITS.indexOf(b.limit))[0];
   if (first === undefined) return undefined;
   const { limit, most, began_at, now } = first;
   const isHourly = limit === 'hourPerson' || limit === 'hourWorkspace';
-  return { limit, most, waitMs: isHourly ? began_at.getTime() + HOUR_MS - now.getTime() : null };
+  return { limit, most, waitMs: isHourly && began_at ? began_at.getTime() + HOUR_MS - now.getTime() : null };
 }

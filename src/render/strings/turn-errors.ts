@@ -1,4 +1,4 @@
-import { formatDuration, quotedName, shorten } from '../text-format.ts';
+import { counted, formatDuration, formatSize, quotedName, shorten } from '../text-format.ts';
 import { modelName, models } from './commands.ts';
 
 /** Why a turn failed, and what to do about it. */
@@ -177,12 +177,15 @@ export const controlRefused = {
     "Slack can't tell me who you are right now. Try again in a moment, or ask an admin to install me again.",
 } as const;
 
-/** A quota is used up; `waitMs` is the time until it has room, null if that is when a task ends. */
-export function quotaReached(excess: {
-  limit: 'hourPerson' | 'hourWorkspace' | 'atOncePerson' | 'atOnceWorkspace';
-  most: number;
-  waitMs: number | null;
-}): string {
+/** A quota is used up; `waitMs` is the time until it has room, null if that is when a task ends. `isRefused`: so is a message. */
+export function quotaReached(
+  excess: {
+    limit: 'hourPerson' | 'hourWorkspace' | 'atOncePerson' | 'atOnceWorkspace';
+    most: number;
+    waitMs: number | null;
+  },
+  isRefused = true,
+): string {
   const { limit, most, waitMs } = excess;
   const count = most === 1 ? 'one message' : `${most} messages`;
   const reached = {
@@ -192,5 +195,20 @@ export function quotaReached(excess: {
     atOnceWorkspace: `The agent is already working on ${count} from this workspace, which is its limit`,
   }[limit];
   const when = waitMs === null ? 'when one of them is done' : `in ${formatDuration(Math.max(1_000, waitMs))}`;
-  return `${reached}. I didn't send this one: send it again ${when}.`;
+  const next = isRefused ? "I didn't send this one: send it again" : 'You can send the next one';
+  return `${reached}. ${next} ${when}.`;
+}
+
+/** What the hourly quotas still allow a person, by the tighter of both; '' if there are none. */
+export function messageAllowance(left: { person?: number; workspace?: number }): string {
+  const { person = Number.POSITIVE_INFINITY, workspace = Number.POSITIVE_INFINITY } = left;
+  const count = Math.min(person, workspace);
+  if (count === Number.POSITIVE_INFINITY) return '';
+  const who = person <= workspace ? 'You' : 'People in this workspace';
+  return `${who} can send me ${counted(count, 'more message')} this hour.`;
+}
+
+/** The largest file that goes to the agent. */
+export function fileAllowance(bytes: number): string {
+  return `Each file can be up to ${formatSize(bytes)}.`;
 }

@@ -12,11 +12,12 @@ export interface TurnLimits {
   atOnceWorkspace: number;
 }
 
-/** A limit that so many turns reach: when the last of them that counts began, by the database's clock, which says `now`. */
-export interface ReachedLimit {
+/** How many turns count towards a limit, at most as many as it allows: the oldest began so by the database's clock, which says `now`. */
+export interface LimitUse {
   limit: keyof TurnLimits;
   most: number;
-  began_at: Date;
+  count: number;
+  began_at: Date | null;
   now: Date;
 }
 
@@ -77,32 +78,27 @@ export class TurnUsage extends Queries {
     return rows.map(({ skill }) => skill);
   }
 
-  /** The limits that a person's turns reach, of those that are set: the turns of the last `hourMs`, and those not finished. */
-  async reached(
-    workspace: string,
-    person: string,
-    limits: TurnLimits,
-    hourMs: number,
-  ): Promise<ReachedLimit[]> {
+  /** What a person has used of the limits that are set: by the turns of the last `hourMs`, and those not finished. */
+  async used(workspace: string, person: string, limits: TurnLimits, hourMs: number): Promise<LimitUse[]> {
     const all = sql`workspace = ${workspace}`;
     const theirs = sql`${all} and asked_by = ${person}`;
     const isRecent = sql`started_at > now() - ${millis(hourMs)}`;
-    const checks = [
-      reachedCheck('hourPerson', limits, sql`${theirs} and ${isRecent}`),
-      reachedCheck('atOncePerson', limits, sql`${theirs} and ${isOpenTurn}`),
-      reachedCheck('hourWorkspace', limits, sql`${all} and ${isRecent}`),
-      reachedCheck('atOnceWorkspace', limits, sql`${all} and ${isOpenTurn}`),
+    const uses = [
+      limitUse('hourPerson', limits, sql`${theirs} and ${isRecent}`),
+      limitUse('atOncePerson', limits, sql`${theirs} and ${isOpenTurn}`),
+      limitUse('hourWorkspace', limits, sql`${all} and ${isRecent}`),
+      limitUse('atOnceWorkspace', limits, sql`${all} and ${isOpenTurn}`),
     ];
-    return this.rows(sql<ReachedLimit>`${sql.join(checks, sql` union all `)}`);
+    return this.rows(sql<LimitUse>`${sql.join(uses, sql` union all `)}`);
   }
 }
 
-/** The row of a limit that is reached, with the `most`th newest of the turns that count. */
-function reachedCheck(limit: keyof TurnLimits, { [limit]: most }: TurnLimits, counts: RawBuilder<unknown>) {
-  return sql`(
-    select ${limit}::text as "limit", ${most}::int as most, started_at as began_at, clock_timestamp() as now
-    from turns where ${counts} and ${most}::int > 0
-    order by started_at desc offset greatest(${most}::int - 1, 0) limit 1)`;
+/** The row of a limit, if it is set; no more turns are counted than it allows. */
+function limitUse(limit: keyof TurnLimits, { [limit]: most }: TurnLimits, counts: RawBuilder<unknown>) {
+  return sql`
+    select ${limit}::text as "limit", ${most}::int as most, count(*)::int as count, min(started_at) as began_at, clock_timestamp() as now
+    from (select started_at from turns where ${counts} order by started_at desc limit ${most}::int) as counted
+    having ${most}::int > 0`;
 }
 
 function turnsOf(workspace: string, channel: string) {

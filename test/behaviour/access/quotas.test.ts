@@ -176,4 +176,56 @@ describe.concurrent('a quota', () => {
     expect(JSON.stringify(sent.body)).toMatch(/This workspace has sent 2 messages in the past hour/);
     expect(starting.posts(channel, 'a form')).toEqual([]);
   });
+
+  test('says in the status, in Home and to operators what it still allows', async ({ onTestFinished }) => {
+    const starting = await openStartFormScene(
+      { settings: { TURNS_PER_HOUR_PERSON: '3', TURNS_PER_HOUR_WORKSPACE: '4', FILE_LIMIT_MIB: '20' } },
+      onTestFinished,
+    );
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const status = async (asker = person) => {
+      const before = starting.ephemeralTexts(asker, channel).length;
+      await starting.command(asker, channel, 'status');
+      return told(starting, asker, channel, before + 1);
+    };
+    const home = async (asker: Person, text: string) => {
+      scene.slack.openHome(asker);
+      const shown = () => JSON.stringify(scene.slack.home(asker)?.blocks ?? []);
+      await scene.until(`Home shows ${text}`, () => shown().includes(text));
+      return shown();
+    };
+    const figures = async () => {
+      const port = scene.sandbox.bot.port;
+      return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    };
+    expect(await status()).toContain(
+      'You can send me 3 more messages this hour. Each file can be up to 21 MB.',
+    );
+    await scene.finished(channel, starting.ask(person, channel, 'one'));
+    await home(person, 'You can send me 2 more messages this hour.');
+    await scene.finished(channel, starting.ask(person, channel, 'two'));
+    await scene.finished(channel, scene.ask(channel, 'of Ada'));
+    // The workspace's is the tighter one for her.
+    expect(await status(scene.ada)).toContain(
+      'People in this workspace can send me 1 more message this hour.',
+    );
+    await scene.until('operators see it', async () => {
+      const text = await figures();
+      return (
+        text.includes('taskthread_quota_messages_left{of="person"} 1\n') &&
+        text.includes('taskthread_quota_messages_left{of="workspace"} 1\n') &&
+        text.includes(`taskthread_file_limit_bytes ${20 * 1024 * 1024}\n`)
+      );
+    });
+    await scene.finished(channel, starting.ask(person, channel, 'three'));
+    expect(await status()).toMatch(
+      /You've sent 3 messages.*You can send the next one in (1 h|60 min|59 min)\. Each file/,
+    );
+    const guest = scene.slack.createPerson({ name: 'guest', kind: 'guest' });
+    const noAccess = await home(guest, "You don't have access to this agent");
+    expect(noAccess).not.toContain('this hour');
+    expect(noAccess).not.toContain('Each file');
+    expect(await status(guest)).not.toContain('Each file');
+  });
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { fillHistory, type HistoryReads, historyReads } from '../../../sandbox/filled-history.ts';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
+import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import { readStats } from '../../../src/store/stats.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
@@ -53,7 +54,7 @@ async function live(): Promise<void> {
   const { store } = scene.sandbox.bot;
   const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
   await store.retention.deleteExpired(days);
-  await readStats(store.db);
+  await readStats(store.db, WORKFLOW_STEP);
   await scene.slack.settled();
 }
 

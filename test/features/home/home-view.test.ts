@@ -16,6 +16,7 @@ function content(count: number, change: Partial<HomeContent> = {}): HomeContent 
   return {
     state: { page: 0, channel: 'C0000000001', channelPage: 0 },
     hasAccess: true,
+    allowance: 'You can send me 3 more messages this hour.',
     isDirectOpen: true,
     waitingTasks: tasks,
     ownTasks: { tasks, count },

@@ -121,7 +121,7 @@ test('only what Slack says of a token means that the app must be installed again
 });
 
 test('tokens that were issued together are due at different times, and the metrics tell how many are late', async () => {
-  const renewals = async () => (await readStats(kysely)).renewals;
+  const renewals = async () => (await readStats(kysely, '')).renewals;
   for (let at = 0; at < 200; at += 1) await install(`S${at}`, 3 * HOUR_MS);
   const { due, late } = await renewals();
   expect(late).toBe(0);

@@ -3,6 +3,7 @@ import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import type { QuotaExceeded } from '../../../src/relay/access/refusals.ts';
 import { exceededQuota } from '../../../src/relay/access/turn-quotas.ts';
+import { readStats } from '../../../src/store/stats.ts';
 import { Store } from '../../../src/store/store.ts';
 import type { TurnLimits } from '../../../src/store/threads/turn-usage.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -131,4 +132,36 @@ describe('one more turn', () => {
       limit: 'hourWorkspace',
     });
   });
+});
+
+test('the turns of the last hour are counted for each person and workspace, and the busiest of each for operators', async () => {
+  const workspaces = Array.from({ length: 3 }, () => newWorkspace());
+  const begin = async (workspace: string, person: string, ages: number[]) => {
+    for (const minutes of ages) await turn(workspace, person, minutes, 'finished');
+  };
+  const [quiet, busy, wide] = workspaces as [string, string, string];
+  await begin(quiet, 'U1', [90, 61, 59]);
+  await begin(busy, 'U1', Array<number>(9).fill(5));
+  await begin(busy, 'U2', [5]);
+  for (let index = 0; index < 12; index += 1) await begin(wide, `U${index}`, [30]);
+  await begin(wide, 'B-NOBODY', Array<number>(20).fill(30));
+  const limits = { ...unlimited, hourPerson: 8, hourWorkspace: 30 };
+  const counts = async (workspace: string, person: string) =>
+    (await store.turnUsage.used(workspace, person, limits, 3_600_000)).map(({ limit, count }) => [
+      limit,
+      count,
+    ]);
+  const expectCounts = async (workspace: string, person: string, own: number, all: number) =>
+    expect(await counts(workspace, person)).toEqual([
+      ['hourPerson', own],
+      ['hourWorkspace', all],
+    ]);
+  await expectCounts(quiet, 'U1', 1, 1);
+  await expectCounts(busy, 'U1', 8, 10);
+  await expectCounts(busy, 'U2', 1, 10);
+  await expectCounts(busy, 'U3', 0, 10);
+  expect((await readStats(kysely, 'B-NOBODY')).begun).toEqual({ person: 9, workspace: 32 });
+  await kysely.deleteFrom('turns').execute();
+  expect((await readStats(kysely, 'B-NOBODY')).begun).toEqual({ person: 0, workspace: 0 });
+  await expectCounts(quiet, 'U1', 0, 0);
 });

@@ -147,6 +147,7 @@ const otherTexts = {
     'reviewHeading',
     'restOfAnswer',
     'restOfReview',
+    'comparedWithEarlier',
     'ownServicePage.title',
     'asksAbout',
     'asksAboutRoot',
@@ -155,7 +156,7 @@ const otherTexts = {
     'withoutInstructions',
     'projectOfChannel',
   ],
-  'parts of a sentence': ['newTaskInDm.there', 'quotaReached.when'],
+  'parts of a sentence': ['newTaskInDm.there', 'quotaReached.when', 'quotaReached.next'],
   'frames around a reason': ['fileMissing'],
 };
 

@@ -201,10 +201,14 @@ export class ProcessScene {
   }
 }
 
-/** Starts a scene on a database of its own, or with an embedded one for each process; removed after the test. */
+/**
+ * Starts a scene on a database of its own, or with an embedded one for each process; removed after the test. Without a `script`,
+ * the agent writes words.
+ */
 export async function openProcessScene(
   whenDone: WhenDone,
   where: 'shared' | 'embedded' = 'shared',
+  script?: AgentScript,
 ): Promise<ProcessScene> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-scene-'));
   // The embedded server of a process that was killed may still be on its way out.
@@ -223,7 +227,7 @@ export async function openProcessScene(
   whenDone(() => slack.stop());
   let isFinishing = false;
   const agent = await startAgentService({
-    script: writerUntil(() => isFinishing),
+    script: script ?? writerUntil(() => isFinishing),
     faults: observed('agent'),
   });
   whenDone(() => agent.stop());

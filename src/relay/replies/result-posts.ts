@@ -237,6 +237,20 @@ async function chooseShown(
   return shown;
 }
 
+/** The texts of a settled turn's delimited tables that are small enough to be compared. Throws an AgentError. */
+export async function resultTables(context: SettledTurnContext): Promise<string[]> {
+  const { deps, turn, memory } = context;
+  const claims = await deps.store.results.ofThread(turn);
+  const { results } = await listResults(context).finally(() => memory.drop('results'));
+  const tables = results.filter(hasSize).filter(({ id, name, mimeType, sizeBytes, downloadUrl }) => {
+    const isOwn = (claims.get(id)?.turn_id ?? turn.id) === turn.id;
+    return (
+      isOwn && downloadUrl && TABLE.test(fileType(name, mimeType)) && sizeBytes <= deps.settings.maxTableBytes
+    );
+  });
+  return Promise.all(tables.slice(0, MAX_SHOWN).map((table) => readTable(context, table)));
+}
+
 /** The text of a result; '' if it cannot be read now. */
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;

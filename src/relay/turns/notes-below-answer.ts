@@ -3,14 +3,18 @@ import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/
 import { messageText, type Review } from '../../agent/service-schema.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
+import { SlackError } from '../../slack/errors.ts';
+import type { ReadReply } from '../replies/reply-blocks.ts';
 import type { SettledReply } from '../replies/reply-reader.ts';
 import { findResentMessage } from '../sending/resent-message.ts';
+import { compareWithEarlier } from './answer-comparison.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** How a followed reply ended. */
-interface AnswerEnd extends Pick<SettledReply, 'hasSettled'> {
+interface AnswerEnd extends SettledReply {
   /** The turn whose content its message sends again. */
   resendsTurnId: string | null;
+  isFromForm: boolean;
   phase: ReplyPhase;
   /** The task was stopped while it worked on in the background. */
   isCancelledInBackground: boolean;
@@ -21,15 +25,17 @@ export function isAnswerPhase(phase: ReplyPhase): boolean {
   return phase === 'done' || phase === 'length';
 }
 
-/** What stands below a finished answer: a new conversation, what the service adds, an end that never came, a late stop. */
+/** What stands below a finished answer: a comparison with an earlier one, a new conversation, what the service adds, an end that never came, a late stop. */
 export async function notesBelowAnswer(
   context: TurnContext,
-  { phase, hasSettled, resendsTurnId, isCancelledInBackground }: AnswerEnd,
+  { reply, phase, hasSettled, resendsTurnId, isFromForm, isCancelledInBackground }: AnswerEnd,
 ): Promise<string[]> {
   const isAnswer = isAnswerPhase(phase);
-  const notes = await newTaskNote(context, resendsTurnId);
+  const isComparable = isFromForm && phase === 'done';
+  const notes = isComparable ? await optional(context, () => comparison(context, reply)) : [];
+  notes.push(...(await newTaskNote(context, resendsTurnId)));
   if (isAnswer) notes.push(...(await introductionNote(context)));
-  notes.push(...(await systemMessages(context)));
+  notes.push(...(await optional(context, () => readSystemMessages(context))));
   if (!hasSettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
   if (isCancelledInBackground && phase === 'done') notes.push(strings.backgroundNotices.cancelled);
   if (isAnswer && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
@@ -47,18 +53,18 @@ async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string 
 /** Characters of all notes below the answer: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
-/** What the service said in the task beside the reply. Nothing where it refuses to say it: the reply is complete without. */
-async function systemMessages(context: TurnContext): Promise<string[]> {
+/** What is read for a note: nothing where it is refused, because the reply is complete without. */
+async function optional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {
   const { deps, lease, turn } = context;
   const isRefused = (error: unknown) =>
-    error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
-  const read = () =>
-    readSystemMessages(context).catch((error: unknown) => {
-      if (!isRefused(error)) throw error;
-      return [];
-    });
+    error instanceof AgentNotFoundError || error instanceof AgentRejectedError || error instanceof SlackError;
   try {
-    return await context.withRetry(read);
+    return await context.withRetry(() =>
+      read().catch((error: unknown) => {
+        if (!isRefused(error)) throw error;
+        return [];
+      }),
+    );
   } catch (error) {
     if (!(error instanceof AgentError) || lease.remainingMs() <= 0) throw error;
     deps.log.warn({ err: error, turn: turn.id }, 'could not read the notes below an answer');
@@ -66,6 +72,13 @@ async function systemMessages(context: TurnContext): Promise<string[]> {
   }
 }
 
+/** How an answer to a question that was asked again compares with the earlier one. */
+async function comparison(context: TurnContext, reply: ReadReply): Promise<string[]> {
+  const compared = await compareWithEarlier(context, reply);
+  return compared === undefined ? [] : [strings.comparedWithEarlier(compared)];
+}
+
+/** What the service said in the task beside the reply. */
 async function readSystemMessages(context: TurnContext): Promise<string[]> {
   const { agent, taskId, turn, lease } = await context.task();
   const { signal } = lease;

@@ -20,6 +20,8 @@ export interface FollowedReply {
   replyId: string | undefined;
   /** The turn whose content its message sends again. */
   resendsTurnId: string | null;
+  /** Its message came from a form, which may ask the question of an earlier thread again. */
+  isFromForm: boolean;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface FollowedReply {
  */
 export async function followReply(
   context: TurnContext,
-  { replyId, resendsTurnId }: FollowedReply,
+  { replyId, resendsTurnId, isFromForm }: FollowedReply,
 ): Promise<boolean> {
   const { deps, state } = context;
   if (await mayAskApproval(context))
@@ -63,7 +65,7 @@ export async function followReply(
     await forwarding.stop();
     await context.withRetry(showAskers);
     const hasForwarded = forwarding.forwardedCount > 0;
-    return await showSettledReply(context, reader, { ...settled, hasForwarded, resendsTurnId });
+    return await showSettledReply(context, reader, { ...settled, hasForwarded, resendsTurnId, isFromForm });
   } finally {
     await forwarding.stop();
   }
@@ -107,7 +109,7 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
 async function showSettledReply(
   context: TurnContext,
   reader: ReplyReader,
-  settled: SettledReply & { hasForwarded: boolean; resendsTurnId: string | null },
+  settled: SettledReply & Omit<FollowedReply, 'replyId'> & { hasForwarded: boolean },
 ): Promise<boolean> {
   const { state, turn } = context;
   let { reply } = settled;
@@ -125,7 +127,7 @@ async function showSettledReply(
   const outcome = taskState === 'failed' && replyOutcome === 'completed' ? 'failed' : replyOutcome;
   const phase = outcome === 'completed' ? 'done' : outcome;
   const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';
-  const notes = await notesBelowAnswer(context, { ...settled, phase, isCancelledInBackground });
+  const notes = await notesBelowAnswer(context, { ...settled, reply, phase, isCancelledInBackground });
   await context.withRetry(() => showButtonUse(context));
   state.update({ model: await context.withRetry(() => context.taskModel()) });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };

@@ -105,7 +105,8 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   const message = isBare ? await completed(context, arrived) : arrived;
   await endTurnIfEmpty(context, context.turn, message);
   await context.openReply();
-  const known: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id };
+  const isFromForm = message.content?.choices !== undefined;
+  const known: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id, isFromForm };
   if (isAtService(context.turn)) return known;
   await context.withRetry(() => postSharedChannelNotice(context));
   await context.withRetry(() => postNewTaskNotice(context));
@@ -165,7 +166,7 @@ function createSender(context: TurnContext, channelSettings: Settings, message?:
 }
 
 /** Sends the message to the service. Returns what is known of its reply then. */
-async function sendMessage(context: TurnContext, sender: Sender, { resendsTurnId }: FollowedReply) {
+async function sendMessage(context: TurnContext, sender: Sender, known: FollowedReply) {
   const { deps } = context;
   const originalTs = context.turn.message_ts;
   const { turn, replyId, account_id } = await sender.send();
@@ -173,8 +174,8 @@ async function sendMessage(context: TurnContext, sender: Sender, { resendsTurnId
   // A stop that was requested while the message was being sent had nothing to cancel yet.
   const stop = async () => sendStop(deps, (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn);
   if (turn.stop_requested_at !== null) await context.withRetry(stop);
-  if (turn.message_ts === originalTs) return { replyId, resendsTurnId };
+  if (turn.message_ts === originalTs) return { ...known, replyId };
   // The turn was reassigned to an earlier message.
   markWaiting(deps, turn);
-  return { replyId, resendsTurnId: (await messageOfTurn(context, turn)).resends_turn_id };
+  return { ...known, replyId, resendsTurnId: (await messageOfTurn(context, turn)).resends_turn_id };
 }

@@ -4,14 +4,19 @@ import { hasDelimiterRow } from '../markdown/markdown-node.ts';
 /** Characters of an answer that are searched for tables; its messages show about as many by default. */
 const MAX_ANSWER_LENGTH = 100_000;
 
-/** The tables of an answer as rows of cells, as far as they are compared: lines whose cells a `|` separates. */
+/** The tables of an answer as rows of cells, as far as they are compared, the second of them the delimiters. */
 export function tablesIn(answer: string): string[][][] {
+  return tableRowsIn(answer).map((rows) => rows.map((cells) => cells.map(comparableText)));
+}
+
+/** The same with the cells as they are written: lines whose cells a `|` separates. */
+export function tableRowsIn(answer: string): string[][][] {
   const pieces = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n(?!.*\|)/);
   return pieces.filter(hasDelimiterRow).map((piece) => {
     const rows = piece.split('\n').filter((line) => line.includes('|'));
     return rows.map((row) => {
       const cells = row.replace(/^[\s>]*\|?|(?<!\\)\|\s*$/g, '').split(/(?<!\\)\|/);
-      return cells.map((cell) => comparableText(cell.replaceAll('\\|', '|')));
+      return cells.map((cell) => cell.replaceAll('\\|', '|'));
     });
   });
 }
@@ -89,7 +94,7 @@ export function parseDelimitedTable(text: string, delimiter = delimiterOf(text))
 }
 
 /** Cells that differ only in case, marks of Markdown, spaces and separators of thousands read the same. */
-function comparableText(cell: string): string {
+export function comparableText(cell: string): string {
   const plain = cell.toLowerCase().replaceAll('−', '-');
   return plain.replace(/[\s*_~`\\]|(?<=\d),(?=\d{3}(?!\d))/g, '');
 }

@@ -1,4 +1,4 @@
-import { counted, shorten } from '../text-format.ts';
+import { counted, shorten, toOneLine } from '../text-format.ts';
 import { withReason } from './turn-errors.ts';
 
 /** What stands in and below an answer: its rest, its results and their links, its review and its steps. */
@@ -155,3 +155,27 @@ export const feedback = {
   /** Above a new comment in the channel for feedback; `who` is a name. */
   received: (thumb: string, who: string) => `${thumb} ${who} commented on an answer:`,
 } as const;
+
+/** Most numbers that are named where two answers differ. */
+const MAX_NAMED_DIFFERENCES = 5;
+
+/** Below an answer to a question that was asked again: how its numbers compare with those of the earlier one. */
+export function comparedWithEarlier(result: {
+  compared: number;
+  differing: readonly { column: string; row: string; values: readonly string[] }[];
+  unmatchedRows: number;
+}): string {
+  const { compared, differing, unmatchedRows } = result;
+  const named = differing.slice(0, MAX_NAMED_DIFFERENCES).map(({ column, row, values }) => {
+    const what = shorten(toOneLine(row === '' ? column : `${column} of ${row}`), 80);
+    return `${what} differs: ${values.map((value) => shorten(toOneLine(value), 24)).join(', ')}`;
+  });
+  const more = differing.length - named.length;
+  const parts = [
+    `${compared - differing.length} of ${counted(compared, 'figure')} ${compared === 1 ? 'agrees' : 'agree'} within 1 %`,
+    ...named,
+    ...(more > 0 ? [`${more} more differ`] : []),
+    ...(unmatchedRows > 0 ? [`${counted(unmatchedRows, 'row')} in one of the answers only`] : []),
+  ];
+  return `Compared with the earlier answer: ${parts.join('; ')}.`;
+}

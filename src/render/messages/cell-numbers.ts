@@ -1,0 +1,79 @@
+/** A number of a table with how exactly it is written: `mantissa` × 10^`exponent`, which may be beyond the range of the type. */
+export interface CellNumber {
+  mantissa: number;
+  exponent: number;
+  /** Half a unit of the mantissa's last digit. */
+  halfStep: number;
+  /** `<` or `>` if the cell gives a bound alone. */
+  bound: string;
+  /** Such as `%` or `mg`; '' for a bare number. */
+  unit: string;
+}
+
+/** Longer cells hold sentences. */
+const MAX_LENGTH = 60;
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const MINUS = '−–‐-';
+/** With separators of thousands or without; what begins with further zeros is a name. */
+const DIGITS = '(?!0\\d)(?:\\d{1,3}(?:[,\u2009\u202f]\\d{3})+|\\d+)(?:\\.(\\d*))?|\\.(\\d+)';
+const RAISED = `\\^\\(?([+⁺⁻${MINUS}]?[\\d${SUPERSCRIPTS}]+)\\)?|([⁺⁻]?[${SUPERSCRIPTS}]+|[${MINUS}]\\d+)`;
+const POWER = `e([+${MINUS}]?\\d+)|\\s?[×x·⋅*]\\s?10(?:${RAISED})`;
+const NUMBER = new RegExp(`^([<>≤≥]?)=?\\s*([+${MINUS}]?)\\s?(${DIGITS})(?:${POWER})?(.*)$`, 'isu');
+/** A power of ten alone, such as 10⁻⁸. */
+const BARE_POWER = new RegExp(`^([<>≤≥]?=?\\s*)(10(?:${RAISED})$)`, 'u');
+/** What follows a number: its unit, and how uncertain it is, such as ± 0.2 or (95% CI 1.2–2.4). */
+const REST = /^(\s?[%‰°×x]|\s[\p{L}µ°%][\p{L}µ°%/·^⁻¹²³ -]{0,15})?(?:\s*(?:±|\+\/-|[([]).*\d.*)?$/su;
+
+/**
+ * The number of a cell of a table in Markdown; undefined for any other text. An interval or an error in brackets or behind ± is
+ * left out: it differs from run to run. So is a range, a fraction or a name with digits, such as 293T.
+ */
+export function numberInCell(cell: string): CellNumber | undefined {
+  if (cell.length > MAX_LENGTH) return undefined;
+  // Stars mark how significant a number is.
+  const plain = plainCell(cell).replace(/(?<=[\d.)%])\s?[*†‡§]+$/u, '');
+  const parts = NUMBER.exec(plain.replace(BARE_POWER, (_, bound, power) => `${bound}1×${power}`));
+  if (parts === null) return undefined;
+  const [, bound = '', sign = '', digits = '', afterPoint, bare, e, caret, raised, behind = ''] = parts;
+  const rest = REST.exec(behind.trimEnd());
+  if (rest === null) return undefined;
+  const size = Number(digits.replace(/[,\u2009\u202f]/g, ''));
+  const decimals = (afterPoint ?? bare ?? '').length;
+  const power = (e ?? caret ?? raised ?? '0').replace(/[−–‐⁻]/g, '-').replace('⁺', '+');
+  return {
+    mantissa: sign !== '' && MINUS.includes(sign) ? -size : size,
+    exponent: Number(power.replace(/[⁰¹²³⁴-⁹]/gu, (digit) => String(SUPERSCRIPTS.indexOf(digit)))),
+    // A bare 0 is nothing, or too small to be written; it is no rounded 0.4.
+    halfStep: size === 0 && decimals === 0 ? 0.0005 : 0.5 * 10 ** -decimals,
+    bound: bound.replace('≤', '<').replace('≥', '>'),
+    unit: (rest[1] ?? '').trim().replace(/^x$/, '×'),
+  };
+}
+
+/**
+ * Whether two numbers agree: within 1 %, or one is the other rounded, or it is within the other's bound. Undefined if they cannot
+ * be compared: their units differ, or both are bounds, and different ones.
+ */
+export function doNumbersAgree(one: CellNumber, other: CellNumber): boolean | undefined {
+  if (one.unit !== other.unit) return undefined;
+  const scaled = (size: number, { exponent }: CellNumber) =>
+    size * 10 ** (exponent - Math.max(one.exponent, other.exponent));
+  const [a, b] = [scaled(one.mantissa, one), scaled(other.mantissa, other)];
+  const rounding = Math.max(scaled(one.halfStep, one), scaled(other.halfStep, other));
+  const isClose = Math.abs(a - b) <= 1.0001 * Math.max(0.01 * Math.max(Math.abs(a), Math.abs(b)), rounding);
+  if (one.bound === '' && other.bound === '') return isClose;
+  if (one.bound !== '' && other.bound !== '') return one.bound === other.bound && a === b ? true : undefined;
+  const isAtMost = one.bound === '<' || other.bound === '>';
+  return isClose || (isAtMost ? b < a : b > a);
+}
+
+/** A cell without the marks of Markdown, HTML and formulas around what it says. */
+export function plainCell(cell: string): string {
+  return cell
+    .replace(/&([lg])t;/g, (_, side) => (side === 'l' ? '<' : '>'))
+    .replace(/\\times|\\cdot/g, '×')
+    .replace(/<sup>([^<]{0,20})<\/sup>/gi, '^$1')
+    .replace(/\\(?=[!-/:-@[-`{-~])|[$`{}]/g, '')
+    .trim()
+    .replace(/^(\*{1,3}|_{1,3})(?=\S)(.*\S)\1$/, '$2');
+}

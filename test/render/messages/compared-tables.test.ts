@@ -1,0 +1,249 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ComparedAnswer, compareAnswers } from '../../../src/render/messages/compared-tables.ts';
+import { comparedWithEarlier } from '../../../src/render/strings/index.ts';
+import { anyCharacter } from '../../support/any-character.ts';
+
+type Rows = readonly (readonly string[])[];
+
+function markdown([head = [], ...rows]: Rows): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+const csv = (rows: Rows) => rows.map((row) => row.join(',')).join('\n');
+const answer = (...tables: Rows[]): ComparedAnswer => ({
+  text: ['What I found:', ...tables.map(markdown), 'That is all.'].join('\n\n'),
+  files: [],
+});
+const withFiles = (...tables: Rows[]): ComparedAnswer => ({ text: 'In the file.', files: tables.map(csv) });
+
+/** What people read below the second answer; undefined for nothing. */
+function line(first: ComparedAnswer, second: ComparedAnswer): string | undefined {
+  const compared = compareAnswers(first, second);
+  return compared && comparedWithEarlier(compared);
+}
+
+const GENES: Rows = [
+  ['Gene', 'log2FC', 'padj'],
+  ['TP53', '1.8', '0.02'],
+  ['MYC', '−2.1', '2.5 × 10⁻⁸'],
+  ['GAPDH', '0.1', '<0.001'],
+];
+const changed = (gene: string, column: number, value: string): Rows =>
+  GENES.map((row) => (row[0] === gene ? row.map((cell, at) => (at === column ? value : cell)) : row));
+
+describe('two answers', () => {
+  test('whose tables have the same columns are compared by row and column, with what differs by name', () => {
+    expect(line(answer(GENES), answer(changed('TP53', 1, '2.4')))).toBe(
+      'Compared with the earlier answer: 5 of 6 figures agree within 1 %; log2FC of TP53 differs: 1.8, 2.4.',
+    );
+    expect(line(answer(GENES), answer(GENES))).toBe(
+      'Compared with the earlier answer: 6 of 6 figures agree within 1 %.',
+    );
+  });
+
+  test('may have columns and rows in another order, in a file or in the text, with other marks', () => {
+    const turned = GENES.map(([gene = '', fold = '', p = '']) => [p, gene, fold]);
+    const [head = [], ...rows] = turned;
+    const marked = [
+      head.map((name) => `**${name}**`),
+      ...rows.toReversed().map((row) => row.map((one) => `_${one}_`)),
+    ];
+    expect(line(answer(GENES), answer(marked))).toContain('6 of 6 figures agree');
+    expect(line(withFiles(GENES), withFiles(turned))).toContain('6 of 6 figures agree');
+    // A file's numbers are more exact than those that the text rounds: they are not counted twice.
+    const both = { ...answer(GENES), files: [csv(GENES)] };
+    expect(line(both, { ...answer(changed('MYC', 1, '9')), files: [csv(GENES)] })).toContain('6 of 6');
+    expect(line(both, answer(changed('MYC', 1, '9')))).toContain('5 of 6');
+  });
+
+  test('say which rows only one of them has, and name at most five differences', () => {
+    const many: Rows = [['Gene', 'n'], ...Array.from({ length: 9 }, (_, at) => [`G${at}`, `${at + 1}0`])];
+    const other: Rows = many.map(([gene = '', n = ''], at) => [gene, at > 0 && at < 8 ? `${n}0` : n]);
+    const told = line(answer(many), answer([...other, ['NEW', '5']]));
+    expect(told).toMatch(
+      /: 2 of 9 figures agree within 1 %; n of G0 differs: 10, 100; .*; 2 more differ; 1 row in one/,
+    );
+    expect(told?.match(/differs/g)).toHaveLength(5);
+  });
+
+  test.each<[string, Rows, string]>([
+    [
+      'the first column, also behind numbers of rows',
+      [
+        ['#', 'Gene', 'n'],
+        ['1', 'A', '5'],
+        ['2', 'B', '6'],
+      ],
+      '4 of 4',
+    ],
+    [
+      'as few columns of words as tell rows apart',
+      [
+        ['Gene', 'Tissue', 'n', 'Comment'],
+        ['A', 'liver', '5', 'up'],
+        ['A', 'lung', '6', 'down'],
+      ],
+      '2 of 2',
+    ],
+    [
+      'doses and whole numbers, if words do not tell them apart',
+      [
+        ['Drug', 'Dose', 'Viability'],
+        ['A', '5 mg', '0.9'],
+        ['A', '10 mg', '0.4'],
+      ],
+      '2 of 2',
+    ],
+    [
+      'whole numbers alone',
+      [
+        ['k', 'Inertia'],
+        ['2', '50.5'],
+        ['3', '40.5'],
+      ],
+      '2 of 2',
+    ],
+    [
+      'nothing, in a table of one row',
+      [
+        ['Mean', 'SD'],
+        ['5.5', '1.2'],
+      ],
+      '2 of 2',
+    ],
+    [
+      'names of rows without a name of their column, as R writes them',
+      [
+        ['n', 'mean'],
+        ['A', '5', '1.5'],
+        ['B', '6', '2.5'],
+      ],
+      '4 of 4',
+    ],
+  ])('identify rows by %s', (_, rows, agreeing) => {
+    expect(line(withFiles(rows), withFiles(rows))).toContain(`${agreeing} figures agree`);
+  });
+
+  test('of one figure say so in the singular', () => {
+    const one: Rows = [
+      ['Gene', 'n'],
+      ['A', '5'],
+    ];
+    expect(line(answer(one), answer(one))).toContain('1 of 1 figure agrees within 1 %.');
+  });
+
+  test.each<[string, ComparedAnswer, ComparedAnswer]>([
+    ['other columns', answer(GENES), answer(GENES.map((row) => row.slice(0, 2)))],
+    ['no table', answer(GENES), { text: 'TP53 rose by 1.8.', files: [] }],
+    ['other rows', answer(GENES), answer([GENES[0] ?? [], ['BRCA1', '1.8', '0.02']])],
+    [
+      'words alone',
+      answer([
+        ['Gene', 'Trend'],
+        ['A', 'up'],
+      ]),
+      answer([
+        ['Gene', 'Trend'],
+        ['A', 'down'],
+      ]),
+    ],
+    [
+      'ids alone',
+      answer([
+        ['Gene', 'Entrez ID'],
+        ['A', '7157'],
+      ]),
+      answer([
+        ['Gene', 'Entrez ID'],
+        ['A', '7158'],
+      ]),
+    ],
+    [
+      'rows that nothing tells apart',
+      answer([
+        ['G', 'x'],
+        ['A', '1.5'],
+        ['A', '2.5'],
+      ]),
+      answer([
+        ['G', 'x'],
+        ['A', '1.5'],
+        ['A', '2.5'],
+      ]),
+    ],
+    [
+      'a column twice',
+      answer([
+        ['x', 'x'],
+        ['1', '2'],
+      ]),
+      answer([
+        ['x', 'x'],
+        ['1', '2'],
+      ]),
+    ],
+  ])('with %s are not compared', (_, first, second) => {
+    expect(line(first, second)).toBeUndefined();
+  });
+
+  test('are compared cell by cell only where both have numbers of one unit', () => {
+    const other = GENES.map((row) =>
+      row.map((cell) => (cell === '1.8' ? 'NA' : cell === '0.1' ? '10 %' : cell)),
+    );
+    expect(line(answer(GENES), answer(other))).toContain('4 of 4 figures');
+  });
+
+  const cell = fc.oneof(
+    fc.constantFrom(
+      'TP53',
+      '__proto__',
+      'constructor',
+      '',
+      'a|b',
+      '1.8 ± 0.2',
+      '<0.001',
+      'NA',
+      '**x**',
+      '2e-3',
+    ),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.string({ unit: anyCharacter, maxLength: 8 }),
+  );
+  const table = fc
+    .integer({ min: 1, max: 5 })
+    .chain((columns) =>
+      fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { maxLength: 8 }),
+    );
+
+  test('of any words are compared without an error; the same ones agree, and neither order nor side matters', () => {
+    fc.assert(
+      fc.property(table, table, fc.boolean(), (one, other, inFiles) => {
+        const as = inFiles ? withFiles : answer;
+        const same = compareAnswers(as(one), as(one));
+        expect(same?.differing ?? []).toEqual([]);
+        expect(same?.unmatchedRows ?? 0).toBe(0);
+        const there = compareAnswers(as(one, other), as(other));
+        const back = compareAnswers(as(other), as(one, other));
+        expect(back?.compared).toBe(there?.compared);
+        expect(back?.differing.length).toBe(there?.differing.length);
+        const told = there === undefined ? 'Compared with nothing.' : comparedWithEarlier(there);
+        expect(told).toMatch(/^Compared .*\.$/);
+      }),
+    );
+  });
+
+  test('of great length take no long time', () => {
+    const long: Rows = [
+      ['Gene', 'x', 'y'],
+      ...Array.from({ length: 6_000 }, (_, at) => [`G${at}`, `${at}.5`, '1e-3']),
+    ];
+    const begunAt = performance.now();
+    expect(compareAnswers(withFiles(long), withFiles(long))?.compared).toBe(12_000);
+    expect(performance.now() - begunAt).toBeLessThan(5_000);
+    const tooLong = [...long, ...long.slice(1).map(([gene = '', ...rest]) => [`${gene}b`, ...rest])];
+    expect(compareAnswers(withFiles(tooLong), withFiles(tooLong))).toBeUndefined();
+  });
+});

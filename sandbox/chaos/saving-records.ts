@@ -9,7 +9,7 @@ const VIEW_WAIT_MS = 4_000;
 const MAX_TRIES = 5;
 const TAKEN = 'collecting the record';
 /** How the name of a record's file on the bot's disk begins. */
-const TEMPORARY_FILE = 'taskthread-record-';
+const TEMPORARY_FILE = 'taskthread-archive-';
 
 /** The outcome for the report. */
 export interface RecordCounts {

@@ -137,6 +137,7 @@ export function relaySettings(
       allowedTypes: config.FILE_TYPES_ALLOWED,
       refusedTypes: config.FILE_TYPES_REFUSED,
     },
+    maxRecordBytes: config.RECORD_FILES_MIB * MEBIBYTE,
     stableLink: links === undefined ? undefined : (result) => links.create(result),
     streamsDirectMessages: config.DM_STREAMS,
     stopWords: config.STOP_WORDS,

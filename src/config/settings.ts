@@ -245,6 +245,9 @@ export const settingsSchema = z.object({
   FILE_LIMIT_MIB: setting(z.coerce.number().positive().default(2_048), {
     what: 'Largest file to pass to the agent, in MiB. Slack takes files of up to 1 GB from people.',
   }),
+  RECORD_FILES_MIB: setting(z.coerce.number().nonnegative().max(900).default(200), {
+    what: "Most of a task's files that its record holds, in MiB; the others are named in it. 0 means none. Slack takes files of up to 1 GB.",
+  }),
   FILE_TYPES_ALLOWED: setting(fileTypeList, {
     what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
   }),

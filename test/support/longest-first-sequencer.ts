@@ -11,6 +11,7 @@ const ORDER = [
   'behaviour/access/lost-rights',
   'bench/manners',
   'behaviour/processes/jobs',
+  'behaviour/tasks/eln-file',
   'sandbox/chaos/chaos-run',
   'behaviour/replies/slack-faults',
   'sandbox/demo',

@@ -44,8 +44,11 @@ export async function readQuestion(
   if (content == null || !message?.user_id) return undefined;
   // Files of a form, and those that were shared before the question, are not part of its message.
   const shared = new Set(sharedFiles(content).map(({ id }) => id));
-  const ids = await store.uploads.slackFileIds(turn.workspace, fileIds);
-  const looked = ids.filter((id) => !shared.has(id)).map((id) => workspace.downloads.lookUp(id, signal));
+  const sent = [...(await store.uploads.sent(turn.workspace, fileIds)).values()];
+  const ids = new Set(
+    sent.flatMap(({ slackFileId: id }) => (id === undefined || shared.has(id) ? [] : [id])),
+  );
+  const looked = [...ids].map((id) => workspace.downloads.lookUp(id, signal));
   const isThere = (file: SlackFile | string): file is SlackFile =>
     typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && askers.has(file.user)));
   const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');

@@ -6,18 +6,10 @@ import { displayedFileName } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withDigest } from '../../slack/file-response.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { ArchiveContents, ArchiveKind } from './archive-delivery.ts';
-import {
-  type ArchiveEntry,
-  ArchiveTooLarge,
-  copyOnDisk,
-  type DiskFile,
-  MAX_ARCHIVE_BYTES,
-} from './archive-file.ts';
-import type { RecordWork } from './record-contents.ts';
+import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-delivery.ts';
+import { type ArchiveEntry, ArchiveTooLarge, firstWholeDownload, MAX_ARCHIVE_BYTES } from './archive-file.ts';
+import { archiveName, entryName } from './archive-names.ts';
 
-/** How often a file is downloaded before the archive goes without it. */
-const MAX_DOWNLOADS = 2;
 /** How long one download may take (ms): a gigabyte at half a megabyte a second. */
 const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
 
@@ -37,7 +29,7 @@ export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): A
         ...(isComplete ? [] : [strings.resultsIncomplete]),
       ].join(' ');
     const day = new Date().toISOString().slice(0, 10);
-    const name = `files-${day}-${work.row.task_title ?? ''}`;
+    const name = `${archiveName(`files-${day}-${work.row.task_title ?? ''}`)}.zip`;
     return { name, entries: entriesOf(work, own, missing), note };
   }
 
@@ -50,7 +42,9 @@ export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): A
     const names = new Set<string>();
     let failure: unknown;
     for (const result of results) {
-      await using copy = await download(work, result).catch((error: unknown) => {
+      const bytes = () => answerFileBytes(work, result, DOWNLOAD_TIMEOUT_MS);
+      const limits = { signal: work.lease.signal, maxBytes: MAX_ARCHIVE_BYTES };
+      await using copy = await firstWholeDownload([bytes, bytes], limits).catch((error: unknown) => {
         if (error instanceof ArchiveTooLarge || work.lease.signal.aborted) throw error;
         const why = error instanceof ResultWithoutLink ? strings.noLink : strings.answerFiles.notDownloaded;
         missing.push(`${displayedFileName(result.name)} (${why})`);
@@ -64,35 +58,20 @@ export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): A
     if (names.size === 0) throw failure;
   }
 
-  async function download(work: RecordWork, result: ResultFile): Promise<DiskFile & AsyncDisposable> {
-    const limits = { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_TIMEOUT_MS };
-    const record = (sha256: string) => store.results.recordDigest(work.row, result.id, sha256);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await copyOnDisk(withDigest(resultBytes(work, result, limits), record));
-      } catch (error) {
-        const isFinal = error instanceof ArchiveTooLarge || error instanceof ResultWithoutLink;
-        if (isFinal || attempt >= MAX_DOWNLOADS || work.lease.signal.aborted) throw error;
-      }
-    }
-  }
-
   return { kind: JOB_KIND.answerFiles, control: 'download_all', words: strings.answerFiles, pack };
+}
+
+/** A file that the agent made, within `timeoutMs`; keeps its SHA-256 once all bytes have passed. Throws as `resultBytes`. */
+export function answerFileBytes(
+  work: RecordWork,
+  result: ResultFile,
+  timeoutMs: number,
+): AsyncGenerator<Uint8Array> {
+  const bytes = resultBytes(work, result, { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs });
+  return withDigest(bytes, (sha256) => work.deps.store.results.recordDigest(work.row, result.id, sha256));
 }
 
 /** The service no longer has any of them. */
 function goneFiles(): AgentNotFoundError {
   return new AgentNotFoundError({ sentence: 'The task has no results of this turn.', outcome: 'refused' });
-}
-
-/** A name that no other file of the archive has, and that every file system takes; `names` gets it. */
-function entryName(name: string, names: Set<string>): string {
-  const clean = displayedFileName(name)
-    .replace(/[/\\:*?"<>|]/g, '_')
-    .replace(/^\.+/, '_');
-  const [, stem = clean, ending = ''] = /^(.+?)((?:\.\w{1,8}){0,2})$/s.exec(clean) ?? [];
-  let free = clean;
-  for (let copy = 2; names.has(free.toLowerCase()); copy += 1) free = `${stem} (${copy})${ending}`;
-  names.add(free.toLowerCase());
-  return free;
 }

@@ -4,7 +4,7 @@ import { AgentNotFoundError } from '../../agent/errors.ts';
 import { type TaskRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { filesRefusal } from '../../relay/access/turn-quotas.ts';
 import { type ButtonHandlers, type TurnPress, turnOf } from '../../relay/runtime/control-request.ts';
-import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import type { RelayDeps, TaskWork } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { Interruption } from '../../relay/runtime/turn-exceptions.ts';
@@ -18,13 +18,10 @@ import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { openAndFillModal, updateModal } from '../modals.ts';
 import { type ArchiveEntry, ArchiveTooLarge, type DiskFile, withArchive } from './archive-file.ts';
-import type { RecordWork } from './record-contents.ts';
 
 /** When an archive is begun (ms): the modal shows first that it was asked for. */
 const BEGIN_MS = 1_000;
 const MAX_MODALS = 1_000;
-/** Most characters of an archive's name. File systems take 255 bytes. */
-const MAX_NAME_CHARACTERS = 60;
 
 /** The file's id is recorded with the job's intent, just before the file is shared. */
 const payloadSchema = z.object({
@@ -33,9 +30,14 @@ const payloadSchema = z.object({
   file_id: z.string().optional(),
 });
 
+/** What collecting an archive runs with. */
+export interface RecordWork extends TaskWork {
+  readonly row: TaskRow;
+}
+
 /** What an archive holds. */
 export interface ArchiveContents {
-  /** The words of its file's name. */
+  /** Its file's name. */
   name: string;
   entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>;
   /** Once it is packed: what it lacks, or ''. */
@@ -70,7 +72,7 @@ type Sending = Pick<RecordWork, 'workspace' | 'row' | 'lease'> & { job: Job; dm:
 
 export type ArchiveDelivery = ReturnType<typeof archiveDelivery>;
 
-/** Sends people archives of one kind, each as one ZIP file in their direct messages. */
+/** Sends people archives of one kind, each as one file in their direct messages. */
 export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }: ArchiveKind) {
   /** The modals from which archives were asked for, by job; another process may have the job. */
   const modals = new LRUCache<string, ShowInModal>({ max: MAX_MODALS });
@@ -146,7 +148,7 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     );
     return withArchive(entries, lease.signal, async (archive) => {
       await show(job, words.uploading);
-      const refusal = await share(sending, archive, { name: archiveName(name), note: note() });
+      const refusal = await share(sending, archive, { name, note: note() });
       // The file tells of itself where the modal is closed.
       if (refusal === undefined) await show(job, `${words.done} ${note()}`.trim());
       return refusal;
@@ -221,12 +223,6 @@ export function archiveButtons(
     download_all: asking(strings.buttons.download_all.label, files),
     save_record: asking(strings.buttons.save_record.label, records),
   };
-}
-
-/** Its words, so that the archives of one day differ: letters and digits, as every file system takes them. */
-function archiveName(text: string): string {
-  const name = Array.from((text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join('-'));
-  return `${name.slice(0, MAX_NAME_CHARACTERS).join('').replace(/-$/, '')}.zip`;
 }
 
 function modalKey({ workspace, channel, thread_ts, key }: ThreadKey & Pick<Job, 'key'>): string {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,10 +15,18 @@ const CHUNK_BYTES = 65_536;
 /** The archive is longer than the disk, or Slack, has room for. */
 export class ArchiveTooLarge extends Error {}
 
-/** A file on the disk, which nobody else can open. */
+/** A file on the disk, which nobody else can open. Each look at `content` reads it from its beginning. */
 export interface DiskFile {
-  sizeBytes: number;
-  content: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** One that can be added to until it is disposed of. */
+interface OpenDiskFile extends DiskFile, AsyncDisposable {
+  /** Throws ArchiveTooLarge, and what reading the chunks throws. */
+  append(chunks: Chunks): Promise<void>;
 }
 
 type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
@@ -35,20 +43,19 @@ export async function withArchive<T>(
   signal: AbortSignal,
   use: (archive: DiskFile) => Promise<T>,
 ): Promise<T> {
-  await using archive = await writeDiskFile(async (file) => {
-    const zip = new ZipFile();
-    const { outputStream: output } = zip;
-    const fail = (error: Error) => void (output instanceof Readable && output.destroy(error));
-    zip.on('error', fail);
-    const isOver = new AbortController();
-    const packed = pack(zip, entries, isOver.signal).catch(fail);
-    try {
-      await pipeline(output, (chunks: Chunks) => append(file, chunks), { signal });
-    } finally {
-      isOver.abort();
-      await packed;
-    }
-  });
+  await using archive = await openDiskFile();
+  const zip = new ZipFile();
+  const { outputStream: output } = zip;
+  const fail = (error: Error) => void (output instanceof Readable && output.destroy(error));
+  zip.on('error', fail);
+  const isOver = new AbortController();
+  const packed = pack(zip, entries, isOver.signal).catch(fail);
+  try {
+    await pipeline(output, (chunks: Chunks) => archive.append(chunks), { signal });
+  } finally {
+    isOver.abort();
+    await packed;
+  }
   return await use(archive);
 }
 
@@ -65,38 +72,63 @@ async function pack(
   zip.end();
 }
 
-/** Keeps bytes on the disk until they are disposed of. Throws ArchiveTooLarge, and what reading the bytes throws. */
-export async function copyOnDisk(bytes: AsyncIterable<Uint8Array>): Promise<DiskFile & AsyncDisposable> {
-  return writeDiskFile((file) => append(file, bytes));
+/**
+ * The first of several downloads of a file that comes whole, on the disk. Throws ArchiveTooLarge where it has more than
+ * `maxBytes`, else what the last download threw, and at once where `signal` is aborted.
+ */
+export async function firstWholeDownload(
+  downloads: readonly (() => AsyncIterable<Uint8Array>)[],
+  { signal, maxBytes }: { signal: AbortSignal; maxBytes: number },
+): Promise<DiskFile & AsyncDisposable> {
+  let failure: unknown;
+  for (const bytes of downloads) {
+    const file = await openDiskFile(maxBytes);
+    try {
+      await file.append(bytes());
+      return file;
+    } catch (error) {
+      await file[Symbol.asyncDispose]();
+      if (error instanceof ArchiveTooLarge || signal.aborted) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
-/** A file that has no name, so that it is gone with the process, however that ends. */
-async function writeDiskFile(
-  write: (file: FileHandle) => Promise<void>,
-): Promise<DiskFile & AsyncDisposable> {
+/** An empty file of at most so many bytes. It has no name, so that it is gone with the process, however that ends. */
+export async function openDiskFile(maxBytes = MAX_ARCHIVE_BYTES): Promise<OpenDiskFile> {
   const name = path.join(tmpdir(), `taskthread-archive-${randomUUID()}`);
   const file = await open(name, 'wx+', 0o600);
-  try {
-    await unlink(name);
-    await write(file);
-    const { size: sizeBytes } = await file.stat();
-    return { sizeBytes, content: bytesOf(file), [Symbol.asyncDispose]: () => file.close() };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  await unlink(name);
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  return {
+    get sizeBytes() {
+      return sizeBytes;
+    },
+    get sha256() {
+      return hash.copy().digest('hex');
+    },
+    get content() {
+      return bytesOf(file);
+    },
+    async append(chunks) {
+      for await (const chunk of chunks) {
+        const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+        sizeBytes += bytes.length;
+        if (sizeBytes > Math.min(maxBytes, await freeBytes())) throw new ArchiveTooLarge();
+        hash.update(bytes);
+        await file.appendFile(bytes);
+      }
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  };
 }
 
-async function append(file: FileHandle, chunks: Chunks): Promise<void> {
-  let written = 0;
-  for await (const chunk of chunks) {
-    written += chunk.length;
-    // Other archives are written at the same time.
-    const { bavail, bsize } = await statfs(tmpdir());
-    if (written > Math.min(MAX_ARCHIVE_BYTES, bavail * bsize * SHARE_OF_FREE_DISK))
-      throw new ArchiveTooLarge();
-    await file.appendFile(chunk);
-  }
+/** What one more file on the disk may take: other archives are written at the same time. */
+export async function freeBytes(): Promise<number> {
+  const { bavail, bsize } = await statfs(tmpdir());
+  return bavail * bsize * SHARE_OF_FREE_DISK;
 }
 
 async function* bytesOf(file: FileHandle): AsyncGenerator<Uint8Array> {

@@ -1,10 +1,9 @@
-import { AgentNotFoundError, isTooLarge, undefinedIfNotFound } from '../../agent/errors.ts';
+import { AgentNotFoundError, isTooLarge } from '../../agent/errors.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage } from '../../relay/reading/message-parser.ts';
 import { plainText } from '../../relay/reading/message-to-markdown.ts';
 import { isLaterEdit, isSameAsWritten } from '../../relay/reading/message-versions.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
-import type { TaskWork } from '../../relay/runtime/deps.ts';
 import { compareTs, messageContent } from '../../relay/runtime/incoming-message.ts';
 import { writerName } from '../../relay/sending/earlier-messages.ts';
 import { turnsResent } from '../../relay/sending/resent-message.ts';
@@ -15,16 +14,13 @@ import type * as recorded from '../../render/record/record-page.ts';
 import { recordNotes, tasks } from '../../render/strings/index.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, MessageContent, SlackTs } from '../../store/schema.ts';
-import type { SentTurn, TaskRow } from '../../store/tasks/tasks.ts';
+import type { SentTurn } from '../../store/tasks/tasks.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
+import type { RecordWork } from './archive-delivery.ts';
+import { readInputs, readResults, type TaskFile } from './record-files.ts';
 
 /** Turns whose questions are read from the thread in one go. */
 const TURNS_PER_READ = 25;
-
-/** Reads what a record holds: people's words as they were sent, while they are in Slack; the agent's from the service. */
-export interface RecordWork extends TaskWork {
-  readonly row: TaskRow;
-}
 
 /** What the record says of the task itself. Its title only while its first message is in the thread. */
 export async function readTask(work: RecordWork, person: string): Promise<recorded.RecordedTask> {
@@ -49,7 +45,9 @@ export async function readTask(work: RecordWork, person: string): Promise<record
  * The turns in order, of which only one is in memory; undefined for one whose words are no longer in the thread, or of
  * somebody who was erased. Throws an AgentError, a SlackError or a StoreError.
  */
-export async function* readTurns(work: RecordWork): AsyncGenerator<recorded.RecordedTurn | undefined> {
+export async function* readTurns(
+  work: RecordWork,
+): AsyncGenerator<recorded.RecordedTurn<TaskFile> | undefined> {
   const turns = await work.deps.store.tasks.sentTurns(work.row);
   const results = await readResults(work, turns.at(-1)?.id);
   let number = 1;
@@ -174,21 +172,4 @@ async function readAnswer({ agent, taskId, lease }: RecordWork, id: string | nul
     if (isTooLarge(error)) return recordNotes.tooLarge;
     throw error;
   }
-}
-
-async function readInputs({ deps, agent, row, lease }: RecordWork, ids: readonly string[]) {
-  const digests = await deps.store.uploads.digests(row.workspace, ids);
-  const files = ids.map(async (id) => {
-    const file = await undefinedIfNotFound(() => agent.getFile(id, { signal: lease.signal }));
-    return file === undefined ? [] : [{ ...file, name: file.filename, sha256: digests.get(id) ?? null }];
-  });
-  return (await Promise.all(files)).flat();
-}
-
-/** The task's results by the turn that posted each; those that none has posted yet count as the last one's. */
-async function readResults({ deps, agent, taskId, row, lease }: RecordWork, lastTurn = '') {
-  const claimed = await deps.store.results.ofThread(row);
-  const { results } = await agent.allResults(taskId, { withUrls: false, signal: lease.signal });
-  const files = results.map((result) => ({ ...result, sha256: claimed.get(result.id)?.sha256 ?? null }));
-  return Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn);
 }

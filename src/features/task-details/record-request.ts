@@ -3,43 +3,65 @@ import { sourcesOf } from '../../render/messages/sources.ts';
 import {
   type CrateContent,
   crateMetadata,
+  ENTRY_FOLDER,
   METADATA_NAME,
   PAGE_NAME,
 } from '../../render/record/crate-metadata.ts';
-import { pageEnd, pageStart, turnHtml } from '../../render/record/record-page.ts';
+import {
+  PAGE_END,
+  pageStart,
+  reviewsHtml,
+  stepsHtml,
+  taskFacts,
+  turnHtml,
+} from '../../render/record/record-page.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { ArchiveContents, ArchiveKind } from './archive-delivery.ts';
-import { type RecordWork, readReviews, readTask, readTurns } from './record-contents.ts';
+import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-delivery.ts';
+import { type ArchiveEntry, openDiskFile } from './archive-file.ts';
+import { archiveName, toAscii } from './archive-names.ts';
+import { readReviews, readTask, readTurns } from './record-contents.ts';
+import { recordFiles } from './record-files.ts';
 
 const PROGRESS_INTERVAL_MS = 4_000;
+/** Most characters of a notebook's entry: a field of its database, and here the metadata are whole in memory. */
+const MAX_TEXT_CHARACTERS = 500_000;
 
 type Show = Parameters<ArchiveKind['pack']>[2];
 
-/** The record of a task. */
+/** The record of a task, as an `.eln` file: https://github.com/TheELNConsortium/TheELNFileFormat */
 export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): ArchiveKind {
   async function pack(
     work: RecordWork,
     { person }: { person: string },
     show: Show,
   ): Promise<ArchiveContents> {
-    const crate = {
-      task: await readTask(work, person),
-      turns: [],
-      sources: new Set<string>(),
-      leftOut: 0,
-    };
-    const day = new Date().toISOString().slice(0, 10);
-    const entries = [
-      [PAGE_NAME, page(work, crate, show)] as const,
-      [METADATA_NAME, metadataOf(crate)] as const,
-    ];
-    return { name: `task-record-${day}-${crate.task.title}`, entries, note: () => '' };
+    const task = await readTask(work, person);
+    const day = task.savedAt.toISOString().slice(0, 10);
+    const folder = archiveName(`task-record-${day}-${toAscii(task.title)}`);
+    const files = recordFiles(work, `${folder}/${ENTRY_FOLDER}`);
+    const note = () => (files.missing() === 0 ? '' : strings.taskRecord.missing(files.missing()));
+    return { name: `${folder}.eln`, entries: entriesOf({ work, task, folder, files, show }), note };
   }
 
-  /** The page, turn by turn; `crate` gets what the metadata hold. */
-  async function* page(work: RecordWork, crate: CrateContent, show: Show): AsyncGenerator<string> {
-    yield pageStart(crate.task);
+  /** The files turn by turn, then the page, which is on the disk until then, and last what holds the page's sum. */
+  async function* entriesOf(record: {
+    work: RecordWork;
+    task: CrateContent['task'];
+    folder: string;
+    files: ReturnType<typeof recordFiles>;
+    show: Show;
+  }): AsyncGenerator<ArchiveEntry> {
+    const { work, task, folder, files, show } = record;
+    const known = { task, turns: [], sources: new Map<string, string>(), leftOut: 0 };
+    const crate: Omit<CrateContent, 'page'> = { ...known, text: taskFacts(task) };
+    await using page = await openDiskFile();
+    const write = async (pieces: Iterable<string>) => {
+      const part: string[] = [];
+      await page.append(inSlices(work, pieces, part));
+      crate.text = withPart(crate.text, part.join(''));
+    };
+    await page.append([pageStart(task)]);
     let shownAt = Date.now();
     for await (const turn of readTurns(work)) {
       work.lease.signal.throwIfAborted();
@@ -47,26 +69,37 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
         crate.leftOut += 1;
         continue;
       }
-      yield* inSlices(work, turnHtml(turn));
-      const { answer, ...asked } = turn;
+      const filesIn = yield* files.pack(turn.filesIn);
+      const filesOut = yield* files.pack(turn.filesOut);
+      const { answer, ...asked } = { ...turn, filesIn, filesOut };
+      await write(turnHtml({ answer, ...asked }));
+      await page.append(inSlices(work, stepsHtml(turn)));
       crate.turns.push(asked);
-      if (typeof answer === 'object') for (const { url } of sourcesOf(answer)) crate.sources.add(url);
+      if (typeof answer === 'object')
+        for (const { url, label } of sourcesOf(answer)) crate.sources.set(url, label);
       if (Date.now() - shownAt < PROGRESS_INTERVAL_MS) continue;
       shownAt = Date.now();
       await show(strings.taskRecord.progress(turn.number));
     }
-    yield* inSlices(work, pageEnd(await readReviews(work), crate.leftOut));
+    await write(reviewsHtml(await readReviews(work), crate.leftOut));
+    await page.append([PAGE_END]);
+    yield [`${folder}/${ENTRY_FOLDER}/${PAGE_NAME}`, page.content];
+    const { sizeBytes, sha256 } = page;
+    yield [`${folder}/${METADATA_NAME}`, [crateMetadata({ ...crate, page: { sizeBytes, sha256 } })]];
   }
 
-  /** Each piece is one slice of a share that is not that of replies. */
+  /** Each piece is one slice of a share that is not that of replies; `part` gets it, too. */
   async function* inSlices(
     { workspace, lease }: RecordWork,
-    pieces: Generator<string>,
+    pieces: Iterable<string>,
+    part?: string[],
   ): AsyncGenerator<string> {
+    const iterator = pieces[Symbol.iterator]();
     for (;;) {
       const share = `${workspace.id}/record`;
-      const { value, done } = await rendering.run(share, () => pieces.next(), lease.signal);
+      const { value, done } = await rendering.run(share, () => iterator.next(), lease.signal);
       if (done === true) return;
+      part?.push(value);
       yield value;
     }
   }
@@ -74,7 +107,9 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
   return { kind: JOB_KIND.taskRecord, control: 'task_record', words: strings.taskRecord, pack };
 }
 
-/** Read once the page is written. */
-function* metadataOf(crate: CrateContent): Generator<string> {
-  yield crateMetadata(crate);
+/** A notebook's text with one more part; with a remark instead of what has no room, and nothing after it. */
+function withPart(text: string, part: string): string {
+  const goesOn = `<p>${strings.recordNotes.goesOn}</p>\n`;
+  if (text.endsWith(goesOn)) return text;
+  return text + (text.length + part.length > MAX_TEXT_CHARACTERS ? goesOn : part);
 }

@@ -6,7 +6,7 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
-import { withExactSize } from '../../slack/file-response.ts';
+import { serviceBytes } from './record-files.ts';
 
 export interface TaskFileRequest extends ChannelActor {
   thread_ts: string;
@@ -63,19 +63,17 @@ export function taskFileDelivery(deps: RelayDeps) {
     let name = '';
     try {
       const agent = deps.agent(row.account_id);
-      const { filename, sizeBytes } = await agent.getFile(fileId);
-      name = filename;
+      const file = await agent.getFile(fileId);
+      const { sizeBytes } = file;
+      name = file.filename;
       const { maxFileBytes: fileBytes } = deps.settings.fileLimits;
       // Slack wants to know it before the first byte.
       if (sizeBytes === null) return strings.fileNotSent(name);
       if (sizeBytes === 0) return strings.tasks.fileEmpty;
       if (sizeBytes > fileBytes) return strings.fileTooLarge(sizeBytes, fileBytes);
-      const bytes = async function* () {
-        const { body } = await agent.openFileContent(fileId, { signal: closing.signal });
-        yield* withExactSize(body, sizeBytes);
-      };
+      const content = serviceBytes(agent, file, closing.signal);
       const channel = await workspace.posting.openDm(request.person);
-      const staged = await workspace.uploads.stage({ name, sizeBytes, content: bytes() });
+      const staged = await workspace.uploads.stage({ name, sizeBytes, content });
       // Nobody sees it yet, and it may have taken long.
       const late = await taskUseRefusal(deps, row, use);
       if (late !== undefined) return late.sentence;

@@ -64,6 +64,8 @@ export interface RelaySettings extends RelayLimits {
   supportedTaskOptions: SupportedTaskOptions;
   /** Which of people's files are sent. */
   fileLimits: FileLimits;
+  /** Most bytes of files in the record of a task; 0 for none. */
+  maxRecordBytes: number;
   /** Makes a link of ours, which outlasts the service's; undefined if such links are off. */
   stableLink: ((result: ResultLinkTarget) => string) | undefined;
   /** Direct messages show the text of replies as streams. */

@@ -30,8 +30,8 @@ async function sameQuestionBefore(store: Store, turn: Turn): Promise<Turn | unde
   const words = wordsOf(earlier);
   if (words === undefined || words !== wordsOf(turn)) return undefined;
   const ids = [earlier, turn].map(({ attached_file_ids }) => attached_file_ids ?? []);
-  const digests = await store.uploads.digests(turn.workspace, ids.flat());
-  const [files, own] = ids.map((list) => list.map((id) => digests.get(id) ?? id).sort());
+  const sent = await store.uploads.sent(turn.workspace, ids.flat());
+  const [files, own] = ids.map((list) => list.map((id) => sent.get(id)?.sha256 ?? id).sort());
   return JSON.stringify(files) === JSON.stringify(own) ? earlier : undefined;
 }
 

@@ -1,73 +1,148 @@
 import { fileType } from '../file-types.ts';
 import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
+import { displayedFileName } from '../messages/result-list.ts';
 import { recordNotes } from '../strings/index.ts';
-import { shorten } from '../text-format.ts';
+import { counted, shorten } from '../text-format.ts';
 import type { RecordedFile, RecordedPerson, RecordedTask, RecordedTurn } from './record-page.ts';
+import { sourceType } from './source-types.ts';
 
-/** https://www.researchobject.org/ro-crate/specification/1.2/ */
-const PROFILE = 'https://w3id.org/ro/crate/1.2';
+/** The version that every reader takes: https://www.researchobject.org/ro-crate/specification/1.1/ */
+const PROFILE = 'https://w3id.org/ro/crate/1.1';
+/** 1.1 has no term for it, and one notebook takes no file without it. */
+const CONTEXT = [`${PROFILE}/context`, { sha256: 'http://schema.org/sha256' }];
+const PUBLISHER = {
+  '@id': '#publisher',
+  '@type': 'Organization',
+  name: 'Taskthread',
+  url: 'https://github.com/taskthread/taskthread',
+  // Without it, eLabFTW takes the archive for an old one of its own, and changes quotes.
+  areaServed: 'Earth',
+};
+const LICENCE = {
+  '@id': '#no-licence',
+  '@type': 'CreativeWork',
+  name: 'No licence',
+  description: 'For the use of those who may read the conversation. No licence is stated.',
+};
 
 export const PAGE_NAME = 'record.html';
 export const METADATA_NAME = 'ro-crate-metadata.json';
+/** The folder with the page and all files, side by side: notebooks read no other. */
+export const ENTRY_FOLDER = 'task';
+const PAGE_ID = `./${ENTRY_FOLDER}/${PAGE_NAME}`;
 
-/** What the metadata hold of a task, collected while the page is written: not what was answered. */
+/** What the metadata hold of a task, collected while the page is written. */
 export interface CrateContent {
   task: RecordedTask;
   turns: Omit<RecordedTurn, 'answer'>[];
-  /** The addresses that the answers name. */
-  sources: Set<string>;
+  /** What the answers name: labels by address. */
+  sources: Map<string, string>;
   /** How many turns are left out. */
   leftOut: number;
+  /** The text of a notebook's entry, as HTML. */
+  text: string;
+  page: { sizeBytes: number; sha256: string };
 }
 
-/** The metadata of a record as an RO-Crate: an action for each question; people, files and sources once. */
-export function crateMetadata({ task, turns, sources, leftOut }: CrateContent): string {
-  const about = { '@id': './' };
-  const savedAt = task.savedAt.toISOString();
+/**
+ * The metadata of a record as an RO-Crate and `.eln` file: one flat Dataset, which notebooks import, with all files; an
+ * action for each question; people and sources once.
+ */
+export function crateMetadata(crate: CrateContent): string {
+  const { task, turns, page } = crate;
+  const savedAt = time(task.savedAt);
+  const files = turns.flatMap((turn) => [
+    ...turn.filesIn.map((file) =>
+      fileEntity(file, `Sent to the agent with question ${turn.number}`, turn.writer),
+    ),
+    ...turn.filesOut.map((file) => fileEntity(file, `Made by the agent for question ${turn.number}`)),
+  ]);
   const people = [task.starter, ...turns.map(({ writer }) => writer)];
-  const files = turns.flatMap(({ filesIn, filesOut }) => [...filesIn, ...filesOut]);
-  const description = 'A conversation in Slack with an AI agent: questions, answers, steps and files.';
-  const graph = [
-    { '@id': METADATA_NAME, '@type': 'CreativeWork', conformsTo: { '@id': PROFILE }, about },
+  const actions = turns.map(actionOf);
+  const sources = [...crate.sources].map(sourceEntity);
+  const about = { '@id': './' };
+  const place = { entry: PAGE_NAME };
+  const record = { ...page, id: task.id, name: PAGE_NAME, mimeType: 'text/html', place };
+  const pageFile = fileEntity(record, 'The record of the task as a page');
+  const entry = entryOf(crate, [pageFile, ...files.filter((file) => file['@type'] === 'File')]);
+  const graph: Entity[] = [
+    {
+      '@id': METADATA_NAME,
+      '@type': 'CreativeWork',
+      ...{ about, conformsTo: { '@id': PROFILE }, dateCreated: savedAt },
+      // Of the format, which SampleDB checks.
+      version: '1.0',
+      sdPublisher: refTo(PUBLISHER),
+    },
+    PUBLISHER,
+    LICENCE,
     {
       ...about,
       '@type': 'Dataset',
-      name: task.title,
-      description: leftOut === 0 ? description : `${description} ${recordNotes.leftOut(leftOut)}`,
-      datePublished: savedAt,
-      license: 'For the use of those who may read the conversation. No other licence is stated.',
-      identifier: task.id,
-      url: task.url ?? undefined,
-      author: { '@id': personId(task.starter) },
-      citation: [...sources].map((url) => ({ '@id': url })),
-      hasPart: [{ '@id': PAGE_NAME }],
-      mentions: turns.map(({ number }) => ({ '@id': actionId(number) })),
+      ...{ name: task.title, description: entry.description, datePublished: savedAt.slice(0, 10) },
+      license: refTo(LICENCE),
+      hasPart: [refTo(entry)],
+      // Not in the entry: eLabFTW takes only one there.
+      citation: sources.map(refTo),
+      mentions: actions.map(refTo),
     },
-    {
-      '@id': PAGE_NAME,
-      '@type': 'File',
-      name: 'Record of a task',
-      encodingFormat: 'text/html',
-      dateCreated: savedAt,
-    },
-    { '@id': '#agent', '@type': 'SoftwareApplication', name: 'Agent', softwareVersion: task.model },
-    ...turns.map(actionOf),
+    entry,
+    pageFile,
+    ...valuesOf(crate),
+    { '@id': '#agent', '@type': 'SoftwareApplication', name: 'AI agent', softwareVersion: task.model },
+    ...actions,
     ...people.map((person) => ({ '@id': personId(person), '@type': 'Person', name: person.name })),
-    ...files.map(fileEntity),
-    ...[...sources].map((url) => ({ '@id': url, '@type': 'WebPage', name: url, url })),
+    ...files,
+    ...sources,
   ];
-  const entities = new Map(graph.map((entity) => [entity['@id'], entity]));
-  return JSON.stringify({ '@context': `${PROFILE}/context`, '@graph': [...entities.values()] }, null, 1);
+  const entities = new Map<string, Entity>();
+  for (const entity of graph) if (!entities.has(entity['@id'])) entities.set(entity['@id'], entity);
+  return JSON.stringify({ '@context': CONTEXT, '@graph': [...entities.values()] }, readable, 1);
 }
 
-function actionOf(turn: CrateContent['turns'][number]) {
+type Entity = Readonly<Record<string, unknown> & { '@id': string; '@type': string }>;
+
+/** The Dataset that becomes an entry of a notebook. */
+function entryOf(crate: CrateContent, parts: readonly Entity[]): Entity {
+  const { task, turns, text, leftOut } = crate;
+  const begun = time(task.begunAt);
+  const said = `A conversation in Slack with an AI agent: ${counted(turns.length, 'question')} with answers, steps and files.`;
+  const tags = ['AI agent', task.channel, ...turns.flatMap(({ skill }) => skill ?? [])].map(tag);
+  const ids = new Set(parts.map(({ '@id': id }) => id));
+  return {
+    '@id': `./${ENTRY_FOLDER}/`,
+    '@type': 'Dataset',
+    // Short: eLabFTW shows it below the text.
+    description: leftOut === 0 ? said : `${said} ${recordNotes.leftOut(leftOut)}`,
+    ...{ name: task.title, text, encodingFormat: 'text/html' },
+    ...{ genre: 'experiment', identifier: task.id, url: task.url ?? undefined },
+    keywords: [...new Set(tags)].filter((one) => one !== '').join(','),
+    ...{ dateCreated: begun, temporal: begun, dateModified: time(turns.at(-1)?.endedAt ?? task.savedAt) },
+    author: { '@id': personId(task.starter) },
+    variableMeasured: valuesOf(crate).map(refTo),
+    hasPart: [...ids].map((id) => ({ '@id': id })),
+  };
+}
+
+/** What the entry has beside its text, for notebooks that keep such values. */
+function valuesOf({ task, turns }: CrateContent): Entity[] {
+  const files = turns.flatMap(({ filesIn, filesOut }) => [...filesIn, ...filesOut]);
+  const missing = new Set(files.flatMap(({ id, place }) => ('leftOut' in place ? [id] : [])));
+  const values = { Model: task.model, Questions: turns.length, 'Files left out': missing.size };
+  return Object.entries(values).map(([name, value]) => {
+    const id = tag(name);
+    return { '@id': `#${id}`, '@type': 'PropertyValue', propertyID: `task.${id}`, name, value };
+  });
+}
+
+function actionOf(turn: CrateContent['turns'][number]): Entity {
   const { number, messages, filesIn, filesOut, skill, outcome, endedAt } = turn;
   const asked = messages.map(({ about, text = '' }) =>
     about === undefined ? text : `${text}\n${recordNotes.about(about.writer)} ${about.text}`.trim(),
   );
   const facts = [skill && `Skill: ${skill}.`, outcome && `Outcome: ${outcome}.`];
   return {
-    '@id': actionId(number),
+    '@id': `#question-${number}`,
     '@type': 'CreateAction',
     name: `Question ${number}`,
     description: [shorten(withoutSignedLinks(asked.join('\n\n')), 1_000), ...facts]
@@ -75,27 +150,36 @@ function actionOf(turn: CrateContent['turns'][number]) {
       .join('\n'),
     agent: { '@id': personId(turn.writer) },
     instrument: { '@id': '#agent' },
-    startTime: messages[0]?.sentAt.toISOString(),
-    endTime: endedAt?.toISOString(),
+    startTime: messages[0] && time(messages[0].sentAt),
+    endTime: endedAt === null ? undefined : time(endedAt),
     object: filesIn.map((file) => ({ '@id': fileId(file) })),
-    result: [PAGE_NAME, ...filesOut.map(fileId)].map((id) => ({ '@id': id })),
+    result: [PAGE_ID, ...filesOut.map(fileId)].map((id) => ({ '@id': id })),
   };
 }
 
-function fileEntity(file: RecordedFile) {
+/** A file of the archive, or one that is left out, which is no `File`: readers refuse one that is missing. */
+function fileEntity(file: RecordedFile, description: string, writer?: RecordedPerson): Entity {
+  const { id, name, mimeType, sizeBytes, sha256, place } = file;
+  const isHere = 'entry' in place;
   return {
     '@id': fileId(file),
-    '@type': 'CreativeWork',
-    name: file.name,
-    identifier: file.id,
-    encodingFormat: fileType(file.name, file.mimeType),
-    contentSize: file.sizeBytes?.toString(),
-    sha256: file.sha256 ?? undefined,
+    '@type': isHere ? 'File' : 'CreativeWork',
+    name: displayedFileName(name),
+    description: isHere ? description : `${description}. Not in this archive: ${place.leftOut}.`,
+    identifier: id,
+    encodingFormat: fileType(name, MIME_TYPE.exec(mimeType)?.[0] ?? 'application/octet-stream'),
+    contentSize: sizeBytes?.toString(),
+    sha256: sha256 ?? undefined,
+    author: writer && { '@id': personId(writer) },
   };
 }
 
-function actionId(number: number): string {
-  return `#question-${number}`;
+const MIME_TYPE = /^[\w.+-]+\/[\w.+-]+/;
+
+/** A Dataset elsewhere is no part of the archive, which RO-Crate asks of one with an address as its id. */
+function sourceEntity([url, name]: readonly [string, string], index: number): Entity {
+  const type = sourceType(url);
+  return { '@id': type === 'Dataset' ? `#source-${index + 1}` : url, '@type': type, name, url };
 }
 
 function personId({ id }: RecordedPerson): string {
@@ -103,6 +187,29 @@ function personId({ id }: RecordedPerson): string {
 }
 
 /** Half of a surrogate pair cannot be encoded. */
-function fileId({ id }: RecordedFile): string {
+function fileId({ id, place }: RecordedFile): string {
+  if ('entry' in place) return `./${ENTRY_FOLDER}/${place.entry}`;
   return `#file-${encodeURIComponent(id.toWellFormed())}`;
+}
+
+function refTo({ '@id': id }: Pick<Entity, '@id'>): Pick<Entity, '@id'> {
+  return { '@id': id };
+}
+
+/** Of the characters that notebooks take in a tag; '' where none is left. */
+function tag(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9_äöüß]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** With an offset: SampleDB's Python may read no `Z`. */
+function time(at: Date): string {
+  return `${at.toISOString().slice(0, 19)}+00:00`;
+}
+
+/** Without what readers refuse: a NUL, and half of a surrogate pair. */
+function readable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value;
 }

@@ -35,6 +35,8 @@ export interface RecordedFile {
   mimeType: string;
   /** In hexadecimal digits; null where the bytes did not pass through the app. */
   sha256: string | null;
+  /** Its name in the archive, or why it is not there. */
+  place: { entry: string } | { leftOut: string };
 }
 
 /** What somebody sent the agent. */
@@ -51,16 +53,16 @@ export interface RecordedMessage {
 }
 
 /** A question with its answer. */
-export interface RecordedTurn {
+export interface RecordedTurn<File = RecordedFile> {
   /** From 1. */
   number: number;
   writer: RecordedPerson;
   /** In order: what one person wrote while the agent worked goes as one question. */
   messages: readonly RecordedMessage[];
-  filesIn: readonly RecordedFile[];
+  filesIn: readonly File[];
   /** The agent's reply, or a sentence why there is none. */
   answer: readonly ContentBlock[] | string;
-  filesOut: readonly RecordedFile[];
+  filesOut: readonly File[];
   skill: string | null;
   outcome: string | null;
   endedAt: Date | null;
@@ -105,7 +107,12 @@ export function pageStart(task: RecordedTask): string {
 </style></head>
 <body><main>
 <h1>${title}</h1>
-<dl>
+${taskFacts(task)}`;
+}
+
+/** What is known of a task as a whole. */
+export function taskFacts(task: RecordedTask): string {
+  return `<dl>
 <dt>Channel</dt><dd>${escapeHtml(task.channel)}</dd>
 <dt>Thread in Slack</dt><dd>${task.url === null ? 'not known' : linkTo(task.url)}</dd>
 <dt>Started</dt><dd>${time(task.begunAt)} by ${escapeHtml(task.starter.name)}</dd>
@@ -116,7 +123,7 @@ export function pageStart(task: RecordedTask): string {
 `;
 }
 
-/** A question with its answer, in pieces that each take one slice to make. */
+/** A question with its answer but for its steps, in pieces that each take one slice to make. */
 export function* turnHtml(turn: RecordedTurn): Generator<string> {
   const { number, writer, messages, answer, skill, outcome, endedAt } = turn;
   yield `<h2 id="question-${number}">Question ${number}</h2>\n`;
@@ -149,12 +156,16 @@ function saidHtml(text: string): string {
   return text === '' ? '' : `<p class="asked">${escapeHtml(withoutSignedLinks(text))}</p>\n`;
 }
 
-/** The text of an answer, the sources that it names, and its steps. */
+/** The text of an answer, and the sources that it names. */
 function* answerHtml(blocks: readonly ContentBlock[]): Generator<string> {
   yield* markdownToHtml(answerText(blocks));
   const sources = sourcesOf(blocks).map(({ url, number }) => `<li value="${number}">${linkTo(url)}</li>`);
   if (sources.length > 0) yield `<h3>Sources</h3>\n<ol>${sources.join('\n')}</ol>\n`;
-  const steps = toolCalls(blocks);
+}
+
+/** What the agent did for an answer, in such pieces. */
+export function* stepsHtml({ answer }: Pick<RecordedTurn, 'answer'>): Generator<string> {
+  const steps = typeof answer === 'string' ? [] : toolCalls(answer);
   if (steps.length === 0) return;
   yield `<details open><summary>Steps (${steps.length})</summary>\n<ol>\n`;
   for (const step of steps) yield stepHtml(step);
@@ -176,26 +187,29 @@ function verbatim(label: string, text: string): string {
   return `${note([label])}<pre tabindex="0">${shown}</pre>\n`;
 }
 
-/** The end of the page, in pieces that each take one slice to make. */
-export function* pageEnd(reviews: readonly RecordedReview[], leftOut: number): Generator<string> {
+/** What stands below the questions, in pieces that each take one slice to make. */
+export function* reviewsHtml(reviews: readonly RecordedReview[], leftOut: number): Generator<string> {
   if (leftOut > 0) yield `<h2>Left out</h2>\n<p>${recordNotes.leftOut(leftOut)}</p>\n`;
   if (reviews.length > 0) yield '<h2>Reviews of the work</h2>\n';
   for (const { status, text } of reviews) {
     yield `<h3>Review: ${escapeHtml(status)}</h3>\n`;
     yield* markdownToHtml(text);
   }
-  yield '</main></body></html>\n';
 }
+
+/** The end of the page. */
+export const PAGE_END = '</main></body></html>\n';
 
 function filesHtml(heading: string, files: readonly RecordedFile[]): string {
   if (files.length === 0) return '';
-  const rows = files.map(({ name, sizeBytes, sha256 }) => {
-    const digest =
-      sha256 === null ? 'not known: the file did not pass through this app' : `<code>${sha256}</code>`;
-    return `<tr><td>${escapeHtml(name)}</td><td class="size">${formatSize(sizeBytes)}</td><td>${digest}</td></tr>`;
+  const rows = files.map(({ id, name, sizeBytes, sha256, place }) => {
+    const digest = sha256 === null ? 'not known' : `<code>${sha256}</code>`;
+    const where =
+      'entry' in place ? `<code>${place.entry}</code>` : `not here: ${place.leftOut}; id ${escapeHtml(id)}`;
+    return `<tr><td>${escapeHtml(name)}</td><td class="size">${formatSize(sizeBytes)}</td><td>${where}</td><td>${digest}</td></tr>`;
   });
   return `<h3>${heading}</h3>
-<table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">SHA-256</th></tr></thead>
+<table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">In this archive</th><th scope="col">SHA-256</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>
 `;
 }

@@ -1,4 +1,4 @@
-import { counted } from '../text-format.ts';
+import { counted, formatSize } from '../text-format.ts';
 
 export const home = {
   title: 'Taskthread',
@@ -46,6 +46,8 @@ export const taskRecord = {
   begun: "I'm collecting the record of this task. It comes as a file in your direct messages with me.",
   progress: (turns: number) =>
     `I'm collecting the record of this task: ${counted(turns, 'question')} so far. It comes as a file in your direct messages with me.`,
+  /** Beside the file, and in the modal. */
+  missing: (files: number) => `It lacks ${counted(files, 'file')}; record.html in it says why.`,
   uploading: "The record is complete, and I'm sending it to your direct messages with me.",
   done: 'The record of this task is in your direct messages with me.',
   gone: "I can't save the record, because the agent service no longer has this task.",
@@ -68,6 +70,15 @@ export const recordNotes = {
   tooLarge: 'This is too large to be read.',
   deleted: 'This answer, or a part of it, was deleted from the thread.',
   defaultModel: "the agent service's default",
+  goesOn: 'The rest of the conversation is in record.html.',
+  /** Why a file is not in the record. */
+  files: {
+    tooMuch: (limitBytes: number) =>
+      `no room left: a record holds ${formatSize(limitBytes)} of files at most`,
+    deleted: 'deleted in Slack',
+    gone: 'no longer at the agent service or in Slack',
+    failed: "couldn't be downloaded",
+  },
 } as const;
 
 export const tasks = {

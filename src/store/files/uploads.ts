@@ -48,16 +48,6 @@ export class ServiceUploads extends Queries {
     return file?.file_id;
   }
 
-  /** The files of Slack that the service has under these ids: not the tables of messages. */
-  async slackFileIds(workspace: string, fileIds: readonly string[]): Promise<string[]> {
-    if (fileIds.length === 0) return [];
-    const rows = await this.rows(sql<{ slack_file_id: string }>`
-      select distinct slack_file_id from uploaded_files
-      where workspace = ${workspace} and file_id = any(${fileIds}::text[]) and slack_file_id ~ '^F[A-Z0-9]+$'
-      order by slack_file_id`);
-    return rows.map(({ slack_file_id }) => slack_file_id);
-  }
-
   /** Extends the claim to `ms` from now; false if another turn has it. */
   async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
     return this.changes(sql`
@@ -102,12 +92,17 @@ export class ServiceUploads extends Queries {
         set file_id = excluded.file_id, size_bytes = excluded.size_bytes, sha256 = excluded.sha256`);
   }
 
-  /** The SHA-256 of these files of the service, in hexadecimal digits, of those whose bytes we sent. */
-  async digests(workspace: string, fileIds: readonly string[]): Promise<Map<string, string>> {
-    const rows = await this.rows(sql<{ file_id: string; sha256: string }>`
-      select file_id, sha256 from uploaded_files
-      where workspace = ${workspace} and file_id = any(${[...fileIds]}::text[]) and sha256 is not null`);
-    return new Map(rows.map(({ file_id, sha256 }) => [file_id, sha256]));
+  /** Of these files of the service, those that we sent: the file of Slack, unless it was a message's table, and the SHA-256. */
+  async sent(workspace: string, fileIds: readonly string[]) {
+    const rows = await this.rows(sql<{ file_id: string; slack_file_id: string; sha256: string | null }>`
+      select file_id, slack_file_id, sha256 from uploaded_files
+      where workspace = ${workspace} and file_id = any(${[...fileIds]}::text[])
+      order by slack_file_id`);
+    const sent = rows.map(({ file_id, slack_file_id: id, sha256 }) => {
+      const slackFileId = /^F[A-Z0-9]+$/.test(id) ? id : undefined;
+      return [file_id, { slackFileId, sha256 }] as const;
+    });
+    return new Map(sent);
   }
 }
 

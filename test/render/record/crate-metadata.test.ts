@@ -2,10 +2,13 @@ import { expect, test } from 'vitest';
 import { crateMetadata } from '../../../src/render/record/crate-metadata.ts';
 import { pageStart, turnHtml } from '../../../src/render/record/record-page.ts';
 
+const none = { sources: new Map(), leftOut: 0, text: '', page: { sizeBytes: 1, sha256: '' } };
+
 test('hostile names and ids are text in the page, and values in the metadata', () => {
   const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>","@id":"./';
   const person = { id: hostile, name: hostile };
-  const file = { id: '../\ud800"', name: `../${hostile}`, sizeBytes: 1, mimeType: hostile, sha256: null };
+  const kept = { id: '../\ud800"', name: `../${hostile}`, sizeBytes: 1, mimeType: hostile, sha256: null };
+  const file = { ...kept, place: { leftOut: 'gone' } };
   const at = new Date(0);
   const answer = [
     { kind: 'text', text: hostile },
@@ -21,8 +24,6 @@ test('hostile names and ids are text in the page, and values in the metadata', (
   const people = { starter: person, savedBy: person, begunAt: at, savedAt: at, url: null };
   const task = { ...names, ...people };
   expect(pageStart(task) + [...turnHtml(turn)].join('')).not.toMatch(/<script|<img/);
-  const metadata: unknown = JSON.parse(
-    crateMetadata({ task, turns: [turn], sources: new Set(), leftOut: 0 }),
-  );
-  expect(metadata).toMatchObject({ '@graph': { length: 7 } });
+  const metadata: unknown = JSON.parse(crateMetadata({ task, turns: [turn], ...none }));
+  expect(metadata).toMatchObject({ '@graph': { length: 13 } });
 });

@@ -220,8 +220,8 @@ export function formTests(opened: () => OpenedPage): void {
     await expect.poll(() => records().length, { timeout: 20_000 }).toBe(before + 1);
     await page.keyboard.press('Escape');
     await closed(page);
-    const folder = await unpackedRecord(await slack.fileBytes(records().at(-1) ?? ''));
-    const file = `file://${folder}/record.html`;
+    const { pagePath } = await unpackedRecord(await slack.fileBytes(records().at(-1) ?? ''));
+    const file = `file://${pagePath}`;
     const record = await visit.newPage();
     const loaded: string[] = [];
     record.on('request', (request) => loaded.push(request.url()));

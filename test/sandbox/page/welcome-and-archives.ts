@@ -95,7 +95,7 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     await closeForm();
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Messages' }).click();
-    for (const name of [/^files-.*\.zip/, /^task-record-.*\.zip/])
+    for (const name of [/^files-.*\.zip/, /^task-record-.*\.eln/])
       await page.locator('#channel article').getByText(name).last().waitFor();
     await goTo(page, 'sequencing');
   });

@@ -15,7 +15,7 @@ declare module 'jsonld' {
 declare module 'ro-crate/lib/validator.js' {
   export class Validator {
     readonly results: unknown;
-    parseJSON(json: string): void;
+    parseJSON(json: object): void;
     rootDataEntity(): void;
     checkFiles(files: Record<string, { exists: boolean }>): void;
   }

@@ -1,0 +1,137 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { undefinedIfNotFound } from '../../agent/errors.ts';
+import type { FileRecord } from '../../agent/service-schema.ts';
+import { anySignal } from '../../calls/retries-and-waits.ts';
+import { ResultWithoutLink } from '../../relay/replies/result-bytes.ts';
+import { UNNAMED_FILE } from '../../relay/sending/allowed-files.ts';
+import { PAGE_NAME } from '../../render/record/crate-metadata.ts';
+import type { RecordedFile } from '../../render/record/record-page.ts';
+import { noLink, recordNotes } from '../../render/strings/index.ts';
+import { FileRefusedError, type SlackFile, slackFileName } from '../../slack/downloadable-files.ts';
+import { withDigest, withExactSize } from '../../slack/file-response.ts';
+import { answerFileBytes } from './answer-files.ts';
+import type { RecordWork } from './archive-delivery.ts';
+import { type ArchiveEntry, ArchiveTooLarge, firstWholeDownload, freeBytes } from './archive-file.ts';
+import { plainEntryName } from './archive-names.ts';
+
+/** How long all files of a record may take (ms), so that its job of half an hour has time for the rest. */
+const FILES_TIMEOUT_MS = 20 * 60_000;
+
+/** A file of a task, and the ways to its bytes. */
+export interface TaskFile extends Omit<RecordedFile, 'place'> {
+  /** In the order in which they are tried. */
+  downloads: readonly ((signal: AbortSignal) => AsyncIterable<Uint8Array>)[];
+  /** Why nobody wants it in a record. */
+  leftOut?: string;
+}
+
+/**
+ * The files that people sent: from the service, as the agent read them, or else from Slack. What was deleted in Slack is
+ * left out. Throws an AgentError, a SlackError or a StoreError.
+ */
+export async function readInputs(work: RecordWork, ids: readonly string[]): Promise<TaskFile[]> {
+  const { deps, workspace, agent, row, lease } = work;
+  const { signal } = lease;
+  const sent = await deps.store.uploads.sent(row.workspace, ids);
+  const files = ids.map(async (id): Promise<TaskFile> => {
+    const { slackFileId, sha256 = null } = sent.get(id) ?? {};
+    const [file, found] = await Promise.all([
+      undefinedIfNotFound(() => agent.getFile(id, { signal })),
+      slackFileId === undefined ? undefined : workspace.downloads.lookUp(slackFileId, signal),
+    ]);
+    const shared = typeof found === 'object' ? found : undefined;
+    const isDeleted = found === 'deleted' || found === 'unseen';
+    return {
+      id,
+      name: file?.filename ?? (shared && slackFileName(shared)) ?? UNNAMED_FILE,
+      sizeBytes: file?.sizeBytes ?? shared?.size ?? null,
+      mimeType: file?.mimeType ?? shared?.mimetype ?? '',
+      sha256,
+      downloads: [
+        file && ((ends: AbortSignal) => serviceBytes(agent, file, ends)),
+        shared && ((ends: AbortSignal) => slackBytes(work, shared, sha256, ends)),
+      ].filter((bytes) => bytes !== undefined),
+      ...(isDeleted && { leftOut: recordNotes.files.deleted }),
+    };
+  });
+  return Promise.all(files);
+}
+
+/** A file that somebody sent, as the agent read it. Throws an AgentError, or an Error for another size than the stated one. */
+export async function* serviceBytes(
+  agent: AgentClient,
+  { id, sizeBytes }: FileRecord,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const { body } = await agent.openFileContent(id, { signal });
+  yield* sizeBytes === null ? body : withExactSize(body, sizeBytes);
+}
+
+/** The same from Slack. Throws FileRefusedError where it was edited since, or another SlackError. */
+function slackBytes(work: RecordWork, file: SlackFile, sha256: string | null, signal: AbortSignal) {
+  return withDigest(work.workspace.downloads.read(file, { signal }), (digest) => {
+    if (sha256 !== null && digest !== sha256) throw new FileRefusedError(file.id, 'changed');
+  });
+}
+
+/** The task's results by the turn that posted each; those that none has posted yet count as the last one's. */
+export async function readResults(work: RecordWork, lastTurn = ''): Promise<Map<string, TaskFile[]>> {
+  const { deps, agent, taskId, row, lease } = work;
+  const claimed = await deps.store.results.ofThread(row);
+  const { results } = await agent.allResults(taskId, { signal: lease.signal });
+  const files = results.map(({ downloadUrl, ...result }) => {
+    const bytes = () => answerFileBytes(work, { downloadUrl, ...result }, FILES_TIMEOUT_MS);
+    return { ...result, sha256: claimed.get(result.id)?.sha256 ?? null, downloads: [bytes, bytes] };
+  });
+  return Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn);
+}
+
+/** Packs the files of a record one after the other, each whole on the disk before it is packed, as far as they have room. */
+export function recordFiles(work: RecordWork, folder: string) {
+  const { deps, lease } = work;
+  const { maxRecordBytes } = deps.settings;
+  const { tooMuch, gone, failed } = recordNotes.files;
+  const signal = anySignal([lease.signal, AbortSignal.timeout(FILES_TIMEOUT_MS)]);
+  const names = new Set([PAGE_NAME]);
+  /** By id: a file may be sent several times. */
+  const packed = new Map<string, RecordedFile>();
+  let usedBytes = 0;
+
+  /** Yields those that have room and can be had; returns all. Throws the reason of the lease's end. */
+  async function* pack(files: readonly TaskFile[]): AsyncGenerator<ArchiveEntry, RecordedFile[]> {
+    const recorded: RecordedFile[] = [];
+    for (const file of files) {
+      const one = packed.get(file.id) ?? (yield* packOne(file));
+      packed.set(file.id, one);
+      recorded.push(one);
+    }
+    return recorded;
+  }
+
+  async function* packOne(taskFile: TaskFile): AsyncGenerator<ArchiveEntry, RecordedFile> {
+    const { downloads, leftOut, ...file } = taskFile;
+    // The archive has each file once more.
+    const room = Math.min(maxRecordBytes, (await freeBytes()) / 2) - usedBytes;
+    let why = leftOut ?? (downloads.length === 0 ? gone : undefined);
+    if (maxRecordBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= tooMuch(maxRecordBytes);
+    if (why !== undefined) return { ...file, place: { leftOut: why } };
+    const ways = downloads.map((bytes) => () => bytes(signal));
+    await using copy = await firstWholeDownload(ways, { signal, maxBytes: room }).catch((error: unknown) => {
+      if (lease.signal.aborted) throw error;
+      deps.log.warn({ err: error, file: file.id }, 'a record goes without a file');
+      why = error instanceof ResultWithoutLink ? noLink : failed;
+      if (error instanceof ArchiveTooLarge) why = tooMuch(maxRecordBytes);
+      return undefined;
+    });
+    if (copy === undefined) return { ...file, place: { leftOut: why ?? failed } };
+    const { sizeBytes, sha256, content } = copy;
+    const entry = plainEntryName(file.name, names);
+    usedBytes += sizeBytes;
+    yield [`${folder}/${entry}`, content];
+    return { ...file, sizeBytes, sha256, place: { entry } };
+  }
+
+  /** How many files are left out so far. */
+  const missing = () => [...packed.values()].filter(({ place }) => 'leftOut' in place).length;
+  return { pack, missing };
+}

@@ -237,18 +237,21 @@ async function chooseShown(
   return shown;
 }
 
-/** The texts of a settled turn's delimited tables that are small enough to be compared. Throws an AgentError. */
+/** The texts of a settled turn's delimited tables, if all of them are few and small enough to be compared; else none. Throws an AgentError. */
 export async function resultTables(context: SettledTurnContext): Promise<string[]> {
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);
   const { results } = await listResults(context).finally(() => memory.drop('results'));
-  const tables = results.filter(hasSize).filter(({ id, name, mimeType, sizeBytes, downloadUrl }) => {
-    const isOwn = (claims.get(id)?.turn_id ?? turn.id) === turn.id;
-    return (
-      isOwn && downloadUrl && TABLE.test(fileType(name, mimeType)) && sizeBytes <= deps.settings.maxTableBytes
-    );
+  const tables = results.filter(
+    ({ id, name, mimeType }) =>
+      (claims.get(id)?.turn_id ?? turn.id) === turn.id && TABLE.test(fileType(name, mimeType)),
+  );
+  const read = tables.filter(hasSize).filter(({ sizeBytes, downloadUrl }) => {
+    return downloadUrl && sizeBytes <= deps.settings.maxTableBytes;
   });
-  return Promise.all(tables.slice(0, MAX_SHOWN).map((table) => readTable(context, table)));
+  if (read.length < tables.length || tables.length > MAX_SHOWN) return [];
+  const texts = await Promise.all(read.map((table) => readTable(context, table)));
+  return texts.includes('') ? [] : texts;
 }
 
 /** The text of a result; '' if it cannot be read now. */

@@ -15,12 +15,13 @@ const MAX_LENGTH = 60;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const MINUS = '−–‐-';
 /** With separators of thousands or without; what begins with further zeros is a name. */
-const DIGITS = '(?!0\\d)(?:\\d{1,3}(?:[,\u2009\u202f]\\d{3})+|\\d+)(?:\\.(\\d*))?|\\.(\\d+)';
-const RAISED = `\\^\\(?([+⁺⁻${MINUS}]?[\\d${SUPERSCRIPTS}]+)\\)?|([⁺⁻]?[${SUPERSCRIPTS}]+|[${MINUS}]\\d+)`;
+const DIGITS = '(?!0[\\d,])(?:\\d{1,3}(?:[,\u2009\u202f]\\d{3})+|\\d+)(?:\\.(\\d*))?|\\.(\\d+)';
+const CARET = `\\^\\(?([+⁺⁻${MINUS}]?[\\d${SUPERSCRIPTS}]+)\\)?`;
+const RAISED = `${CARET}|([⁺⁻]?[${SUPERSCRIPTS}]+|[${MINUS}]\\d+)`;
 const POWER = `e([+${MINUS}]?\\d+)|\\s?[×x·⋅*]\\s?10(?:${RAISED})`;
 const NUMBER = new RegExp(`^([<>≤≥]?)=?\\s*([+${MINUS}]?)\\s?(${DIGITS})(?:${POWER})?(.*)$`, 'isu');
-/** A power of ten alone, such as 10⁻⁸. */
-const BARE_POWER = new RegExp(`^([<>≤≥]?=?\\s*)(10(?:${RAISED})$)`, 'u');
+/** A power of ten alone, such as 10⁻⁸; 10-20 is a range. */
+const BARE_POWER = new RegExp(`^([<>≤≥]?=?\\s*)(10(?:${CARET}|[⁺⁻]?[${SUPERSCRIPTS}]+)$)`, 'u');
 /** What follows a number: its unit, and how uncertain it is, such as ± 0.2 or (95% CI 1.2–2.4). */
 const REST = /^(\s?[%‰°×x]|\s[\p{L}µ°%][\p{L}µ°%/·^⁻¹²³ -]{0,15})?(?:\s*(?:±|\+\/-|[([]).*\d.*)?$/su;
 
@@ -43,28 +44,29 @@ export function numberInCell(cell: string): CellNumber | undefined {
   return {
     mantissa: sign !== '' && MINUS.includes(sign) ? -size : size,
     exponent: Number(power.replace(/[⁰¹²³⁴-⁹]/gu, (digit) => String(SUPERSCRIPTS.indexOf(digit)))),
-    // A bare 0 is nothing, or too small to be written; it is no rounded 0.4.
-    halfStep: size === 0 && decimals === 0 ? 0.0005 : 0.5 * 10 ** -decimals,
+    // A bare 0 is nothing, or too small to be written; other whole numbers count something.
+    halfStep: power === '0' && decimals === 0 ? (size === 0 ? 0.0005 : 0) : 0.5 * 10 ** -decimals,
     bound: bound.replace('≤', '<').replace('≥', '>'),
     unit: (rest[1] ?? '').trim().replace(/^x$/, '×'),
   };
 }
 
 /**
- * Whether two numbers agree: within 1 %, or one is the other rounded, or it is within the other's bound. Undefined if they cannot
- * be compared: their units differ, or both are bounds, and different ones.
+ * Whether two numbers agree: within 1 %, or `rounded`: one is the other rounded, or it is within the other's bound. Undefined if
+ * they cannot be compared: their units differ, or both are bounds, and different ones.
  */
-export function doNumbersAgree(one: CellNumber, other: CellNumber): boolean | undefined {
+export function doNumbersAgree(one: CellNumber, other: CellNumber): boolean | 'rounded' | undefined {
   if (one.unit !== other.unit) return undefined;
   const scaled = (size: number, { exponent }: CellNumber) =>
     size * 10 ** (exponent - Math.max(one.exponent, other.exponent));
   const [a, b] = [scaled(one.mantissa, one), scaled(other.mantissa, other)];
-  const rounding = Math.max(scaled(one.halfStep, one), scaled(other.halfStep, other));
-  const isClose = Math.abs(a - b) <= 1.0001 * Math.max(0.01 * Math.max(Math.abs(a), Math.abs(b)), rounding);
-  if (one.bound === '' && other.bound === '') return isClose;
+  const apart = Math.abs(a - b) / 1.0001;
+  const isClose = apart <= 0.01 * Math.max(Math.abs(a), Math.abs(b));
+  const isRounding = apart <= Math.max(scaled(one.halfStep, one), scaled(other.halfStep, other));
+  if (one.bound === '' && other.bound === '') return isClose || (isRounding && 'rounded');
   if (one.bound !== '' && other.bound !== '') return one.bound === other.bound && a === b ? true : undefined;
   const isAtMost = one.bound === '<' || other.bound === '>';
-  return isClose || (isAtMost ? b < a : b > a);
+  return (isClose || isRounding || (isAtMost ? b < a : b > a)) && 'rounded';
 }
 
 /** A cell without the marks of Markdown, HTML and formulas around what it says. */

@@ -12,108 +12,141 @@ interface NumberPair {
   column: string;
   row: string;
   values: readonly [string, string];
-  agree: boolean;
+  agree: boolean | 'rounded';
 }
 
 /** What a comparison of two answers came to. */
 export interface AnswerComparison {
   compared: number;
+  /** Some figures agree because one is the other rounded, or keeps within its bound. */
+  isRounded: boolean;
   differing: readonly NumberPair[];
   /** Rows of the compared tables that only one of both has. */
   unmatchedRows: number;
 }
 
-/** The rows of both answers' tables with the same columns, in this order. */
-interface TablePair {
+/** A table by its columns, in whatever order those are. */
+interface NamedTable {
   names: readonly string[];
-  rows: readonly [string[][], string[][]];
+  rows: readonly string[][];
 }
 
-/** Cells of one table: a longer one is data rather than a result. */
+/** Cells and columns of a table: a larger one is data rather than a result. */
 const MAX_CELLS = 20_000;
-/** Columns whose numbers are names or places rather than sizes. */
+const MAX_COLUMNS = 200;
+/** Most columns that identify a row together. */
+const MAX_KEY_COLUMNS = 4;
+/** Columns whose numbers are names, places or ranks rather than sizes; what stands in brackets behind them does not count. */
 const IDENTIFIER =
-  /(?:^|[\s_.-])(?:ids?|pmc?id|entrez|accession|chr|chromosome|cluster|pos|position|start|end|year)$/i;
+  /(?:^|[\s_.-])(?:ids?|pmc?id|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|published|rank|index|unnamed: ?\d+)$|[a-z]ID$|^#?$/i;
 
 /**
- * Compares the numbers of two answers, in their tables of the same columns: those of their files if both have such files, else
- * those of their texts. Undefined if there is nothing to compare. Texts are not compared: words differ from run to run.
+ * Compares the numbers of two answers, in their tables of the same columns, of which an answer may have only one: those of their
+ * files, and those of their texts where no file has the same. Undefined if there is nothing to compare. Texts are not compared:
+ * words differ from run to run.
  */
 export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): AnswerComparison | undefined {
   const inTexts = [first, second].map(({ text }) =>
-    tableRowsIn(text).map(([head = [], , ...rows]) => [head, ...rows]),
+    tablesByColumns(tableRowsIn(text).map(([head = [], , ...rows]) => [head, ...rows])),
   );
-  const inFiles = [first, second].map(({ files }) => files.map((file) => parseDelimitedTable(file)));
-  const pairs = new Map([...tablePairs(inTexts), ...tablePairs(inFiles)]);
-  const compared = [...pairs.values()].map(compareRows).filter(({ numbers }) => numbers.length > 0);
-  const numbers = compared.flatMap((one) => one.numbers);
-  if (numbers.length === 0) return undefined;
-  return {
-    compared: numbers.length,
-    differing: numbers.filter(({ agree }) => !agree),
-    unmatchedRows: compared.reduce((sum, one) => sum + one.unmatchedRows, 0),
-  };
-}
-
-/** The tables that both answers have, by their columns, in whatever order those are; all such tables of an answer as one. */
-function tablePairs(answers: readonly (readonly string[][][])[]): Map<string, TablePair> {
-  const pairs = new Map<string, TablePair>();
-  for (const [side, tables] of answers.entries())
-    for (const [head = [], ...rows] of tables) {
-      // R leaves out the name of the column with the rows' names.
-      const names =
-        rows.length > 0 && rows.every(({ length }) => length > head.length) ? ['', ...head] : head;
-      const columns = names.map(comparableText);
-      if (new Set(columns).size < columns.length || columns.length * rows.length > MAX_CELLS) continue;
-      const key = JSON.stringify(columns.toSorted());
-      const pair: TablePair = pairs.get(key) ?? { names, rows: [[], []] };
-      const order = pair.names.map((name) => columns.indexOf(comparableText(name)));
-      pair.rows[side === 0 ? 0 : 1].push(...rows.map((row) => order.map((at) => row[at] ?? '')));
-      pairs.set(key, pair);
+  const inFiles = [first, second].map(({ files }) =>
+    tablesByColumns(files.map((file) => parseDelimitedTable(file))),
+  );
+  const numbers = new Map<string, NumberPair>();
+  let unmatchedRows = 0;
+  for (const [ours, theirs] of [inTexts, inFiles])
+    for (const [columns, table] of ours ?? []) {
+      const other = theirs?.get(columns);
+      const compared = other && compareRows(table, other);
+      for (const pair of compared?.numbers ?? [])
+        numbers.set(JSON.stringify([pair.column, pair.row].map(comparableText)), pair);
+      if (compared !== undefined && compared.numbers.length > 0) unmatchedRows += compared.unmatchedRows;
     }
-  return new Map([...pairs].filter(([, { rows }]) => rows.every(({ length }) => length > 0)));
+  const all = [...numbers.values()];
+  const isRounded = all.some(({ agree }) => agree === 'rounded');
+  const differing = all.filter(({ agree }) => agree === false);
+  return all.length === 0 ? undefined : { compared: all.length, isRounded, differing, unmatchedRows };
 }
 
-function compareRows({ names, rows: [first, second] }: TablePair) {
-  const keys = keyColumns(names.length, first, second);
+/** The tables of an answer by their columns. Nobody can tell which of two with the same columns the other answer's is. */
+function tablesByColumns(tables: readonly string[][][]): Map<string, NamedTable> {
+  const found = new Map<string, NamedTable | undefined>();
+  for (const [head = [], ...all] of tables) {
+    const isEnded = all.every((row) => row.length === head.length + 1 && row.at(-1) === '');
+    const rows = isEnded ? all.map((row) => row.slice(0, -1)) : all;
+    // R leaves out the name of the column with the rows' names.
+    const isOfR = rows.length > 0 && rows.every(({ length }) => length === head.length + 1);
+    const names = isOfR ? ['', ...head] : head;
+    const columns = names.map(comparableText);
+    const isOdd =
+      new Set(columns).size < columns.length || rows.some(({ length }) => length > columns.length);
+    if (rows.length === 0 || isOdd || columns.length > MAX_COLUMNS) continue;
+    const key = JSON.stringify(columns.toSorted());
+    const isData = columns.length * rows.length > MAX_CELLS;
+    found.set(key, found.has(key) || isData ? undefined : { names, rows });
+  }
+  return new Map([...found].flatMap(([key, table]) => (table === undefined ? [] : [[key, table] as const])));
+}
+
+function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
+  const order = names.map((name) => other.names.map(comparableText).indexOf(comparableText(name)));
+  const second = other.rows.map((row) => order.map((at) => row[at] ?? ''));
+  const { keys, isSure = false } = keyColumns(names.length, first, second) ?? {};
   const others = new Map(keys && second.map((row) => [rowKey(row, keys), row]));
   const matched = first.filter((row) => keys !== undefined && others.has(rowKey(row, keys)));
+  const unmatchedRows = first.length + second.length - 2 * matched.length;
+  if (unmatchedRows > 0 && !isSure) return { numbers: [], unmatchedRows };
   const numbers = matched.flatMap((row) =>
     names.flatMap((name, at): NumberPair[] => {
       const column = plainCell(name);
-      if (keys?.includes(at) || IDENTIFIER.test(column) || /[a-z]ID$/.test(column)) return [];
+      if (keys?.includes(at) || IDENTIFIER.test(column.replace(/\s*\([^()]*\)$/, ''))) return [];
       const values = [row[at] ?? '', others.get(rowKey(row, keys ?? []))?.[at] ?? ''] as const;
-      const [one, other] = [numberInCell(values[0]), numberInCell(values[1])];
-      const agree = one && other && doNumbersAgree(one, other);
+      const [one, two] = [numberInCell(values[0]), numberInCell(values[1])];
+      const agree = one && two && doNumbersAgree(one, two);
       if (agree === undefined) return [];
       const named = keys?.map((key) => plainCell(row[key] ?? '')).join(', ') ?? '';
       return [{ column, row: named, values: [plainCell(values[0]), plainCell(values[1])], agree }];
     }),
   );
-  return { numbers, unmatchedRows: first.length + second.length - 2 * matched.length };
+  return { numbers, unmatchedRows };
 }
 
 /** What identifies a row: its cells in these columns. */
 function rowKey(row: readonly string[], columns: readonly number[]): string {
-  return JSON.stringify(columns.map((at) => comparableText(row[at] ?? '')));
+  return JSON.stringify(
+    columns.map((at) =>
+      plainCell(row[at] ?? '')
+        .toLowerCase()
+        .replaceAll('−', '-')
+        .replace(/\s+/g, ' '),
+    ),
+  );
 }
 
 /**
- * The columns that tell the rows of both tables apart: as few columns of words as do, from the left; else of words, whole numbers
- * and sizes with a unit, such as doses. None for tables of one row each; undefined if nothing does.
+ * The columns that tell the rows of both tables apart: one of words, or as few of them as do, from the left; else those of words
+ * and of sizes with a unit, such as doses, or whole numbers in the first column, which is sure only if each row has its like. Of
+ * tables of one row each, all words. Undefined if nothing does.
  */
-function keyColumns(count: number, first: string[][], second: string[][]): number[] | undefined {
-  if (first.length === 1 && second.length === 1) return [];
-  const hasWords = (cell: string) => numberInCell(cell) === undefined;
-  const isLabel = (cell: string) =>
-    hasWords(cell) || /^\d+$/.test(plainCell(cell)) || numberInCell(cell)?.unit !== '';
-  const candidates = [hasWords, isLabel].flatMap((isKey) => {
-    const columns = Array.from({ length: count }, (_, at) => at).filter((at) =>
-      [...first, ...second].every((row) => isKey(row[at] ?? '')),
-    );
-    return columns.map((_, last) => columns.slice(0, last + 1));
+function keyColumns(count: number, first: readonly string[][], second: readonly string[][]) {
+  const all = [...first, ...second];
+  const columnsOf = (isKey: (cell: string, at: number) => boolean) =>
+    Array.from({ length: count }, (_, at) => at).filter((at) => all.every((row) => isKey(row[at] ?? '', at)));
+  const words = columnsOf((cell) => numberInCell(cell) === undefined);
+  if (first.length === 1 && second.length === 1) return { keys: words, isSure: true };
+  const labels = columnsOf((cell, at) => {
+    const number = numberInCell(cell);
+    return number === undefined || number.unit !== '' || (at === 0 && /^\d+$/.test(plainCell(cell)));
   });
-  const areApart = (rows: string[][], keys: readonly number[]) =>
+  const areApart = (rows: readonly string[][], keys: readonly number[]) =>
     new Set(rows.map((row) => rowKey(row, keys))).size === rows.length;
-  return candidates.find((keys) => areApart(first, keys) && areApart(second, keys));
+  const isKey = (keys: readonly number[]) => areApart(first, keys) && areApart(second, keys);
+  const prefixes = (columns: readonly number[]) =>
+    columns.slice(0, MAX_KEY_COLUMNS).map((_, last) => columns.slice(0, last + 1));
+  const single = words.find((at) => isKey([at]));
+  if (single !== undefined) return { keys: [single], isSure: true };
+  const several = prefixes(words).find(isKey);
+  if (several !== undefined) return { keys: several, isSure: true };
+  const labelled = prefixes(labels).find(isKey);
+  return labelled && { keys: labelled, isSure: false };
 }

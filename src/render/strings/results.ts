@@ -162,17 +162,18 @@ const MAX_NAMED_DIFFERENCES = 5;
 /** Below an answer to a question that was asked again: how its numbers compare with those of the earlier one. */
 export function comparedWithEarlier(result: {
   compared: number;
+  isRounded: boolean;
   differing: readonly { column: string; row: string; values: readonly string[] }[];
   unmatchedRows: number;
 }): string {
-  const { compared, differing, unmatchedRows } = result;
+  const { compared, isRounded, differing, unmatchedRows } = result;
   const named = differing.slice(0, MAX_NAMED_DIFFERENCES).map(({ column, row, values }) => {
     const what = shorten(toOneLine(row === '' ? column : `${column} of ${row}`), 80);
     return `${what} differs: ${values.map((value) => shorten(toOneLine(value), 24)).join(', ')}`;
   });
   const more = differing.length - named.length;
   const parts = [
-    `${compared - differing.length} of ${counted(compared, 'figure')} ${compared === 1 ? 'agrees' : 'agree'} within 1 %`,
+    `${compared - differing.length} of ${counted(compared, 'figure')} ${compared === 1 ? 'agrees' : 'agree'} within 1 %${isRounded ? ' or as rounded' : ''}`,
     ...named,
     ...(more > 0 ? [`${more} more differ`] : []),
     ...(unmatchedRows > 0 ? [`${counted(unmatchedRows, 'row')} in one of the answers only`] : []),

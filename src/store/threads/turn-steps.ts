@@ -61,7 +61,7 @@ const STEPS: readonly { column: keyof Turn; step: TurnStep; within?: readonly Tu
   { column: 'file_notes', step: 'uploaded' },
   { column: 'prompt', step: 'frozen', within: BEFORE_SENT },
   { column: 'user_message_id', step: 'sent', within: [...BEFORE_SETTLED, 'unsent', 'doubted'] },
-  { column: 'assistant_message_id', step: 'replying', within: BEFORE_SETTLED },
+  { column: 'assistant_message_id', step: 'replying', within: PHASES },
   { column: 'settled_at', step: 'settled', within: PHASES },
   { column: 'results_posted_at', step: 'results', within: PHASES },
 ];

@@ -181,7 +181,7 @@ test('each step takes a turn to its next phase, and its end says whether the ser
 
 test.each<[string, TurnUpdate, TurnUpdate]>([
   ['sent', { user_message_id: 'msg_1' }, { prompt: 'another' }],
-  ['settled', { user_message_id: 'msg_1', settled_at: new Date() }, { assistant_message_id: 'rep_2' }],
+  ['settled', { user_message_id: 'msg_1', settled_at: new Date() }, { prompt: 'another' }],
   ['settled', { user_message_id: 'msg_1', settled_at: new Date() }, { user_message_id: 'msg_2' }],
 ])(
   'a turn that has been %s takes no earlier step, however late that is recorded',
@@ -193,9 +193,18 @@ test.each<[string, TurnUpdate, TurnUpdate]>([
     await expect(store.turns.record(turn, earlier)).rejects.toThrow('further than this step');
     expect(await store.turns.get('T1', turn.id)).toEqual(before);
     await store.turns.finish(turn, 'completed');
-    await expect(store.turns.record(turn, later)).rejects.toThrow('further than this step');
+    for (const step of [{ assistant_message_id: 'rep_1' }, { settled_at: new Date() }])
+      await expect(store.turns.record(turn, step)).rejects.toThrow('further than this step');
   },
 );
+
+test('of a reply that has settled, the service may name another id', async () => {
+  const { turn } = await begun();
+  await store.turns.record(turn, { user_message_id: 'msg_1', assistant_message_id: 'rep_1' });
+  await store.turns.record(turn, { settled_at: new Date() });
+  const named = await store.turns.record(turn, { assistant_message_id: 'rep_2' });
+  expect(named).toMatchObject({ assistant_message_id: 'rep_2', phase: 'finishing' });
+});
 
 test('a task has begun once a message was sent to it, also where retention has deleted its turns', async () => {
   const { turn, message } = await begun();

@@ -108,7 +108,7 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
 }
 
 /** A notebook's text with one more part; with a remark instead of what has no room, and nothing after it. */
-function withPart(text: string, part: string): string {
+export function withPart(text: string, part: string): string {
   const goesOn = `<p>${strings.recordNotes.goesOn}</p>\n`;
   if (text.endsWith(goesOn)) return text;
   return text + (text.length + part.length > MAX_TEXT_CHARACTERS ? goesOn : part);

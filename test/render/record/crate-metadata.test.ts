@@ -27,3 +27,13 @@ test('hostile names and ids are text in the page, and values in the metadata', (
   const metadata: unknown = JSON.parse(crateMetadata({ task, turns: [turn], ...none }));
   expect(metadata).toMatchObject({ '@graph': { length: 13 } });
 });
+
+test('the metadata hold no character at which a reader of JSON stops', () => {
+  const person = { id: 'U1', name: 'A\0da \ud83d' };
+  const at = new Date(0);
+  const task = { id: '1', title: 'One\0 \udc00', channel: 'lab', model: '', url: null };
+  const people = { starter: person, savedBy: person, begunAt: at, savedAt: at };
+  const metadata = crateMetadata({ task: { ...task, ...people }, turns: [], ...none, text: '\0' });
+  expect(metadata).toContain('"name": "Ada \ufffd"');
+  expect(metadata).not.toMatch(/\\u0000|\\ud[89a-f]/i);
+});

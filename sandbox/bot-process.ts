@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +25,16 @@ export async function buildBot(folder: string): Promise<void> {
     import('../rolldown.config.ts'),
   ]);
   const input = { bot: mainProgram() };
-  await build({ ...image, input, output: { ...image.output, dir: folder }, logLevel: 'silent' });
+  // The embedded server stays in its package.
+  const packages = fileURLToPath(new URL('../node_modules', import.meta.url));
+  await mkdir(folder, { recursive: true });
+  await symlink(packages, join(folder, 'node_modules'));
+  await build({
+    ...image,
+    input,
+    output: { ...image.output, dir: folder, cleanDir: false },
+    logLevel: 'silent',
+  });
   process.env.BOT_PROGRAM = join(folder, 'bot.js');
 }
 

@@ -25,7 +25,15 @@ const RELAY = [
   'tasks',
   'runtime',
 ].map((name) => `src/relay/${name}`);
-const SERVICES = ['src/slack', 'src/agent', 'src/render', 'src/store', 'src/calls', 'src/limits'];
+const SERVICES = [
+  'src/slack',
+  'src/agent',
+  'src/registries',
+  'src/render',
+  'src/store',
+  'src/calls',
+  'src/limits',
+];
 
 /** Every room, and what it may import. A room is a folder, or a file that stands alone. */
 export const ROOMS: Readonly<Record<string, Room>> = {
@@ -49,14 +57,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ...Object.fromEntries(
     RELAY.map((room, index) => [room, { uses: [...RELAY.slice(index + 1), ...SERVICES] }]),
   ),
-  'src/render': { uses: [], typesOf: ['src/agent'] },
+  'src/render': { uses: [], typesOf: ['src/agent', 'src/registries'] },
   'src/slack': { uses: ['src/calls'] },
   'src/agent': { uses: ['src/calls'] },
+  'src/registries': { uses: ['src/calls'] },
   'src/calls': { uses: [] },
-  'src/store': { uses: ['src/calls', 'src/postgres'] },
+  'src/store': { uses: ['src/calls', 'src/postgres'], typesOf: ['src/registries'] },
   'src/postgres': { uses: [] },
   'src/limits': { uses: [] },
-  'src/config': { uses: ['src/agent'] },
+  'src/config': { uses: ['src/agent', 'src/registries'] },
   setup: { uses: ['src/calls', 'src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
   'sandbox/fuzz': { uses: ['sandbox', 'src/operate', 'src/agent', 'src/render'] },
   'rolldown.config': { uses: [] },
@@ -127,11 +136,16 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/messages/sources.ts',
     'src/render/messages/searched-text.ts',
   ],
-  'src/render/messages/searched-text.ts': ['src/render/messages/sources.ts'],
+  'src/render/messages/searched-text.ts': [
+    'src/render/messages/sources.ts',
+    'src/render/messages/words-beside.ts',
+  ],
   'src/render/messages/sources.ts': [
     'src/render/messages/tool-steps.ts',
+    'src/render/messages/checked-sources.ts',
     'src/render/messages/reply-message.ts',
     'src/render/record/record-page.ts',
+    'src/features/checked-sources.ts',
     'src/features/steps-and-fresh-links.ts',
     'src/features/task-details/record-request.ts',
   ],

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { RegistrySearch } from './registry-calls.ts';
+import { type Finding, type SourceId, type SourceState, shortTitle } from './source-check.ts';
+
+/** NCBI's limit for an address without a key. */
+const PER_SECOND = 3;
+/** What NCBI calls a PMID that it does not have. */
+const UNKNOWN = /cannot get document summary/i;
+
+const answerSchema = z.looseObject({ result: z.record(z.string(), z.unknown()) });
+const unknownSchema = z.looseObject({ error: z.string() });
+
+const referenceSchema = z.looseObject({
+  reftype: z.string(),
+  refsource: z.string().catch(''),
+  pmid: z.coerce.string().catch(''),
+});
+/** A summary. What cannot tell that it is retracted may be odd. */
+export const summarySchema = z.looseObject({
+  title: z.string().catch(''),
+  pubdate: z.string().catch(''),
+  sortpubdate: z.string().catch(''),
+  pubtype: z.array(z.string()),
+  references: z.array(referenceSchema).default([]),
+});
+export type PubMedSummary = z.infer<typeof summarySchema>;
+
+/** What references to what was written about an article mean, by their words without case and spaces; the worst first. */
+const STATES: ReadonlyMap<string, SourceState> = new Map([
+  ['retractionin', 'retracted'],
+  ['expressionofconcernin', 'concern'],
+  ['retractedandrepublishedin', 'superseded'],
+  ['updatein', 'superseded'],
+  ['erratumin', 'corrected'],
+]);
+
+/** What a summary says of its article. Its own types alone tell a retraction, and only its references the rest. */
+export function readSummary({ title, pubdate, sortpubdate, pubtype, references }: PubMedSummary): Finding {
+  const year = /^\d{4}/.exec(pubdate)?.[0] ?? /^\d{4}/.exec(sortpubdate)?.[0];
+  const events = references.flatMap(({ reftype, refsource, pmid }) => {
+    const state = STATES.get(reftype.toLowerCase().replace(/[^a-z]/g, ''));
+    return state === undefined ? [] : [{ state, since: dateIn(refsource), see: idOf(pmid) }];
+  });
+  const worst = [...STATES.values()].find(
+    (one) => one !== 'retracted' && events.some(({ state }) => state === one),
+  );
+  const state = pubtype.includes('Retracted Publication') ? 'retracted' : (worst ?? 'found');
+  const latest = events.filter((event) => event.state === state);
+  latest.sort((one, other) => (other.since ?? '').localeCompare(one.since ?? ''));
+  return {
+    ...{ since: undefined, see: undefined, ...latest[0], state },
+    title: shortTitle(title.replace(/^\[(.*)\]\.?$/s, '$1').replace(/\.$/, '')),
+    year: year === undefined ? undefined : Number(year),
+  };
+}
+
+const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
+
+/** The date in a reference such as "Lancet. 2010 Feb 6;375(9713):445.", as far as it names one. */
+function dateIn(refsource: string): string | undefined {
+  const [, year, month, day] = /\. (\d{4})(?: ([A-Z][a-z]{2})(?: (\d{1,2}))?)?\b/.exec(refsource) ?? [];
+  const at = MONTHS.indexOf(month ?? '-');
+  const rest = at < 0 ? [] : [String(at / 3 + 1), ...(day === undefined ? [] : [day])];
+  return year === undefined ? undefined : [year, ...rest.map((part) => part.padStart(2, '0'))].join('-');
+}
+
+function idOf(pmid: string): SourceId | undefined {
+  return /^\d{1,8}$/.test(pmid) ? `pmid:${Number(pmid)}` : undefined;
+}
+
+/** Looks up the PMIDs of an answer, at most 200, at PubMed. What is not `found` was not answered. Throws a RegistryError. */
+export async function findPmids(search: RegistrySearch, pmids: readonly string[]): Promise<void> {
+  const { calls, addresses, mailto, signal, found } = search;
+  if (pmids.length === 0) return;
+  // NCBI asks for the name of the program and a contact in each request.
+  const contact = { tool: 'taskthread', ...(mailto !== undefined && { email: mailto }) };
+  const query = new URLSearchParams({ db: 'pubmed', retmode: 'json', id: pmids.join(','), ...contact });
+  const url = new URL(`${addresses.pubmed}/esummary.fcgi?${query.toString()}`);
+  const answer = await calls.get({ name: 'pubmed', perSecond: PER_SECOND }, url, answerSchema, signal);
+  for (const pmid of pmids) {
+    const entry = answer?.result[pmid];
+    const error = unknownSchema.safeParse(entry).data?.error;
+    const summary = summarySchema.safeParse(entry).data;
+    // An entry that cannot be read says nothing.
+    if (error !== undefined && UNKNOWN.test(error)) found(`pmid:${pmid}`, { state: 'not_found' });
+    else if (error === undefined && summary !== undefined) found(`pmid:${pmid}`, readSummary(summary));
+  }
+}

@@ -23,14 +23,17 @@ export type InProcessSandbox = Awaited<ReturnType<typeof startInProcessSandbox>>
 export async function startInProcessSandbox(options: InProcessSandboxOptions) {
   await using undo = new AsyncDisposableStack();
   const databaseUrl = options.databaseUrl ?? (await givenDatabaseUrl(undo));
-  const { slack, agent, settings } = await startSandboxServices({ ...options, databaseUrl }, undo);
+  const { slack, agent, registry, settings } = await startSandboxServices({ ...options, databaseUrl }, undo);
   const config = readConfig(settings);
-  let bot = await startBot(config, options, slack);
+  const limits = { ...(registry && { registries: registry.addresses }), ...options.limits };
+  let bot = await startBot(config, { ...options, limits }, slack);
   undo.defer(() => bot.stop());
   const all = undo.move();
   return {
     slack,
     agent,
+    /** Undefined unless CHECK_SOURCES is set. */
+    registry,
     config,
     get bot() {
       return bot;
@@ -38,7 +41,7 @@ export async function startInProcessSandbox(options: InProcessSandboxOptions) {
     /** Stops the bot and starts it again on the same database. */
     restartBot: async () => {
       await bot.stop();
-      bot = await startBot(config, options, slack);
+      bot = await startBot(config, { ...options, limits }, slack);
     },
     stop: () => all.disposeAsync(),
   };

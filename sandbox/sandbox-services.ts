@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
-import { oauthSettings, serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
+import { limitsSetting, oauthSettings, serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
+import { startRegistryService } from './registry-service.ts';
 import { type SlackWorkspaceOptions, startSlackWorkspace } from './slack/slack-workspace.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { type Certificate, certify } from './tls-front.ts';
@@ -36,9 +37,12 @@ export async function startSandboxServices(options: SandboxServicesOptions, undo
   });
   undo.defer(() => slack.stop());
   const agent = await startAgent(options, certificate, folder, undo);
+  const registry = options.settings?.CHECK_SOURCES === undefined ? undefined : await startRegistryService();
+  if (registry !== undefined) undo.defer(() => registry.stop());
   const settings: Record<string, string> = {
     ...(options.oauth === true ? oauthSettings(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
     ...serviceSettings(slack, agent, options.transport ?? 'socket'),
+    ...(registry && limitsSetting({ registries: registry.addresses })),
     ACCOUNT_HOSTS: '127.0.0.1',
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     DATA_FOLDER: join(folder, 'data'),
@@ -47,7 +51,7 @@ export async function startSandboxServices(options: SandboxServicesOptions, undo
     ...options.settings,
   };
   /** `folder` is a temporary one, removed at the end. */
-  return { slack, agent, settings, folder };
+  return { slack, agent, registry, settings, folder };
 }
 
 async function startAgent(

@@ -48,7 +48,7 @@ export async function startApp(
   const workspaces = await openWorkspaces(context, storage, identity, cleanup);
   const turns = createTurns(context, storage, workspaces);
   const controls = createControls(turns, storage);
-  const features = createFeatures(context, workspaces, turns);
+  const features = createFeatures(context, storage, workspaces, turns);
   const intake = createIntake(context, storage, workspaces, turns, controls, features);
   connectFeatures(intake.slackApp, turns, controls, features);
   const findTrouble = async () =>

@@ -47,6 +47,15 @@ export const RELAY_LIMITS = {
   silenceMs: 120_000,
   /** The same without an open tool call, when the run may be waiting for a person. */
   waitingMs: 30_000,
+  /** Where the registries of CHECK_SOURCES are. */
+  registries: {
+    crossref: 'https://api.crossref.org',
+    doi: 'https://doi.org',
+    pubmed: 'https://eutils.ncbi.nlm.nih.gov/entrez/eutils',
+  },
+  /** How long registries may take for the sources of an answer; what has not come by then is looked up once more later. */
+  sourceCheckMs: 10_000,
+  sourceLookAgainMs: 5 * 60_000,
   /** After this time without an answer to a question or a plan, who asked is reminded. */
   remindMs: 30_000,
   /** After this time without new content, a waiting message is passed on to a run without an open tool call. */

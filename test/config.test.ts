@@ -29,8 +29,8 @@ describe('settings', () => {
     expect(config.AGENT_DIALECT.cursorParam).toBe('after_id');
   });
 
-  test('are at most fifty-two', () => {
-    expect(settingRows().length).toBeLessThanOrEqual(52);
+  test('are at most fifty-five', () => {
+    expect(settingRows().length).toBeLessThanOrEqual(55);
   });
 
   test('of an earlier release are refused with what to do instead', () => {

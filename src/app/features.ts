@@ -1,4 +1,5 @@
 import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts';
+import { sourceCheckJobs } from '../features/checked-sources.ts';
 import { homeTab } from '../features/home/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { settingsModal } from '../features/settings/settings-modal.ts';
@@ -25,10 +26,12 @@ import {
 } from '../listeners/agent-command-and-shortcuts.ts';
 import { registerButtons, registerForms, registerHomeOpened } from '../listeners/interactions.ts';
 import type { SlackApp } from '../listeners/slack-app.ts';
+import { sourceChecker } from '../registries/source-checker.ts';
 import { onlyWhereAnswered } from '../relay/access/access-policy.ts';
 import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import { SharedRateLimits } from '../store/slack/shared-rate-limits.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
-import type { AppContext } from './storage.ts';
+import type { AppContext, Storage } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -36,7 +39,8 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Builds what people open and set. */
 export function createFeatures(
-  { config }: AppContext,
+  { config, limits, log }: AppContext,
+  { database }: Storage,
   { accounts, oauth, keyring, redactSecret }: Workspaces,
   { deps, jobs }: Turns,
 ) {
@@ -72,8 +76,15 @@ export function createFeatures(
   const welcome = welcomes(deps, runDue);
   const records = archiveDelivery(deps, taskRecord(deps));
   const archives = { records, files: archiveDelivery(deps, answerFiles(deps)) };
-  const inOpenPlaces = [questionPosts(deps), askedAgainJobs(deps)].map((kind) =>
-    onlyWhereAnswered(deps, kind),
+  const checker = sourceChecker({
+    registries: config.CHECK_SOURCES,
+    addresses: limits.registries,
+    mailto: config.CHECK_SOURCES_MAILTO,
+    gate: new SharedRateLimits(database.kysely),
+    log,
+  });
+  const inOpenPlaces = [questionPosts(deps), askedAgainJobs(deps), sourceCheckJobs(deps, checker)].map(
+    (kind) => onlyWhereAnswered(deps, kind),
   );
   const kinds = [
     steps.jobs,

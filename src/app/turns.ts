@@ -143,6 +143,7 @@ export function relaySettings(
     stopWords: config.STOP_WORDS,
     feedbackChannel: config.FEEDBACK_CHANNEL,
     taskControl: config.TASK_CONTROL,
+    checksSources: config.CHECK_SOURCES.length > 0,
     answers: {
       channels: config.ANSWERS_IN,
       directMessages: config.DIRECT_MESSAGES,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentDialectSetting } from '../agent/service-options.ts';
+import { REGISTRIES } from '../registries/source-check.ts';
 
 /** What operators need to know about a setting. */
 interface SettingNote {
@@ -49,6 +50,9 @@ const botIdList = stringList.pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
 
 /** Workspace and organisation ids separated by commas; `*` stands for any. */
 const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][A-Z0-9]+|\*)$/)));
+
+/** Registries of publications separated by commas. */
+const registryList = stringList.pipe(z.array(z.enum(REGISTRIES)));
 
 const nonNegativeInteger = z.coerce.number().int().nonnegative();
 
@@ -156,6 +160,12 @@ export const settingsSchema = z.object({
   }),
   PROMPTS_FILE: setting(z.string().min(1).optional(), {
     what: 'JSON file with up to 20 prompts that people can choose where they ask: a list of objects with title, line (what it does), and prompt, skill or both. It is read at the start. Channels can add their own.',
+  }),
+  CHECK_SOURCES: setting(registryList, {
+    what: 'Registries that are asked about the papers that an answer names, separated by commas: crossref (also asks doi.org), pubmed. Only the DOIs and PMIDs leave, and CHECK_SOURCES_MAILTO. None if not set.',
+  }),
+  CHECK_SOURCES_MAILTO: setting(z.email().optional(), {
+    what: 'E-mail address of yours for the registries of CHECK_SOURCES, with each request: Crossref then answers faster, and NCBI asks for it. Register it with NCBI for pubmed.',
   }),
   PORT: setting(nonNegativeInteger.max(65_535).default(3000), {
     what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',

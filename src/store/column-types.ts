@@ -1,4 +1,5 @@
 import type { ColumnType, InsertType, SelectType, UpdateType } from 'kysely';
+import type { SourceCheck, SourceChecks } from '../registries/source-check.ts';
 
 /** A Slack ts, `numeric(16,6)`: compares as a number and comes back as a string with six decimals. */
 export type SlackTs = string;
@@ -19,6 +20,9 @@ interface JsonColumns {
   attached_ids: string[];
   /** How often the agent used each tool. */
   tool_counts: Record<string, number>;
+  /** What registries say of one publication, and of an answer's sources. */
+  source_check: SourceCheck;
+  source_checks: SourceChecks;
   /** Opaque ids and times, never what people write. */
   job_payload: Readonly<Record<string, unknown>>;
   /** Headers that the storage requires with every part of an upload. */

@@ -20,6 +20,7 @@ import { EarlyEdits, InboxWriter, OrphanReplyIds } from './threads/inbox.ts';
 import { Messages } from './threads/messages.ts';
 import { PersonWaits } from './threads/person-waits.ts';
 import { Posts } from './threads/posts.ts';
+import { RegistryAnswers } from './threads/registry-answers.ts';
 import { PausedThreads, StopRequests } from './threads/stops.ts';
 import { Threads } from './threads/threads.ts';
 import type { OnStep } from './threads/turn-steps.ts';
@@ -55,6 +56,7 @@ export class Store extends Queries {
   readonly results = new PostedResults(this.db);
   readonly retention = new Retention(this.db);
   readonly slackFiles = new SlackFiles(this.db);
+  readonly registryAnswers = new RegistryAnswers(this.db);
   readonly taskStarts = new TaskStarts(this.db);
   readonly stopRequests = new StopRequests(this.db);
   readonly orphanReplies = new OrphanReplyIds(this.db);

@@ -186,6 +186,12 @@ export interface Tables {
     rate_factor: Defaulted<number>;
     rate_reduced_at: Defaulted<Timestamp>;
   };
+  registry_answers: {
+    workspace: string;
+    source_id: string;
+    source_check: Json<'source_check'>;
+    expires_at: Timestamp;
+  };
   settings: {
     workspace: string;
     channel: string;
@@ -299,6 +305,7 @@ export interface Tables {
     force_stop_sent_at: Timestamp | null;
     split_offsets: Defaulted<number[]>;
     tool_counts: Json<'tool_counts'> | null;
+    source_checks: Json<'source_checks'> | null;
     uploaded_bytes: Defaulted<number>;
     outcome: TurnOutcome | null;
     first_visible_at: Timestamp | null;

@@ -107,6 +107,10 @@ const otherTexts = {
     'reviewEmpty',
     'noSteps',
     'automatedNotice',
+    'buttonUses',
+    'ncbiDisclaimer',
+    // What the marks mean stands in docs/for-scientists.md.
+    'sourcesNotChecked',
   ],
   'lists and what stands in them': [
     'home.noneOfYours',

@@ -64,6 +64,7 @@ export async function* readTurns(
         number,
         filesIn: await readInputs(work, turn.attached_file_ids ?? []),
         answer: isShown ? await readAnswer(work, turn.assistant_message_id) : recordNotes.deleted,
+        sourceChecks: (isShown && turn.source_checks) || {},
         filesOut: isShown ? (results.get(turn.id) ?? []) : [],
         skill: turn.skill,
         outcome: turn.outcome,

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { replacementRequest } from '../../render/messages/checked-sources.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -26,7 +27,7 @@ interface Late {
 /** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. Each works once. */
 export function messageButtons(
   deps: RelayDeps,
-): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here'> {
+): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'replace_sources'> {
   const unlessWrittenSince = (text: string) => async (turn: Turn, store: Store) =>
     (await store.messages.hasLater(turn)) ? { late: strings.answeredInThread } : { content: { text } };
   const answerPlan = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
@@ -47,6 +48,12 @@ export function messageButtons(
         const [message] = messages;
         const content = message?.content ?? undefined;
         return content && { content, said_ts: message?.said_ts ?? null, resends_turn_id: turn.id };
+      }),
+    /** Tells the agent which sources of its answer have a problem, as the registries say. */
+    replace_sources: (press) =>
+      addFollowUp(deps, press, 'replace_sources', async ({ source_checks: checks }) => {
+        const text = replacementRequest(checks ?? {});
+        return text === undefined ? undefined : { content: { text } };
       }),
     /** These answer a plan that waits for approval, unless somebody has answered it. */
     go_ahead: answerPlan('go_ahead'),

@@ -79,6 +79,7 @@ function useOf(message: Message | undefined): keyof typeof strings.buttonUses {
   if (message?.resends_turn_id != null) return 'retry';
   if (message?.revises_turn_id != null) return 'choose_again';
   const text = message?.content?.text;
+  if (text?.startsWith(strings.replaceSources) === true) return 'replace_sources';
   if (text === strings.continueMessage) return 'continue';
   if (text === strings.planAnswers.go_ahead) return 'go_ahead';
   return text === strings.planAnswers.stop_here ? 'stop_here' : 'unknown';

@@ -11,6 +11,7 @@ import {
   type ReplyPhase,
   renderNextMessage,
   renderReply,
+  sourceListOf,
 } from '../../render/messages/reply-message.ts';
 import { figurePaths, shownAnswer, splitReply } from '../../render/messages/split-answer.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
@@ -244,6 +245,11 @@ export class ReplyState {
   /** The tables of the answer that are too wide or too long for Slack, as CSV. */
   largeTables(): readonly string[] {
     return shownAnswer(this.#toShownReply()).tables;
+  }
+
+  /** The list of the finished answer's sources, if it is a message of its own. */
+  sourceList(): RenderedMessage | undefined {
+    return sourceListOf(this.#toShownReply());
   }
 
   /** The paths of the figures that the finished answer shows. */

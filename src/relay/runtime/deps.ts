@@ -84,6 +84,8 @@ export interface RelaySettings extends RelayLimits {
   allowedBots: readonly string[];
   /** How many turns people and workspaces may start. */
   quotas: TurnLimits;
+  /** Registries are asked about the sources of answers. */
+  checksSources: boolean;
   /** Who may use controls, unless a channel has its own setting. */
   taskControl: TaskControl;
   /** Words, beside the English ones, that stop the agent as a whole message. */

@@ -10,8 +10,9 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
+import { SOURCES_PART } from '../../store/threads/posts.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
-import type { FollowUpTimes } from '../../store/threads/turn-steps.ts';
+import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
@@ -29,6 +30,7 @@ import type { TurnContext } from './turn-context.ts';
 /** Ends a turn whose reply has settled: posts its results, finishes its reply, and says so if the task goes on working. */
 export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   const { reply, state } = context;
+  const checksSources = await postSourceList(context);
   const figures = state.figurePaths();
   const arePosted = context.turn.results_posted_at !== null;
   const hasResults = (!arePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
@@ -44,7 +46,8 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
   if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, context.turn, forMs > 0));
-  await closeTurn(context, 'completed', forMs > 0 ? { firstMs, forMs } : undefined);
+  const followUp = forMs > 0 ? { firstMs, forMs } : undefined;
+  await closeTurn(context, 'completed', { followUp, checksSources });
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. */
@@ -79,11 +82,11 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   await closeTurn(context, end.outcome);
 }
 
-/** Ends a turn with nothing left to show; `followUp`: when to look for what its task makes later. */
+/** Ends a turn with nothing left to show; `later` is what follows. */
 export async function closeTurn(
   context: TurnContext,
   outcome: TurnOutcome,
-  followUp?: FollowUpTimes,
+  later: Pick<LastStep, 'followUp' | 'checksSources'> = {},
 ): Promise<void> {
   const { deps, turn, reply, job } = context;
   const posts = new IdempotentPosts(context, turn);
@@ -95,10 +98,27 @@ export async function closeTurn(
     // What was done in a transaction that failed was not.
     context.isJobDone = false;
     return reply.close((shown) => {
-      const last = { ...shown, values, followUp, job, onJobDone };
+      const last = { ...shown, ...later, values, job, onJobDone };
       return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last });
     });
   });
+}
+
+/** Posts the list of sources that registries are asked about later; whether there is one. */
+async function postSourceList(context: TurnContext): Promise<boolean> {
+  const list = context.state.sourceList();
+  if (list === undefined) return false;
+  const posts = new IdempotentPosts(context, context.turn);
+  const post = () => posts.post(SOURCES_PART, list, 'result');
+  return context.withRetry(post).then(
+    () => true,
+    (error: unknown) => {
+      if (!isRefusedBySlack(error)) throw error;
+      // Then the answer ends with it.
+      context.state.update({ checksSources: false });
+      return false;
+    },
+  );
 }
 
 /**

@@ -94,7 +94,9 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   const { deps, state, begun, stopSignal } = context;
   const { workspace, channel } = context.turn;
   const channelSettings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
-  state.update({ hideSteps: !channelSettings.show_steps, hideSources: !channelSettings.show_sources });
+  const { show_steps, show_sources } = channelSettings;
+  const { checksSources } = deps.settings;
+  state.update({ hideSteps: !show_steps, hideSources: !show_sources, checksSources });
   const earlier = await findReplyToForwarded(context);
   if (earlier === null) return undefined;
   const isAlone = begun?.message.waiting_count === 1;

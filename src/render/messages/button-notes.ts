@@ -49,6 +49,7 @@ const USED_ONCE: ReadonlySet<unknown> = new Set([
   'continue',
   'retry',
   'choose_again',
+  'replace_sources',
 ]);
 
 /**

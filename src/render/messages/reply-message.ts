@@ -17,6 +17,7 @@ import { openerOf } from '../splitting/segments.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { feedbackButtons } from './button-notes.ts';
+import { sourceListMessage } from './checked-sources.ts';
 import { figuresIn, type PlacedFigures, withFigures } from './figure-blocks.ts';
 import { furtherSourceBlocks, searchSources, showsSources, sourceBlocks } from './sources.ts';
 import {
@@ -47,6 +48,8 @@ export interface DisplayedReply extends AnswerState {
   hideSteps?: boolean | undefined;
   /** A finished answer ends without a list of its sources. */
   hideSources?: boolean | undefined;
+  /** The list of sources that registries know is a message of its own. */
+  checksSources?: boolean | undefined;
   /** What stands below the answer is a message of its own. */
   isApart?: boolean | undefined;
   /** What its figures came to, once that is known. */
@@ -231,7 +234,8 @@ function blocksBelowAnswer(
   rest: AnswerRest | undefined,
   hasPlan = false,
 ): SlackBlock[] {
-  const blocks: SlackBlock[] = showsSources(state) ? sourceBlocks(state.blocks) : [];
+  const listsSources = showsSources(state) && sourceListOf(state) === undefined;
+  const blocks: SlackBlock[] = listsSources ? sourceBlocks(state.blocks) : [];
   const ended = ENDED_PHASES.has(state.phase);
   const sentence = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
   const shownNotes = state.notes.filter((note) => /\S/.test(note));
@@ -257,6 +261,12 @@ function blocksBelowAnswer(
   if (actions) blocks.push(actions);
   if (hasAnswer && FEEDBACK_PHASES.has(state.phase)) blocks.push(feedbackButtons(state.turnId));
   return blocks;
+}
+
+/** The list of a reply's sources, if it is a message of its own. */
+export function sourceListOf(state: DisplayedReply): RenderedMessage | undefined {
+  if (state.checksSources !== true || !showsSources(state)) return undefined;
+  return sourceListMessage(state.turnId, state.blocks);
 }
 
 function shownToolBlocks(state: DisplayedReply): readonly ContentBlock[] {

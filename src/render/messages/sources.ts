@@ -1,5 +1,6 @@
 import type { RichTextBlock, RichTextElement } from '@slack/types';
 import type { ContentBlock } from '../../agent/content-blocks.ts';
+import type { SourceId } from '../../registries/source-check.ts';
 import { isSignedLink } from '../markdown/unsafe-links.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
@@ -9,6 +10,7 @@ import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id
 import { numberedReferences } from './reference-list.ts';
 import { answerToSearch, readableCharacters, resultToSearch, wholeWords } from './searched-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-values.ts';
+import { besideId } from './words-beside.ts';
 
 /** A page that an answer names by its address or by an id. */
 export interface Source {
@@ -17,6 +19,10 @@ export interface Source {
   label: string;
   /** Its number in the answer's own references, if it has one there; else what follows them. */
   number: number;
+  /** By which registries know it. */
+  id: SourceId | undefined;
+  /** What the answer says where it names the source. */
+  beside: string;
 }
 
 /** A page that a text names, and where: `label` is the id that leads there. */
@@ -24,9 +30,12 @@ interface Find {
   at: number;
   url: string;
   label?: string | undefined;
+  beside?: string;
 }
 
 const MAX_LISTED = 20;
+/** Characters that are kept of what an answer says beside a source. */
+const MAX_BESIDE = 1_000;
 /** Sources that are looked for; Steps has those that the answer does not list. */
 const MAX_FOUND = 100;
 /** Characters of an answer that are searched, and of all its tools' results: either takes at most some 50 ms. */
@@ -74,11 +83,13 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
       const number = known?.number || (numberOf(find) ?? 0);
       if (known === undefined && found.size >= MAX_FOUND) return;
       const label = find.label ?? `${host}${shorten(rest, MAX_PATH_LENGTH)}`;
-      found.set(key, { url: href, label, ...known, number });
+      const id = sourceId(withoutWww(host), pathname, label);
+      const beside = `${known?.beside ?? ''}\n${find.beside ?? ''}`.slice(0, MAX_BESIDE);
+      found.set(key, { url: href, label, id, ...known, number, beside });
     }
   };
   const text = answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED));
-  const named = pagesIn(text, false);
+  const named = pagesIn(text, false).map((find) => ({ ...find, beside: besideId(text, find.at) }));
   const places = named.map(({ at }) => at);
   const references = numberedReferences(text, places);
   addAll(named, ({ at }) => {
@@ -101,6 +112,14 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
     source.number = last;
   }
   return sources.sort((one, other) => one.number - other.number);
+}
+
+/** The id by which registries know a page: its PMID, the DOI that it is named by, or that of the work whose page it is. */
+function sourceId(host: string, pathname: string, label: string): SourceId | undefined {
+  const pmid = host === 'pubmed.ncbi.nlm.nih.gov' ? /^\/0*(\d{1,8})\/?$/.exec(pathname)?.[1] : undefined;
+  if (pmid !== undefined) return `pmid:${pmid}`;
+  const doi = host === 'doi.org' ? label : workOf(host + pathname);
+  return doi === undefined ? undefined : `doi:${doi.toLowerCase()}`;
 }
 
 /** The pages that a text names, in their order; a tool's result names only those of ids. */
@@ -161,11 +180,15 @@ function doiPage(doi: string): Omit<Find, 'at'> {
 
 /** Below an answer: the sources that it names, if there are two or more. */
 export function sourceBlocks(blocks: readonly ContentBlock[]): RichTextBlock[] {
+  const { listed, last } = listedSources(blocks);
+  return listed.length < 2 ? [] : [listBlock(strings.sources, listed, last)];
+}
+
+/** The sources that the list below an answer has room for, and what stands below the last one. */
+export function listedSources(blocks: readonly ContentBlock[]): { listed: readonly Source[]; last: string } {
   const sources = sourcesOf(blocks);
   const rest = sources.length - MAX_LISTED;
-  if (sources.length < 2) return [];
-  const last = rest > 0 ? strings.sourcesInSteps(rest) : '';
-  return [listBlock(strings.sources, sources.slice(0, MAX_LISTED), last)];
+  return { listed: sources.slice(0, MAX_LISTED), last: rest > 0 ? strings.sourcesInSteps(rest) : '' };
 }
 
 /** The sources that the list below an answer has no room for. */
@@ -175,14 +198,21 @@ export function furtherSourceBlocks(blocks: readonly ContentBlock[]): RichTextBl
   return rest.length === 0 ? [] : [listBlock(strings.furtherSources, rest, last)];
 }
 
-/** Rich text shows its texts literally. */
-function listBlock(heading: string, sources: readonly Source[], last: string): RichTextBlock {
+/** A list of sources, with what is said `about` each, if anything is. Rich text shows its texts literally. */
+export function listBlock(
+  heading: string,
+  sources: readonly Source[],
+  last: string,
+  about?: (source: Source) => RichTextElement[],
+): RichTextBlock {
   const elements: RichTextElement[] = [{ type: 'text', text: heading, style: { bold: true } }];
-  for (const [index, { url, label, number }] of sources.entries()) {
-    const isSame = sources[index - 1]?.number === number;
+  for (const [index, source] of sources.entries()) {
+    const { url, label, number } = source;
+    const isSame = about === undefined && sources[index - 1]?.number === number;
     elements.push(
       { type: 'text', text: isSame ? ', ' : `\n${number}. ` },
       { type: 'link', url, text: label },
+      ...(about?.(source) ?? []),
     );
   }
   if (last !== '') elements.push({ type: 'text', text: `\n${last}` });

@@ -1,11 +1,12 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
+import type { SourceChecks } from '../../registries/source-check.ts';
 import { markdownToHtml } from '../markdown/markdown-to-html.ts';
 import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
 import { answerText } from '../messages/answer-text.ts';
-import { sourcesOf } from '../messages/sources.ts';
+import { type Source, sourcesOf } from '../messages/sources.ts';
 import { callTitle, type ToolCall, toolCalls } from '../messages/tool-steps.ts';
 import { inputText, wholeValue } from '../messages/tool-values.ts';
-import { modelName, recordNotes } from '../strings/index.ts';
+import { modelName, ncbiDisclaimer, recordNotes, sourceFinding } from '../strings/index.ts';
 import { escapeHtml, formatSize } from '../text-format.ts';
 
 /** A task, as its record names it. All texts and names here are untrusted. */
@@ -62,6 +63,8 @@ export interface RecordedTurn<File = RecordedFile> {
   filesIn: readonly File[];
   /** The agent's reply, or a sentence why there is none. */
   answer: readonly ContentBlock[] | string;
+  /** What registries said of its sources. */
+  sourceChecks?: SourceChecks;
   filesOut: readonly File[];
   skill: string | null;
   outcome: string | null;
@@ -133,7 +136,7 @@ export function* turnHtml(turn: RecordedTurn): Generator<string> {
   const ended = [endedAt === null ? 'not finished when this was saved' : time(endedAt)];
   if (outcome !== null && outcome !== 'completed') ended.push(escapeHtml(`ended: ${outcome}`));
   yield `<h3>Answer</h3>\n${note(['Agent', ...ended])}`;
-  yield* typeof answer === 'string' ? [note([answer])] : answerHtml(answer);
+  yield* typeof answer === 'string' ? [note([answer])] : answerHtml(answer, turn.sourceChecks ?? {});
   yield filesHtml('Files made by the agent', turn.filesOut);
 }
 
@@ -157,10 +160,12 @@ function saidHtml(text: string): string {
 }
 
 /** The text of an answer, and the sources that it names. */
-function* answerHtml(blocks: readonly ContentBlock[]): Generator<string> {
+function* answerHtml(blocks: readonly ContentBlock[], checks: SourceChecks): Generator<string> {
   yield* markdownToHtml(answerText(blocks));
-  const sources = sourcesOf(blocks).map(({ url, number }) => `<li value="${number}">${linkTo(url)}</li>`);
+  const sources = sourcesOf(blocks).map((source) => sourceHtml(source, checks));
   if (sources.length > 0) yield `<h3>Sources</h3>\n<ol>${sources.join('\n')}</ol>\n`;
+  if (Object.values(checks).some((check) => check?.by === 'pubmed'))
+    yield note([`PubMed: ${ncbiDisclaimer.text}, ${linkTo(ncbiDisclaimer.url)}`]);
 }
 
 /** What the agent did for an answer, in such pieces. */
@@ -170,6 +175,14 @@ export function* stepsHtml({ answer }: Pick<RecordedTurn, 'answer'>): Generator<
   yield `<details open><summary>Steps (${steps.length})</summary>\n<ol>\n`;
   for (const step of steps) yield stepHtml(step);
   yield '</ol></details>\n';
+}
+
+/** A source, with what a registry said of it, and when. */
+function sourceHtml({ url, number, id }: Source, checks: SourceChecks): string {
+  const check = id && checks[id];
+  const said =
+    check && note([escapeHtml(sourceFinding(check)), `checked ${time(new Date(check.checkedAt))}`]);
+  return `<li value="${number}">${linkTo(url)}${said ?? ''}</li>`;
 }
 
 function stepHtml(call: ToolCall): string {

@@ -14,6 +14,7 @@ export const buttons = {
   retry: { label: 'Try again', about: 'control' },
   go_ahead: { label: 'Go ahead', about: 'control' },
   stop_here: { label: 'Stop here', about: 'control' },
+  replace_sources: { label: 'Ask the agent to replace them', about: 'control' },
   correct: { label: 'Send the correction', about: 'message' },
   send_paused: { label: 'Send to agent', about: 'control' },
   discard_paused: { label: 'Discard', about: 'control' },

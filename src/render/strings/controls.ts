@@ -16,6 +16,7 @@ export const buttonUses = {
   continue: 'Continued',
   retry: 'Tried again',
   choose_again: 'Asked again',
+  replace_sources: 'Asked to replace sources',
   unknown: 'Answered',
 } as const;
 

@@ -5,6 +5,7 @@ export * from './file-transfer.ts';
 export * from './home.ts';
 export * from './results.ts';
 export * from './settings.ts';
+export * from './sources.ts';
 export * from './to-agent.ts';
 export * from './turn-errors.ts';
 export * from './turn-status.ts';

@@ -132,17 +132,6 @@ export const stepInput = 'Input';
 export const stepOutput = 'Output';
 export const stepWithoutOutput = 'No output.';
 
-export const sources = 'Sources';
-export const furtherSources = 'Further sources';
-/** Below the last of `count` sources, more than which are not looked for. */
-export function firstSourcesOnly(count: number): string {
-  return `These are the first ${count}; there may be more in the answer.`;
-}
-/** Below a list of sources that has no room for `count` more. */
-export function sourcesInSteps(count: number): string {
-  return count === 1 ? 'Steps has 1 more source.' : `Steps has ${count} more sources.`;
-}
-
 export const feedback = {
   thanks: 'Thanks for your feedback! To change it, press the other thumb.',
   title: 'Comment on an answer',

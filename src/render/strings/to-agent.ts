@@ -59,3 +59,7 @@ export const alteredTables = 'Noticed in the attached tables, which are as they 
 
 /** The heading over the linked Slack messages that the agent does not get. */
 export const unreadLinks = 'Linked Slack messages that are not quoted here:';
+
+/** Precedes the sources that are to be replaced, each with what is wrong with it. */
+export const replaceSources =
+  'Some sources of your answer above have problems. Please replace or remove each of these:';

@@ -72,7 +72,7 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
       update task_starts set content = content #- '{step,person}'
       where ${here} and content -> 'step' ->> 'person' = ${person}`,
     sql`
-      update turns set prompt = null, quoted_ids = '{}', file_notes = null, asked_by = '',
+      update turns set prompt = null, quoted_ids = '{}', file_notes = null, source_checks = null, asked_by = '',
         skill = case when ${hasSent} then skill end
       where ${here} and asked_by = ${person}`,
     sql`

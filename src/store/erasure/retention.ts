@@ -151,6 +151,7 @@ const LEFTOVER_DELETIONS = {
     sql`greatest(theoretical_arrival_at, blocked_until) < now() - interval '1 day'`,
     'theoretical_arrival_at',
   ),
+  registry_answers: deletion('registry_answers', sql`expires_at < now()`, 'expires_at'),
   uploads: deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
   // A form that was never sent, or a question that was given up. Whose words were asked again in a thread, its form tells.
   task_starts: deletion(

@@ -29,6 +29,8 @@ export const JOB_KIND = {
   projectName: 'project_name',
   /** Reminds who asked that a turn waits for them, and takes that back; the key is the turn's id. */
   reminder: 'reminder',
+  /** Asks registries about the sources that a turn's answer names, and marks them; the key is the turn's id. */
+  sourceCheck: 'source_check',
   /** Deletes a task at the service and tells its thread, even where the app was removed; the key is the task's id. */
   taskDeletion: 'task_deletion',
   /** Sends a person the record of a task; the key is the person. */

@@ -18,6 +18,9 @@ export function replyPart(index: number): string {
 export const BACKGROUND_PART = 'background';
 export const ENDED_BACKGROUND_PART = 'background:ended';
 
+/** The list of an answer's sources, where it is a message of its own. */
+export const SOURCES_PART = 'sources';
+
 /** The line at the end of a long turn, and the reminder of one that waits for a person: both mention who asked. */
 export const END_PART = 'end';
 export const REMINDER_PART = 'reminder';

@@ -5,7 +5,7 @@ import type { Job, Turn, TurnLocation, TurnOutcome, TurnPhase } from '../schema.
 import type { PostOutcome } from './posts.ts';
 import { BEFORE_SENT, BEFORE_SETTLED, PHASES } from './turn-phase.ts';
 
-type JsonColumn = 'attached_file_ids' | 'file_notes' | 'tool_counts';
+type JsonColumn = 'attached_file_ids' | 'file_notes' | 'source_checks' | 'tool_counts';
 
 /** What a step records. */
 export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn | 'phase'>> & {
@@ -24,6 +24,8 @@ export interface LastStep {
   posts?: readonly PostOutcome[];
   /** When to look for what its task makes later. */
   followUp?: FollowUpTimes | undefined;
+  /** Its answer's sources are to be checked. */
+  checksSources?: boolean;
   /** The job of the run, which is done with its turn unless the thread has other work. */
   job?: Job;
   onJobDone?: () => void;
@@ -78,11 +80,18 @@ export function mayRecord(values: Readonly<Record<string, unknown>>) {
 }
 
 /** The columns of what a step records. */
-export function stepColumns({ attached_file_ids, file_notes, tool_counts, ...rest }: TurnUpdate) {
+export function stepColumns({
+  attached_file_ids,
+  file_notes,
+  source_checks,
+  tool_counts,
+  ...rest
+}: TurnUpdate) {
   return {
     ...rest,
     ...(attached_file_ids === undefined ? {} : { attached_file_ids: toPostgresJson(attached_file_ids) }),
     ...(tool_counts === undefined ? {} : { tool_counts: toPostgresJson(tool_counts) }),
+    ...(source_checks === undefined ? {} : { source_checks: toPostgresJson(source_checks) }),
     ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
   };
 }
@@ -105,4 +114,9 @@ export function followUpWanted(turn: TurnLocation, { firstMs, forMs }: FollowUpT
   const { workspace, channel, thread_ts, id } = turn;
   const payload = { turn_id: id, checks: 0, ends_at: new Date(Date.now() + forMs) };
   return jobWanted({ workspace, kind: JOB_KIND.followUp, channel, thread_ts, key: '', payload }, firstMs);
+}
+
+/** A statement that asks for a check of the sources that a turn's answer names. */
+export function sourceCheckWanted({ workspace, channel, thread_ts, id }: TurnLocation) {
+  return jobWanted({ workspace, kind: JOB_KIND.sourceCheck, channel, thread_ts, key: id }, 0);
 }

@@ -24,6 +24,7 @@ import {
   mayRecord,
   type OnStep,
   recordedSteps,
+  sourceCheckWanted,
   stepColumns,
   type Together,
   type TurnUpdate,
@@ -273,7 +274,7 @@ export class Turns extends Queries {
   async finish(
     turn: TurnLocation,
     outcome: TurnOutcome,
-    { values = {}, posts = [], followUp, ...run }: LastStep = {},
+    { values = {}, posts = [], followUp, checksSources, ...run }: LastStep = {},
     { also: before = [], only = sql`true` }: Pick<Together, 'also' | 'only'> = {},
   ): Promise<boolean> {
     const also = [
@@ -281,6 +282,7 @@ export class Turns extends Queries {
       sql`shown as (${postsUpdate(turn, posts)})`,
       sql`woken as (${jobWake(turn, [JOB_KIND.workflowStep, JOB_KIND.reminder])})`,
       ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
+      ...(checksSources === true ? [sql`checked as (${sourceCheckWanted(turn)})`] : []),
     ];
     const end = values.outcome ?? outcome;
     const together = { ...run, also, end, only: sql`${isOpenTurn} and ${only}` };

@@ -13,6 +13,9 @@ import { openWorkflowStepScene, type WorkflowStepScene } from '../../support/wor
 
 const REFUSED: Fault = { kind: 'status', status: 503 };
 
+/** The DOI that the agent names for these words. */
+const doiFor = (words: string) => `10.1234/${words.toLowerCase().replaceAll(' ', '.')}`;
+
 /** What every scene has: background work ends when the test says so. */
 const ends = new Map<string, () => void>();
 const script: AgentScript = async (turn) => {
@@ -20,13 +23,14 @@ const script: AgentScript = async (turn) => {
   ends.set(turn.text, resolve);
   if (turn.text.startsWith('work')) turn.background(() => promise);
   if (turn.text.startsWith('busy')) await promise;
+  if (turn.text.startsWith('cites')) turn.write(`See doi:${doiFor(turn.text)} `);
   if (turn.text.startsWith('makes'))
     for (const name of ['a', 'b']) await turn.result(`${name}.txt`, 'text/plain', name);
   turn.write('All is said.');
 };
 const options = {
   agent: { script },
-  settings: { AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }) },
+  settings: { AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }), CHECK_SOURCES: 'crossref' },
   limits: { maxBackgroundWaitMs: 0, watchIntervalMs: 1_000, remindMs: 200 },
 };
 
@@ -41,7 +45,7 @@ interface Place {
 /** A kind of jobs, as people see it. */
 interface Kind {
   /** What the agent does: what works on in the background is looked at again and again. */
-  agent?: 'work' | 'busy' | 'makes';
+  agent?: 'work' | 'busy' | 'makes' | 'cites';
   /** What happens before the job is asked for; the result is a thread's root. */
   before?: (place: Place) => Promise<Message>;
   /** A call of the job, and another one that must not happen twice. */
@@ -153,6 +157,17 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'turn' | 'uni
     seen: (place) => countOf(textsIn(place), 'waiting for your answer'),
     goesOn: true,
     endsWithPerson: true,
+  },
+  sourceCheck: {
+    agent: 'cites',
+    calls: ['chat.update', 'chat.update'],
+    says: ({ words }) => `found: About ${words}`,
+    ask: (place) => {
+      const { words, on } = place;
+      on.scene.sandbox.registry?.works.set(doiFor(words), { title: [`About ${words}`] });
+      return answered(place);
+    },
+    seen: (place) => countOf(textsIn(place), `found: About ${place.words}`),
   },
   taskDeletion: {
     before: answered,

@@ -22,6 +22,9 @@ export const THREAD_TABLES = `
   create domain file_notes as jsonb;
   create domain attached_ids as jsonb;
   create domain tool_counts as jsonb;
+  -- What registries say of a publication, and of the sources of an answer: ids, times and titles.
+  create domain source_check as jsonb;
+  create domain source_checks as jsonb;
 
   -- The intent is recorded before the call; the ts when Slack answered; gone when Slack no longer has it.
   create domain post_state as text check (value in ('intended', 'posted', 'gone'));
@@ -169,6 +172,7 @@ export const THREAD_TABLES = `
     -- Offsets (characters) at which the answer continues in a new message because no edit was permitted in time.
     split_offsets integer[] not null default '{}',
     tool_counts tool_counts, -- How often the agent used each tool.
+    source_checks source_checks, -- What registries say of the answer's sources; null: nothing was asked.
     uploaded_bytes bigint not null default 0,
     outcome turn_outcome,
     first_visible_at timestamptz,
@@ -227,6 +231,16 @@ export const THREAD_TABLES = `
     primary key (workspace, turn_id, part)
   ) with (fillfactor = 80);
   create index posts_ts on posts (workspace, channel, ts) where ts is not null;
+
+  -- What a registry answered about a publication, until it is asked again.
+  create table registry_answers (
+    workspace text not null,
+    source_id text not null, -- 'doi:' and a DOI in lower case, or 'pmid:' and a number.
+    source_check source_check not null,
+    expires_at timestamptz not null,
+    primary key (workspace, source_id)
+  );
+  create index registry_answers_expired on registry_answers (expires_at);
 
   -- One person's rating of one answer.
   create table feedback (

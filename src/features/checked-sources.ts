@@ -1,0 +1,83 @@
+import { AgentNotFoundError } from '../agent/errors.ts';
+import { anySignal } from '../calls/retries-and-waits.ts';
+import type { SourceChecker } from '../registries/source-checker.ts';
+import { buttonUse } from '../relay/controls/used-buttons.ts';
+import { asRendered } from '../relay/replies/fallback-forms.ts';
+import { IdempotentPosts } from '../relay/replies/idempotent-posts.ts';
+import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import type { JobKind } from '../relay/runtime/job-runner.ts';
+import type { Lease } from '../relay/runtime/lease.ts';
+import { outcomeIfUnreachable } from '../relay/runtime/retry-and-giving-up.ts';
+import { comparedChecks, sourceListMessage } from '../render/messages/checked-sources.ts';
+import { listedSources, type Source } from '../render/messages/sources.ts';
+import { JOB_KIND } from '../store/jobs/jobs.ts';
+import type { Turn } from '../store/schema.ts';
+import { SOURCES_PART } from '../store/threads/posts.ts';
+import { taskIdOf } from '../store/threads/turns.ts';
+
+/**
+ * Jobs that ask registries about the sources of an answer, and mark them in its list: once, and once more later for what had
+ * no answer. What fails costs nobody anything: the list stays as it is.
+ */
+export function sourceCheckJobs(deps: RelayDeps, checker: SourceChecker): JobKind {
+  return {
+    kind: JOB_KIND.sourceCheck,
+    share: 2,
+    most: checker.most,
+    timeoutMs: 60_000,
+    giveUpAfterMs: 60 * 60_000,
+    perform: async (job, lease) => {
+      const turn = await deps.store.turns.get(job.workspace, job.key);
+      const workspace = deps.workspace(job.workspace);
+      if (turn === undefined) return 'done';
+      if (workspace === undefined) return 'later';
+      try {
+        const blocks = await readAnswer(deps, turn, lease.signal);
+        const find = () => listedSources(blocks).listed;
+        const sources = await deps.rendering.run(turn.workspace, find, lease.signal);
+        const { checks, isWhole } = await checkSources(deps, checker, { turn, sources, lease });
+        const known = { checks, buttonUse: await buttonUse(deps, turn) };
+        const message = sourceListMessage(turn.id, blocks, known);
+        const posts = new IdempotentPosts({ deps, workspace, lease }, turn);
+        await posts.load();
+        if (message !== undefined) await posts.update(SOURCES_PART, message, [asRendered]);
+        if (isWhole || job.payload.isLate === true) return 'done';
+        return { inMs: deps.settings.sourceLookAgainMs, payload: { isLate: true } };
+      } catch (error) {
+        if (error instanceof AgentNotFoundError) return 'done';
+        return outcomeIfUnreachable(error, job);
+      }
+    },
+    onGivenUp: 'counted',
+  };
+}
+
+/** What the turn's answer says, as its thread shows it. Throws an AgentError. */
+async function readAnswer(deps: RelayDeps, turn: Turn, signal: AbortSignal) {
+  const thread = await deps.store.threads.getOrThrow(turn);
+  const taskId = taskIdOf(turn, thread);
+  if (taskId === null || turn.assistant_message_id === null) return [];
+  const agent = deps.agent(thread.account_id);
+  const answer = await agent.getMessage(taskId, turn.assistant_message_id, { signal });
+  return answer.content.map(toReplyBlock);
+}
+
+/** What is known of the sources, asked where nobody has lately; recorded with the turn. `isWhole`: nothing may still come. */
+async function checkSources(
+  { store, settings }: RelayDeps,
+  checker: SourceChecker,
+  { turn, sources, lease }: { turn: Turn; sources: readonly Source[]; lease: Lease },
+) {
+  const ids = sources.flatMap(({ id }) => (id !== undefined && checker.covers(id) ? [id] : []));
+  const known = { ...(await store.registryAnswers.get(turn.workspace, ids)), ...turn.source_checks };
+  const unknown = ids.filter((id) => known[id] === undefined);
+  const fresh = await checker.check(
+    unknown,
+    anySignal([lease.signal, AbortSignal.timeout(settings.sourceCheckMs)]),
+  );
+  await store.registryAnswers.put(turn.workspace, fresh);
+  const checks = comparedChecks(sources, { ...known, ...Object.fromEntries(fresh) });
+  await store.turns.record(turn, { source_checks: checks });
+  return { checks, isWhole: ids.every((id) => checks[id] !== undefined) };
+}

@@ -1,0 +1,125 @@
+import type { RichTextElement } from '@slack/types';
+import type { ContentBlock } from '../../agent/content-blocks.ts';
+import type { SourceCheck, SourceChecks, SourceId, SourceState } from '../../registries/source-check.ts';
+import {
+  actionsBlock,
+  buttonElement,
+  contextLineBlock,
+  fitsMessage,
+  mrkdwnContextBlock,
+  type RenderedMessage,
+  type SlackBlock,
+} from '../blocks/slack-blocks.ts';
+import * as strings from '../strings/index.ts';
+import { shorten } from '../text-format.ts';
+import { listBlock, listedSources, type Source } from './sources.ts';
+import { isOtherTitle, readableTitle } from './words-beside.ts';
+
+/** What the agent is asked to replace. */
+const PROBLEMS: ReadonlySet<SourceState> = new Set([
+  'retracted',
+  'partly_retracted',
+  'concern',
+  'superseded',
+  'other_title',
+  'not_found',
+]);
+/** Characters of a title; none where they do not all fit into the message. */
+const MAX_TITLE_LENGTH = 120;
+
+/** What is known of the sources of an answer; `buttonUse` is a sentence about who asked the agent to replace some. */
+interface KnownOfSources {
+  checks: SourceChecks;
+  buttonUse: string | undefined;
+}
+
+/**
+ * The list of an answer's sources as a message of its own, which has room for what the registries say of each once that is
+ * `known`, and for `replace_sources` (its value is the turn's id); undefined if no registry knows any of them.
+ */
+export function sourceListMessage(
+  turnId: string,
+  blocks: readonly ContentBlock[],
+  known?: KnownOfSources,
+  titleLength = MAX_TITLE_LENGTH,
+): RenderedMessage | undefined {
+  const { listed, last } = listedSources(blocks);
+  if (listed.every(({ id }) => id === undefined)) return undefined;
+  if (known === undefined)
+    return { text: strings.sources, blocks: [listBlock(strings.sources, listed, last)] };
+  const { checks, buttonUse } = known;
+  const text = summaryOf(listed, checks);
+  const list = listBlock(`${strings.sources}\n${text}`, listed, last, ({ id }) =>
+    findingOf(id && checks[id], titleLength),
+  );
+  const all: SlackBlock[] = [list, mrkdwnContextBlock(checkedWith(Object.values(checks)))];
+  if (buttonUse !== undefined) all.push(contextLineBlock(buttonUse));
+  else if (replacementRequest(checks) !== undefined)
+    all.push(actionsBlock([buttonElement('replace_sources', turnId)]));
+  if (titleLength > 0 && !fitsMessage(all)) return sourceListMessage(turnId, blocks, known, 0);
+  return { text, blocks: all };
+}
+
+function findingOf(check: SourceCheck | undefined, titleLength: number): RichTextElement[] {
+  const { mark } = strings.sourceStates[check?.state ?? 'not_checked'];
+  const title = check?.title === undefined ? undefined : shorten(check.title, titleLength);
+  const said = { type: 'text' as const, text: ` ${mark} ${strings.sourceFinding({ ...check, title })}` };
+  if (check?.see === undefined) return [said];
+  const text = check.state === 'superseded' ? strings.sourceReplacement : strings.sourceNotice;
+  return [said, { type: 'text', text: ', ' }, { type: 'link', url: addressOf(check.see), text }];
+}
+
+/** "8 sources: 6 found, 1 retracted (2019), 1 not found" */
+function summaryOf(listed: readonly Source[], checks: SourceChecks): string {
+  const found = listed.map(({ id }) => id && checks[id]);
+  const counts = Object.entries(strings.sourceStates).flatMap(([state, { word }]) => {
+    const those = found.filter((check) => (check?.state ?? 'not_checked') === state);
+    const years = state === 'retracted' ? those.flatMap((check) => check?.since?.slice(0, 4) ?? []) : [];
+    const when = years.length === 0 ? '' : ` (${[...new Set(years)].sort().join(', ')})`;
+    return those.length === 0 ? [] : [`${those.length} ${word}${when}`];
+  });
+  return `${listed.length} ${listed.length === 1 ? 'source' : 'sources'}: ${counts.join(', ')}`;
+}
+
+/** Which registries answered, with the notice that NCBI wants where its data are shown. */
+function checkedWith(checks: readonly (SourceCheck | undefined)[]): string {
+  const registries = [...new Set(checks.flatMap((check) => check?.by ?? []))].sort();
+  if (registries.length === 0) return strings.sourcesNotChecked;
+  const told = strings.sourcesCheckedWith(registries);
+  const { url, text } = strings.ncbiDisclaimer;
+  return registries.includes('pubmed') ? `${told} <${url}|${text}>.` : told;
+}
+
+/** What the agent is asked: the ids that have a problem, and which; undefined if none has. Nothing else that registries say. */
+export function replacementRequest(checks: SourceChecks): string | undefined {
+  const lines = Object.entries(checks).flatMap(([id, check]) => {
+    if (check === undefined || !PROBLEMS.has(check.state)) return [];
+    const { state, since } = check;
+    const see = check.see === undefined ? '' : ` (see ${nameOf(check.see)})`;
+    return [`- ${nameOf(id)}: ${strings.sourceFinding({ state, since })}${see}`];
+  });
+  return lines.length === 0 ? undefined : [strings.replaceSources, ...lines].join('\n');
+}
+
+/** What is known of each source; a title that shares nothing with the answer's words beside the id is another one. */
+export function comparedChecks(sources: readonly Source[], known: SourceChecks): SourceChecks {
+  const compared = sources.flatMap(({ id, beside }) => {
+    const check = id && known[id];
+    if (check === undefined) return [];
+    const { see, since, ...told } = { ...check, title: check.title && readableTitle(check.title) };
+    const mayDiffer = ['found', 'corrected', 'superseded'].includes(check.state);
+    const isOther = mayDiffer && isOtherTitle(told.title ?? '', beside);
+    return [[id, isOther ? { ...told, state: 'other_title' } : { ...told, see, since }] as const];
+  });
+  return Object.fromEntries(compared);
+}
+
+/** The id as people write it. */
+function nameOf(id: string): string {
+  return id.replace(/^doi:/, '').replace(/^pmid:/, 'PMID ');
+}
+
+function addressOf(id: SourceId): string {
+  if (id.startsWith('pmid:')) return `https://pubmed.ncbi.nlm.nih.gov/${id.slice(5)}`;
+  return `https://doi.org/${encodeURI(id.slice(4)).replace(/[#?]/g, encodeURIComponent)}`;
+}

@@ -1,0 +1,47 @@
+import type { SourceCheck } from '../../registries/source-check.ts';
+
+export const sources = 'Sources';
+export const furtherSources = 'Further sources';
+/** Below the last of `count` sources, more than which are not looked for. */
+export function firstSourcesOnly(count: number): string {
+  return `These are the first ${count}; there may be more in the answer.`;
+}
+/** Below a list of sources that has no room for `count` more. */
+export function sourcesInSteps(count: number): string {
+  return count === 1 ? 'Steps has 1 more source.' : `Steps has ${count} more sources.`;
+}
+
+/** What the registries say of a source. */
+export const sourceStates = {
+  found: { mark: '✓', word: 'found' },
+  retracted: { mark: '⛔', word: 'retracted' },
+  partly_retracted: { mark: '⛔', word: 'partly retracted' },
+  concern: { mark: '⚠', word: 'expression of concern' },
+  corrected: { mark: '✎', word: 'corrected' },
+  superseded: { mark: '↑', word: 'newer version' },
+  other_title: { mark: '⚠', word: 'another title' },
+  not_found: { mark: '✗', word: 'not found' },
+  not_checked: { mark: '–', word: 'not checked' },
+} as const;
+
+/** "retracted on 2010-02-06: Its title (1998)" */
+export function sourceFinding(check: Partial<SourceCheck>): string {
+  const { state = 'not_checked', since, agency, title, year } = check;
+  const when = since === undefined ? '' : ` on ${since}`;
+  const where = agency === undefined ? '' : ` at ${agency}`;
+  const named = title === undefined ? '' : `: ${title}`;
+  return `${sourceStates[state].word}${when}${where}${named}${year === undefined ? '' : ` (${year})`}`;
+}
+
+export const sourceNotice = 'notice';
+export const sourceReplacement = 'the newer one';
+/** Below what registries say; NCBI's own words follow where its data are shown. */
+export function sourcesCheckedWith(registries: readonly ('crossref' | 'pubmed')[]): string {
+  const names = { crossref: 'Crossref', pubmed: 'PubMed' };
+  return `Checked with ${registries.map((one) => names[one]).join(' and ')}.`;
+}
+export const sourcesNotChecked = "The registries haven't answered.";
+export const ncbiDisclaimer = {
+  text: "NCBI's disclaimer and copyright notice",
+  url: 'https://www.ncbi.nlm.nih.gov/About/disclaimer.html',
+};

@@ -1,5 +1,6 @@
-import { statfs } from 'node:fs/promises';
+import { statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { pino } from 'pino';
 import { useProxy } from '../calls/outbound-proxy.ts';
 import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
@@ -18,8 +19,10 @@ import {
 } from './checks/check-result.ts';
 import { checkDatabase, checkDisk } from './checks/database-checks.ts';
 import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
-import { commandLine, parseOptions, runCommand } from './command-runner.ts';
+import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 import { Redactor } from './logger.ts';
+import { rehearse } from './rehearsal/rehearsal.ts';
+import { rehearsalPage, stepLine } from './rehearsal/report.ts';
 
 const CHECKS: readonly (readonly [string, Check])[] = [
   ['disk', checkDisk],
@@ -99,19 +102,63 @@ async function freeBytes(folder: string): Promise<number> {
   }
 }
 
-const USAGE = commandLine('doctor', '[--mend] [--json]');
+const USAGE = commandLine('doctor', '[--mend] [--json] [--rehearse <channel> [--person <id>] [--yes]]');
 const HELP = `Usage: ${USAGE}
 
 Checks everything that a start needs.
 
   --mend   updates the app at Slack to this release's manifest (needs SLACK_CONFIG_TOKEN)
-  --json   prints one line of JSON for each check: {"what", "ok", "message"}`;
+  --json   prints one line of JSON for each check: {"what", "ok", "message"}
+  --rehearse C0123   plays in that channel what the bot does, with the real Slack and agent service, deletes it again,
+                     and writes rehearsal.json and rehearsal.md; --person U0123 also gets a direct message; --yes asks nothing`;
 
 async function run(args: readonly string[]): Promise<number> {
   const flag = { type: 'boolean', default: false } as const;
-  const { json, mend } = parseOptions(USAGE, args, { json: flag, mend: flag });
+  const id = { type: 'string' } as const;
+  const options = { json: flag, mend: flag, rehearse: id, person: id, yes: flag };
+  const { json, mend, rehearse: channel, person, yes } = parseOptions(USAGE, args, options);
+  if (channel !== undefined) return playRehearsal(channel, person, yes);
   const format = (result: CheckResult) => (json ? JSON.stringify(result) : formatResult(result));
   return (await runChecks(process.env, (line) => console.log(line), { mend }, format)) ? 0 : 1;
+}
+
+const QUESTION =
+  'This posts about ten messages and two files in the channel, runs a small task at the agent service, and deletes them. Go on? [y/N] ';
+
+/** Plays a rehearsal once the operator agrees, and writes its report; 0 if no step was refused and all was deleted. */
+async function playRehearsal(
+  channel: string,
+  person: string | undefined,
+  isAgreed: boolean,
+): Promise<number> {
+  if (!/^[CG][A-Z0-9]+$/.test(channel))
+    throw new UsageError(USAGE, '--rehearse needs the id of a channel (C…).');
+  if (person !== undefined && !/^[UW][A-Z0-9]+$/.test(person))
+    throw new UsageError(USAGE, '--person needs the id of a person (U…).');
+  const config = readConfig(process.env);
+  if (config.SLACK_BOT_TOKEN === undefined)
+    throw new UsageError(USAGE, 'A rehearsal needs SLACK_BOT_TOKEN: that of one workspace.');
+  useProxy(config);
+  if (!isAgreed) {
+    if (!process.stdin.isTTY) throw new UsageError(USAGE, 'Without a terminal, a rehearsal needs --yes.');
+    const terminal = createInterface(process.stdin, process.stdout);
+    const answer = await terminal.question(QUESTION);
+    terminal.close();
+    if (!/^y(es)?$/i.test(answer.trim())) return 1;
+  }
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort(new Error('Interrupted.')));
+  const redaction = new Redactor(secretValues(config));
+  const log = pino({ level: 'silent' });
+  const played = await withOperatorStore(config, (store) =>
+    rehearse({ config, store, channel, person, log }, interrupted.signal, (step) =>
+      console.log(redaction.redact(stepLine(step))),
+    ),
+  );
+  await writeFile('rehearsal.json', redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`));
+  await writeFile('rehearsal.md', redaction.redact(`${rehearsalPage(played)}\n`));
+  console.log('rehearsal.json and rehearsal.md say how it went, without tokens, names and texts.');
+  return played.isComplete && played.steps.every(({ outcome }) => outcome !== 'refused') ? 0 : 1;
 }
 
 if (import.meta.main) await runCommand(HELP, () => run(process.argv.slice(2)));

@@ -129,6 +129,11 @@ export class FileUploads {
     return hidden.length === 0 ? 'shared' : 'absent';
   }
 
+  /** Deletes a file, with the message that it alone makes. Throws a SlackError. */
+  async delete(file: string): Promise<void> {
+    await this.#client.send('files.delete', { file });
+  }
+
   /** Waits until accepted files appear; deletes and returns those that Slack says it does not show. */
   async #withdrawUnseen(ids: readonly string[], place: SharePlace, guard?: LeaseGuard): Promise<string[]> {
     const awaited = new Set(ids);

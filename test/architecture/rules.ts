@@ -51,7 +51,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/postgres',
     ],
   },
-  'src/operate': { uses: ['src/config', ...SERVICES, 'src/postgres', 'package.json'], typesOf: RELAY },
+  'src/operate': {
+    uses: ['src/config', 'src/operate/rehearsal', ...SERVICES, 'src/postgres', 'package.json'],
+    typesOf: RELAY,
+  },
+  // It calls what the bot calls, and nothing else.
+  'src/operate/rehearsal': { uses: ['src/config', ...RELAY, ...SERVICES] },
   'src/listeners': { uses: ['src/features', ...RELAY, ...SERVICES] },
   'src/features': { uses: [...RELAY, ...SERVICES] },
   ...Object.fromEntries(
@@ -120,7 +125,11 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/splitting/open-part.ts',
     'src/relay/replies/reply-state.ts',
   ],
-  'src/render/messages/reply-message.ts': ['src/relay/replies/reply-state.ts'],
+  // The rehearsal renders answers of its own.
+  'src/render/messages/reply-message.ts': [
+    'src/relay/replies/reply-state.ts',
+    'src/operate/rehearsal/steps.ts',
+  ],
   'src/render/messages/review-message.ts': ['src/relay/replies/review-posts.ts'],
   'src/render/messages/split-answer.ts': [
     'src/render/messages/reply-message.ts',

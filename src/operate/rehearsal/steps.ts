@@ -1,0 +1,220 @@
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentClient } from '../../agent/agent-client.ts';
+import type { Message } from '../../agent/service-schema.ts';
+import { uploadFile } from '../../agent/upload-file.ts';
+import { isReplySettled } from '../../relay/replies/reply-blocks.ts';
+import { NEW_BLOCKS, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { type DisplayedReply, renderReply } from '../../render/messages/reply-message.ts';
+import type { Stage } from './stage.ts';
+
+/** A step cannot be played here; the message says why. */
+export class StepSkipped extends Error {}
+
+/** What is played, and how: `play` returns which fallback was needed, or undefined. Throws what refused it, or StepSkipped. */
+export interface Step {
+  name: string;
+  play: (stage: Stage, signal: AbortSignal) => Promise<string | undefined>;
+  /** Which settings, or assumptions of docs/service-assumptions.md, say how this goes. */
+  settings?: readonly string[];
+  /** The setting is off by default, because nobody has seen that this works. */
+  isOffByDefault?: true;
+}
+
+const TITLE = 'Taskthread rehearsal';
+const TABLE = 'sample,count\nA,1\nB,2\nC,3\n';
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+/** What the agent is asked; the second takes it long enough to be stopped. */
+const SMALL_TASK =
+  'Add up the counts of the attached table, and save the sum as a CSV file. Answer in one sentence.';
+const LONG_TASK = 'Write the numbers from one to five thousand in words, each on a line of its own.';
+const POLL_MS = 500;
+
+export const STEPS: readonly Step[] = [
+  { name: 'a post', play: post },
+  { name: 'an edit', play: edit },
+  {
+    name: 'a plan block',
+    play: (stage) => stage.show(reply(stage, 'Working.', { phase: 'working', blocks: toolCalls() })),
+  },
+  { name: 'a table that people can sort', play: (stage) => stage.show(reply(stage, longTable())) },
+  { name: 'a picture block with a file', play: picture },
+  {
+    name: 'a message at the size limit, with headings',
+    play: (stage) => stage.show(reply(stage, longAnswer())),
+  },
+  { name: 'an upload, shared in the thread', play: upload },
+  { name: 'buttons and thumbs', play: (stage) => stage.show(reply(stage, 'Is it good?')) },
+  { name: 'a stream in a direct message', play: stream, settings: ['DM_STREAMS'], isOffByDefault: true },
+  {
+    name: 'a small task with a file each way',
+    play: smallTask,
+    settings: [
+      'sendMessagePath',
+      'uploadMethod',
+      'uploadFileIdFields',
+      'uploadUrlFields',
+      'finalizeSingle',
+      'messagesAfter',
+      'cursorParam',
+    ],
+  },
+  { name: 'a stop', play: stopTask, settings: ['busyStatuses'] },
+];
+
+function reply({ id: turnId }: Stage, text: string, more: Partial<DisplayedReply> = {}): RenderedMessage {
+  const blocks = [{ kind: 'text', text } as const, ...(more.blocks ?? [])];
+  const state = { turnId, phase: 'done', elapsedMs: 1_000, notes: [TITLE], maxMessages: 1 } as const;
+  const [message] = renderReply({ ...state, newBlocks: NEW_BLOCKS, ...more, blocks });
+  if (message === undefined) throw new Error('The reply has no message.');
+  return message;
+}
+
+function toolCalls(): DisplayedReply['blocks'] {
+  const call = (id: string) => ({ kind: 'tool_use', id, name: 'read_table', input: { rows: 3 } }) as const;
+  return [call('1'), { kind: 'tool_result', toolUseId: '1', content: '3 rows' }, call('2')];
+}
+
+function longTable(): string {
+  const rows = Array.from({ length: 20 }, (_, row) => `| sample ${row} | ${row / 10} |`);
+  return ['| Sample | Value |', '|---|---|', ...rows].join('\n');
+}
+
+/** As much as one message of an answer holds: the rest is left out. */
+function longAnswer(): string {
+  const section = (number: number) => `## Part ${number}\n\n${'Words of this part. '.repeat(25)}\n\n`;
+  return Array.from({ length: 40 }, (_, number) => section(number)).join('');
+}
+
+async function post(stage: Stage): Promise<undefined> {
+  stage.root = await stage.post({ text: TITLE, blocks: [] });
+}
+
+async function edit(stage: Stage): Promise<undefined> {
+  const ts = await stage.post({ text: TITLE, blocks: [] });
+  const render = () => reply(stage, 'This message was edited.');
+  await stage.workspace.posting.editComplete({ channel: stage.channel, ts, render });
+}
+
+/** Uploads bytes that nobody sees yet. */
+async function stageFile(stage: Stage, name: string, bytes: Buffer): Promise<string> {
+  const { uploads } = stage.workspace;
+  const content = (async function* () {
+    yield bytes;
+  })();
+  const onFileId = async (id: string) => stage.leaves('file in Slack', () => uploads.delete(id));
+  const { fileId } = await uploads.stage({
+    name,
+    altText: TITLE,
+    sizeBytes: bytes.length,
+    content,
+    onFileId,
+  });
+  return fileId;
+}
+
+async function picture(stage: Stage): Promise<string | undefined> {
+  const id = await stageFile(stage, 'rehearsal.png', PICTURE);
+  await stage.workspace.uploads.share({ files: [{ id, title: 'rehearsal.png' }] });
+  const figures = new Map([['rehearsal.png', id]]);
+  return stage.show(reply(stage, 'A picture:\n\n![One dot](rehearsal.png)\n', { figures }));
+}
+
+async function upload(stage: Stage): Promise<undefined> {
+  const id = await stageFile(stage, 'rehearsal.csv', Buffer.from(TABLE));
+  const { channel, root: threadTs } = stage;
+  await stage.workspace.uploads.share({ channel, threadTs, files: [{ id, title: 'rehearsal.csv' }] });
+}
+
+async function stream(stage: Stage): Promise<string | undefined> {
+  const { workspace, person } = stage;
+  if (person === undefined) throw new StepSkipped('No person was given: add --person and their id (U…).');
+  const channel = await workspace.posting.openDm(person);
+  const threadTs = await stage.post({ text: TITLE, blocks: [] }, channel);
+  const started = await workspace.streams.start({ channel, threadTs, markdown: 'One ' });
+  if (started === undefined) return 'Slack gave it no permit in time';
+  const at = { channel, ts: started.ts };
+  stage.leaves('message', () => workspace.posting.delete(at));
+  const state = () => ({ isFinal: false, isBlank: false, unseenSinceMs: Date.now() });
+  const added = await workspace.streams.append({ ...at, render: () => 'and **two**.', state });
+  await workspace.streams.stop(at);
+  return added === 'shown' ? undefined : 'Slack added no text to it';
+}
+
+async function smallTask(stage: Stage, signal: AbortSignal): Promise<string | undefined> {
+  const agent = agentOf(stage);
+  const { id: projectId } = await agent.createProject({ title: TITLE });
+  stage.leaves('project at the service (no documented call deletes one), with its file', () =>
+    Promise.reject(new Error('No call deletes a project.')),
+  );
+  const bytes = Buffer.from(TABLE);
+  const file = await uploadFile(agent, {
+    ...{ projectId, filename: 'rehearsal.csv', mimeType: 'text/csv', sizeBytes: bytes.length, signal },
+    open: async (offset) =>
+      (async function* () {
+        yield bytes.subarray(offset);
+      })(),
+  });
+  const { id: taskId } = await agent.startTask({ projectId, title: TITLE });
+  stage.taskId = taskId;
+  stage.leaves('task at the service', () => agent.deleteTask(taskId));
+  const first = await send(agent, taskId, { content: SMALL_TASK, fileIds: [file.id] }, signal);
+  const settled = await settledReply(agent, taskId, first, signal);
+  if (settled.status !== 'completed') return `the answer ended as ${settled.status ?? 'nothing known'}`;
+  const { results } = await agent.allResults(taskId, { signal });
+  const link = results[0]?.downloadUrl;
+  if (!link) return results.length === 0 ? 'the agent made no file' : 'its file has no link';
+  const { body } = await agent.links.get(link, signal);
+  return (await buffer(body)).length > 0 ? undefined : 'its file is empty';
+}
+
+async function stopTask({ agent, taskId }: Stage, signal: AbortSignal): Promise<string | undefined> {
+  if (agent === undefined || taskId === undefined) throw new StepSkipped('There is no task to stop.');
+  const { id } = await send(agent, taskId, { content: LONG_TASK }, signal);
+  if (isReplySettled(await agent.getMessage(taskId, id, { signal })))
+    return 'the answer was complete before the stop';
+  await agent.cancelMessage(taskId, id, { signal });
+  const { status, stopReason } = await settledReply(agent, taskId, { id }, signal);
+  return [status, stopReason].includes('cancelled') ? undefined : `the answer ended as ${status}`;
+}
+
+function agentOf({ agent }: Stage): AgentClient {
+  if (agent === undefined) throw new StepSkipped('AGENT_BASE_URL and AGENT_API_KEY are not set.');
+  return agent;
+}
+
+/** Sends a message, and returns its reply once that has begun: the send itself may stay open. */
+async function send(
+  agent: AgentClient,
+  taskId: string,
+  message: { content: string; fileIds?: string[] },
+  signal: AbortSignal,
+): Promise<Pick<Message, 'id'>> {
+  const before = await agent.lastMessage(taskId);
+  const sending = agent.sendMessage(taskId, message, { signal });
+  const begun = (async () => {
+    for (;;) {
+      for await (const one of agent.messagesAfter(taskId, before?.id ?? null, { signal }))
+        if (one.role === 'assistant') return one;
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  })();
+  await Promise.race([sending, begun]);
+  return begun;
+}
+
+async function settledReply(
+  agent: AgentClient,
+  taskId: string,
+  { id }: Pick<Message, 'id'>,
+  signal: AbortSignal,
+) {
+  for (;;) {
+    const read = await agent.getMessage(taskId, id, { signal });
+    if (isReplySettled(read)) return read;
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}

@@ -75,7 +75,7 @@ function tablesByColumns(tables: readonly string[][][]): Map<string, NamedTable>
     const isEnded = all.every((row) => row.length === head.length + 1 && row.at(-1) === '');
     const rows = isEnded ? all.map((row) => row.slice(0, -1)) : all;
     // R leaves out the name of the column with the rows' names.
-    const isOfR = rows.length > 0 && rows.every(({ length }) => length === head.length + 1);
+    const isOfR = !head[0]?.startsWith('#') && rows.every(({ length }) => length === head.length + 1);
     const names = isOfR ? ['', ...head] : head;
     const columns = names.map(comparableText);
     const isOdd =
@@ -143,10 +143,21 @@ function keyColumns(count: number, first: readonly string[][], second: readonly 
   const isKey = (keys: readonly number[]) => areApart(first, keys) && areApart(second, keys);
   const prefixes = (columns: readonly number[]) =>
     columns.slice(0, MAX_KEY_COLUMNS).map((_, last) => columns.slice(0, last + 1));
-  const single = words.find((at) => isKey([at]));
-  if (single !== undefined) return { keys: [single], isSure: true };
+  const single = words.filter((at) => isKey([at]));
+  const [named] = single;
+  if (named !== undefined)
+    return isOfOneMind(single, first, second) ? { keys: [named], isSure: true } : undefined;
   const several = prefixes(words).find(isKey);
   if (several !== undefined) return { keys: several, isSure: true };
   const labelled = prefixes(labels).find(isKey);
   return labelled && { keys: labelled, isSure: false };
+}
+
+/** Whether columns, of which each tells rows apart, pair the same rows where they pair any: else nobody can tell which name them. */
+function isOfOneMind(columns: readonly number[], first: readonly string[][], second: readonly string[][]) {
+  const places = columns.map((at) => new Map(second.map((row, place) => [rowKey(row, [at]), place])));
+  return first.every((row) => {
+    const found = columns.map((at, index) => places[index]?.get(rowKey(row, [at])));
+    return new Set(found.filter((place) => place !== undefined)).size <= 1;
+  });
 }

@@ -30,7 +30,8 @@ export function sourceCheckJobs(deps: RelayDeps, checker: SourceChecker): JobKin
     perform: async (job, lease) => {
       const turn = await deps.store.turns.get(job.workspace, job.key);
       const workspace = deps.workspace(job.workspace);
-      if (turn === undefined) return 'done';
+      // Nothing is found out again for somebody who was forgotten.
+      if (turn === undefined || turn.asked_by === '') return 'done';
       if (workspace === undefined) return 'later';
       try {
         const blocks = await readAnswer(deps, turn, lease.signal);

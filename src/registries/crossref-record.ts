@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { doiId, type Finding, type SourceState, shortTitle } from './source-check.ts';
+import { type Finding, namedDoi, type SourceState, shortTitle } from './source-check.ts';
 
 const dateSchema = z.looseObject({ 'date-parts': z.array(z.array(z.number().nullable())) });
 
@@ -29,7 +29,8 @@ export type CrossrefWork = z.infer<typeof workSchema>;
 
 /** Crossref's words for what happens to a work, the worst first. */
 const STATES: readonly (readonly [SourceState, readonly string[]])[] = [
-  ['retracted', ['retraction', 'withdrawal', 'removal']],
+  ['retracted', ['retraction']],
+  ['withdrawn', ['withdrawal', 'removal']],
   ['partly_retracted', ['partial_retraction']],
   ['concern', ['expression_of_concern']],
   ['superseded', ['new_version', 'new_edition']],
@@ -37,7 +38,13 @@ const STATES: readonly (readonly [SourceState, readonly string[]])[] = [
 ];
 /** By the relations of a preprint, with what takes its place. */
 const REPLACED_BY = ['is-preprint-of', 'is-replaced-by'];
-const RETRACTED_TITLE = /^\W*(?:retracted|withdrawn|removed)(?: article)?\s*:/i;
+/** The titles of works that are retracted or withdrawn, of which a publisher's own notice has the first, too. */
+const RETRACTED_TITLE =
+  /^\W*(?:(?:retracted|RETRACTED|Retracted)(?:\s+(?:article|ARTICLE|Article))?\s*[:\]]|RETRACTED\s)/;
+const WITHDRAWN_TITLE = /^\W*(?:withdrawn|removed)(?:\s+article)?\s*[:\]]/i;
+/** The titles of notices, which are about another work. */
+const NOTICE_TITLE =
+  /^\W*(?:retraction|withdrawal|removal|expression of concern|erratum|correct(?:ion|ed)|corrigendum)\b/i;
 
 /**
  * What a work's record says of it. `updated-by` names its notices, except where Retraction Watch calls the record itself a
@@ -47,30 +54,30 @@ export function readWork(work: CrossrefWork): Finding {
   const { relation, issued } = work;
   const title = shortTitle(work.title[0]);
   const about = { title, year: issued?.['date-parts'][0]?.[0] ?? undefined };
-  const isCalledRetracted = RETRACTED_TITLE.test(title ?? '');
   const [by, to] = [work['updated-by'] ?? [], work['update-to'] ?? []];
   const isNotice =
-    to.some(isWatched) && !by.some((event) => isWatched(event) && stateOf(event) !== 'corrected');
+    (to.some(isWatched) && !by.some((event) => isWatched(event) && stateOf(event) !== 'corrected')) ||
+    (to.length > 0 && NOTICE_TITLE.test(title ?? ''));
+  const isCalledRetracted = !isNotice && RETRACTED_TITLE.test(title ?? '');
   const events = isNotice ? [] : by.filter((event) => isCalledRetracted || !isStale(event, by));
   const worst = STATES.find(([state]) => events.some((event) => stateOf(event) === state))?.[0];
   if (isCalledRetracted && worst !== 'retracted') return { ...about, state: 'retracted' };
+  if (WITHDRAWN_TITLE.test(title ?? '') && worst !== 'retracted') return { ...about, state: 'withdrawn' };
   const article = REPLACED_BY.flatMap((name) => relation?.[name] ?? []).find(
     (one) => one['id-type'] === 'doi',
   );
   if (article !== undefined && (worst === undefined || worst === 'corrected'))
-    return { ...about, state: 'superseded', see: doiId(article.id) };
+    return { ...about, state: 'superseded', see: namedDoi(article.id) };
   const [event] = events.filter((one) => stateOf(one) === worst).sort(watchedThenLatest);
   if (worst === undefined || event === undefined) return { ...about, state: 'found' };
-  return {
-    ...about,
-    state: worst,
-    since: dateOf(event),
-    see: event.DOI === undefined ? undefined : doiId(event.DOI),
-  };
+  return { ...about, state: worst, since: dateOf(event), see: namedDoi(event.DOI) };
 }
 
+/** What an update is, however its word is written; a new word for a retraction is one. */
 function stateOf({ type }: Update): SourceState | undefined {
-  return STATES.find(([, types]) => types.includes(type))?.[0];
+  const word = type.toLowerCase().replace(/[\s-]+/g, '_');
+  const known = STATES.find(([, types]) => types.includes(word))?.[0];
+  return known ?? (word.includes('retract') ? 'retracted' : undefined);
 }
 
 function isWatched({ source }: Update): boolean {

@@ -21,10 +21,12 @@ const agenciesSchema = z.array(
  */
 export async function findDois(search: RegistrySearch, dois: readonly string[]): Promise<void> {
   const { found } = search;
+  // Their dots would lead to another address.
+  const askable = dois.filter((doi) => !/(?:^|\/)\.{1,2}(?:\/|$)/.test(doi));
   // Nobody can tell a comma in a DOI from one between two.
   const listable = (some: readonly string[]) => some.filter((doi) => !doi.includes(','));
-  const listed = await findInList(search, listable(dois));
-  const missing = dois.filter((doi) => !listed.has(doiId(doi)));
+  const listed = await findInList(search, listable(askable));
+  const missing = askable.filter((doi) => !listed.has(doiId(doi)));
   const agencies = await agenciesOf(search, listable(missing));
   for (const doi of missing) {
     const agency = agencies.get(doiId(doi));
@@ -34,7 +36,7 @@ export async function findDois(search: RegistrySearch, dois: readonly string[]):
   }
 }
 
-/** The DOIs that Crossref lists; a single one that is malformed makes it refuse all. */
+/** The DOIs that Crossref lists. A single one that is malformed makes it refuse all: it is asked again for each half. */
 async function findInList(search: RegistrySearch, dois: readonly string[]): Promise<Set<SourceId>> {
   if (dois.length === 0) return new Set();
   const filter = dois.map((doi) => `doi:${doi}`).join(',');
@@ -46,8 +48,11 @@ async function findInList(search: RegistrySearch, dois: readonly string[]): Prom
       search.found(doiId(work.DOI), readWork(work));
     return new Set(items.map(({ DOI }) => doiId(DOI)));
   } catch (error) {
-    if (error instanceof RegistryError && error.code === 'refused') return new Set();
-    throw error;
+    if (!(error instanceof RegistryError && error.code === 'refused')) throw error;
+    if (dois.length === 1) return new Set();
+    const middle = Math.ceil(dois.length / 2);
+    const first = await findInList(search, dois.slice(0, middle));
+    return new Set([...first, ...(await findInList(search, dois.slice(middle)))]);
   }
 }
 

@@ -65,7 +65,8 @@ export class RegistryCalls {
   ): Promise<z.output<Schema> | undefined> {
     await this.#takePermit(limit, signal);
     const { status, body, retryAfterMs } = await this.#ask(limit, url, signal).catch((cause: unknown) =>
-      this.#fail(limit, 'unavailable', PAUSE_MS.failed, cause),
+      // Our own time may be over, or the process stop: that is no fault of the registry.
+      this.#fail(limit, 'unavailable', signal.aborted ? 0 : PAUSE_MS.failed, cause),
     );
     const isLimited = status === 429 || /rate limit/i.test(firstTextAt(body, ['error']) ?? '');
     if (isLimited || status === 403)

@@ -9,6 +9,8 @@ export type SourceId = `doi:${string}` | `pmid:${string}`;
 export type SourceState =
   | 'found'
   | 'retracted'
+  /** By its publisher: an outdated review, or a preprint. */
+  | 'withdrawn'
   | 'partly_retracted'
   | 'concern'
   | 'corrected'
@@ -42,6 +44,11 @@ export type Finding = Omit<SourceCheck, 'by' | 'checkedAt'>;
 /** The id of a DOI, whose case does not count. */
 export function doiId(doi: string): SourceId {
   return `doi:${doi.toLowerCase()}`;
+}
+
+/** The id of a DOI that a registry names, which people open and the agent reads: undefined for anything else. */
+export function namedDoi(doi = ''): SourceId | undefined {
+  return /^10\.\d{4,9}\/[!-~]{1,200}$/.test(doi) ? doiId(doi) : undefined;
 }
 
 /** A title as a registry has it, perhaps with markup, but not longer than titles are; undefined if there is none. */

@@ -92,8 +92,10 @@ describe('a record of Crossref', () => {
     ['erratum', 'corrected'],
     ['addendum', 'corrected'],
     ['partial_retraction', 'partly_retracted'],
-    ['withdrawal', 'retracted'],
-    ['removal', 'retracted'],
+    ['withdrawal', 'withdrawn'],
+    ['removal', 'withdrawn'],
+    ['Retraction', 'retracted'],
+    ['retraction-and-replacement', 'retracted'],
     ['new_version', 'superseded'],
     ['a new word', 'found'],
   ])('with an update of the type "%s" is %s', (type, state) => {
@@ -128,13 +130,31 @@ describe('a record of Crossref', () => {
     expect(read({ 'updated-by': confirmed }).state).toBe('retracted');
   });
 
-  test.each(['RETRACTED: A title', 'Retracted Article: A title', 'WITHDRAWN: A title'])(
-    'that only its title, "%s", calls retracted is so',
-    (title) => {
-      expect(read({ title: [title] })).toMatchObject({ state: 'retracted', title });
-      expect(read({ title: [`On ${title}`] }).state).toBe('found');
-    },
-  );
+  test.each([
+    ['RETRACTED: A title', 'retracted'],
+    ['Retracted Article: A title', 'retracted'],
+    ['[Retracted] A title', 'retracted'],
+    ['RETRACTED ARTICLE A title', 'retracted'],
+    ['WITHDRAWN: A title', 'withdrawn'],
+  ])('that only its title, "%s", calls %s is so', (title, state) => {
+    expect(read({ title: [title] })).toMatchObject({ state, title });
+    expect(read({ title: [`On ${title}`] }).state).toBe('found');
+  });
+
+  test('of a notice is that of no retracted work, whatever its title and directions', () => {
+    const notice = { ...WAKEFIELD_NOTICE, title: ['Retracted: A title'] };
+    expect(read(notice).state).toBe('found');
+    const both = [update('retraction', '10.1016/other', 'publisher', on(2020))];
+    const told = { title: ['Retraction notice to “A title”'], 'updated-by': both, 'update-to': both };
+    expect(read(told).state).toBe('found');
+  });
+
+  test('leads nowhere if what it names is no DOI', () => {
+    const see = (id: string) => read({ relation: { 'is-preprint-of': [{ 'id-type': 'doi', id }] } });
+    expect(see('10.1029/x').see).toBe('doi:10.1029/x');
+    for (const id of ['10.1029/x). And more words', `10.1029/${'x'.repeat(300)}`, 'x', '10.1029/\ud800'])
+      expect(see(id)).toMatchObject({ state: 'superseded', see: undefined });
+  });
 
   test('without a date or a title has neither', () => {
     expect(read({ title: [], issued: { 'date-parts': [[null]] } })).toEqual({ state: 'found' });
@@ -153,7 +173,7 @@ describe('a record of Crossref', () => {
     fc.assert(
       fc.property(odd, odd, odd, (title, issued, relation) => {
         const { state, title: shown } = read({ title, issued, relation });
-        expect(['found', 'retracted', 'superseded']).toContain(state);
+        expect(['found', 'retracted', 'withdrawn', 'superseded']).toContain(state);
         expect(shown?.isWellFormed() ?? true).toBe(true);
       }),
     );

@@ -18,6 +18,7 @@ import { isOtherTitle, readableTitle } from './words-beside.ts';
 /** What the agent is asked to replace. */
 const PROBLEMS: ReadonlySet<SourceState> = new Set([
   'retracted',
+  'withdrawn',
   'partly_retracted',
   'concern',
   'superseded',
@@ -101,15 +102,14 @@ export function replacementRequest(checks: SourceChecks): string | undefined {
   return lines.length === 0 ? undefined : [strings.replaceSources, ...lines].join('\n');
 }
 
-/** What is known of each source; a title that shares nothing with the answer's words beside the id is another one. */
+/** What is known of each source; a title that shares nothing with the one that the answer gives beside the id is another one. */
 export function comparedChecks(sources: readonly Source[], known: SourceChecks): SourceChecks {
   const compared = sources.flatMap(({ id, beside }) => {
     const check = id && known[id];
     if (check === undefined) return [];
-    const { see, since, ...told } = { ...check, title: check.title && readableTitle(check.title) };
-    const mayDiffer = ['found', 'corrected', 'superseded'].includes(check.state);
-    const isOther = mayDiffer && isOtherTitle(told.title ?? '', beside);
-    return [[id, isOther ? { ...told, state: 'other_title' } : { ...told, see, since }] as const];
+    const told = { ...check, title: check.title && readableTitle(check.title) };
+    const isOther = check.state === 'found' && isOtherTitle(told.title ?? '', beside);
+    return [[id, isOther ? { ...told, state: 'other_title' } : told] as const];
   });
   return Object.fromEntries(compared);
 }

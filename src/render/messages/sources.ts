@@ -114,11 +114,16 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
   return sources.sort((one, other) => one.number - other.number);
 }
 
-/** The id by which registries know a page: its PMID, the DOI that it is named by, or that of the work whose page it is. */
+/** What a publisher's address of an article has before and behind its DOI. Others may hold what only looks like one. */
+const ARTICLE =
+  /^\/(?:doi|content)\/(?:(?:abs|full|e?pdf|pdfplus|book|epub)\/)?10\.\d{4,9}\/[^/]+(?:\/(?:full|pdf|abstract))?$/;
+
+/** The id by which registries may be asked about a page: its PMID, or the DOI that it is named by or that its address gives. */
 function sourceId(host: string, pathname: string, label: string): SourceId | undefined {
   const pmid = host === 'pubmed.ncbi.nlm.nih.gov' ? /^\/0*(\d{1,8})\/?$/.exec(pathname)?.[1] : undefined;
   if (pmid !== undefined) return `pmid:${pmid}`;
-  const doi = host === 'doi.org' ? label : workOf(host + pathname);
+  const isArticle = host === 'arxiv.org' || ARTICLE.test(pathname);
+  const doi = host === 'doi.org' ? label : isArticle ? workOf(host + pathname) : undefined;
   return doi === undefined ? undefined : `doi:${doi.toLowerCase()}`;
 }
 

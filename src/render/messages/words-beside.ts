@@ -21,7 +21,7 @@ const COMMON = new Set(
 );
 /** Inflections and the like begin with the same letters. */
 const STEM_LENGTH = 5;
-/** With fewer words beside it, an id may stand there alone, or below the name of its author. */
+/** With fewer words beside it in its line, what is said of an id may stand in the lines before. */
 const MIN_WORDS = 2;
 
 /** What a text says beside the id at a place: its line or, if that says nothing, its entry or paragraph. */
@@ -38,14 +38,40 @@ export function besideId(text: string, at: number): string {
   return BEGINS.test(line) ? line : [...before.slice(Math.max(0, begins)), line].join('\n');
 }
 
+/** Words of a title that an answer gives, at least. */
+const MIN_TITLE_WORDS = 3;
+/** The words of a link, if they may be a title, and words in quotation marks. */
+const TITLE = /\[(\p{Lu}[^\]\n]{10,300})\]\(|[“"«]([^“”"«»\n]{10,300})[”"»]/gu;
+/** An entry of a list, and what is no title there: names with initials, journals with numbers, years. */
+const ENTRY = /^\s*(?:(\d{1,3}[.)]|\\?\[\d{1,3}\\?\])|[-*+•])\s+(?=\S)/;
+const NO_TITLE = /\d|\bet al\b/;
+/** The names with initials that a reference begins with. */
+const AUTHORS = /^(?:\p{Lu}[\p{L}’'-]+,? (?:\p{Lu}\.?-?){1,3}[,;.&]?\s+(?:and\s+|&\s+)?)+/u;
+
 /**
- * Whether a title has no word in common with what stands beside its id. False where too few words stand there, and in other
- * scripts than a title's own.
+ * Whether a title has no word in common with what stands beside its id, where that gives a title: a link's or a quoted one, or
+ * a sentence of an entry of references. What prose says of a paper need not be in its title.
  */
 export function isOtherTitle(title: string, beside: string): boolean {
   const [titleStems, besideStems] = [stemsOf(title), stemsOf(beside)];
-  if (titleStems.size === 0 || besideStems.size < MIN_WORDS) return false;
+  if (titleStems.size === 0 || !givesTitle(beside)) return false;
   return ![...titleStems].some((stem) => besideStems.has(stem));
+}
+
+function givesTitle(beside: string): boolean {
+  const marked = [...beside.matchAll(TITLE)].map(([, label = '', quoted = '']) => label + quoted);
+  const isTitle = (text: string) => stemsOf(text).size >= MIN_TITLE_WORDS;
+  return marked.some(isTitle) || sentencesOfEntry(beside).some((one) => !NO_TITLE.test(one) && isTitle(one));
+}
+
+/** The sentences that have ended before the id of a numbered entry, or of another one that begins with its authors. */
+function sentencesOfEntry(beside: string): string[] {
+  const text = beside.trim();
+  const [marker = '', number] = ENTRY.exec(text) ?? [];
+  const named = text.slice(marker.length);
+  const rest = named.replace(AUTHORS, '');
+  const isReference = number !== undefined || (marker !== '' && rest !== named);
+  return isReference ? rest.split(/(?<=[.?!]["”)]?)\s+/).slice(0, -1) : [];
 }
 
 /** The beginnings of the words that mean something: not those of ids and addresses. */

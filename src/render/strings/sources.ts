@@ -15,6 +15,7 @@ export function sourcesInSteps(count: number): string {
 export const sourceStates = {
   found: { mark: '✓', word: 'found' },
   retracted: { mark: '⛔', word: 'retracted' },
+  withdrawn: { mark: '⛔', word: 'withdrawn' },
   partly_retracted: { mark: '⛔', word: 'partly retracted' },
   concern: { mark: '⚠', word: 'expression of concern' },
   corrected: { mark: '✎', word: 'corrected' },

@@ -37,8 +37,15 @@ describe('a source', () => {
     ['https://www.ncbi.nlm.nih.gov/pubmed/9500320', 'pmid:9500320'],
     ['arXiv:1706.03762', 'doi:10.48550/arxiv.1706.03762'],
     ['https://www.biorxiv.org/content/10.1101/2020.01.22.914952v2.full', 'doi:10.1101/2020.01.22.914952'],
+    ['https://pubs.acs.org/doi/10.1021/acs.jcim.0c00001', 'doi:10.1021/acs.jcim.0c00001'],
+    ['https://onlinelibrary.wiley.com/doi/full/10.1002/anie.202000001', 'doi:10.1002/anie.202000001'],
     ['https://www.ensembl.org/info/data', undefined],
     ['GSE32986', undefined],
+    // What only looks like a DOI is nobody's business.
+    ['https://academic.oup.com/nar/article/doi/10.1093/nar/gkaa1/5678901', undefined],
+    ['https://royalsocietypublishing.org/doi/10.1098/rsos.200001/figure/1', undefined],
+    ['https://git.acme.bio/data/10.2024/our-secret-plan/report', undefined],
+    ['https://files.acme.bio/release/10.2023/our-secret-plan.pdf', undefined],
   ])('%s is known to registries as %s', (text, id) => {
     expect(idsIn(`See ${text}.`)).toEqual([id]);
   });
@@ -46,13 +53,31 @@ describe('a source', () => {
   test.each([
     ['1. Moths in winter, and their wings. doi:10.1371/journal.pone.0033693', 'other_title'],
     ['1. Moths in winter, and their wings.\n   doi:10.1371/journal.pone.0033693', 'other_title'],
-    ['| Moths in winter, and wings | 10.1371/journal.pone.0033693 |', 'other_title'],
+    [
+      '- Smith AB, Doe J. Moths in winter, and their wings. PLoS ONE 7, 1 (2012). doi:10.1371/journal.pone.0033693',
+      'other_title',
+    ],
+    ['“Moths in winter, and their wings” (doi:10.1371/journal.pone.0033693) says so.', 'other_title'],
+    [
+      '- Smith AB, Doe J. Neuron loss in the mouse. PLoS ONE 7, 1 (2012). doi:10.1371/journal.pone.0033693',
+      'found',
+    ],
+    // These say something of a paper, or by whom it is, and give no title.
+    ['- Smith et al., Nature 2021, doi:10.1371/journal.pone.0033693', 'found'],
+    [
+      '1. Smith J, Doe A, et al. Nature 596, 583–589 (2021). https://doi.org/10.1371/journal.pone.0033693',
+      'found',
+    ],
+    ['| Smith et al. | NEJM | 2018 | 10.1371/journal.pone.0033693 |', 'found'],
+    ['Smith and Doe described the wings of winter moths (10.1371/journal.pone.0033693).', 'found'],
+    ['- Moths protect their wings against severe winter storms (doi:10.1371/journal.pone.0033693)', 'found'],
+    ['Protection of 94.1 % against symptoms was reported. See doi:10.1371/journal.pone.0033693', 'found'],
     ['[Moths in winter, and their wings](https://doi.org/10.1371/journal.pone.0033693)', 'other_title'],
     ['1. Neuron loss in the mouse. doi:10.1371/journal.pone.0033693', 'found'],
     ['Nothing here.\n\nA neuronal effect (doi:10.1371/journal.pone.0033693).', 'found'],
     ['doi:10.1371/journal.pone.0033693', 'found'],
     ['See https://doi.org/10.1371/journal.pone.0033693.', 'found'],
-    ['[1] Smith. PLoS ONE 2012. doi:10.1371/journal.pone.0033693\n[2] Moths in winter', 'other_title'],
+    ['[1] Smith. PLoS ONE 2012. doi:10.1371/journal.pone.0033693\n[2] Moths in winter', 'found'],
     ['冬天的飞蛾和它们的翅膀 doi:10.1371/journal.pone.0033693', 'found'],
   ])('in %j, with a title that is about neurons, is %s', (text, state) => {
     expect(stateIn(text, 'Dopamine Neurons of Mice')).toBe(state);
@@ -61,12 +86,12 @@ describe('a source', () => {
   test('that was retracted stays so, whatever its title', () => {
     const text = 'Moths in winter, and their wings: doi:10.1371/journal.pone.0033693';
     expect(stateIn(text, 'Neurons of mice', 'retracted')).toBe('retracted');
-    expect(stateIn(text, 'Neurons of mice', 'corrected')).toBe('other_title');
+    expect(stateIn(`1. ${text}`, 'Neurons of mice', 'corrected')).toBe('corrected');
   });
 
   test('is not another one for accents, inflections or markup in its title', () => {
-    expect(isOtherTitle('<i>Café</i> culture', 'cafe visitors')).toBe(false);
-    expect(isOtherTitle('Mutation of TP53', 'many mutations seen')).toBe(false);
+    expect(isOtherTitle('<i>Café</i> culture', '1. Many cafe visitors met. x')).toBe(false);
+    expect(isOtherTitle('Mutation of TP53', '1. Several mutations were seen. x')).toBe(false);
     expect(readableTitle('  &lt;i&gt;p&lt;/i&gt; &lt; 0.05 &amp;\n  q > 3')).toBe('p < 0.05 & q > 3');
   });
 });

@@ -94,8 +94,7 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     if ('sentence' in found && found.why !== 'unknown') return found.sentence;
     const tooOften = await filesRefusal(deps.store, asked, control);
     if (tooOften !== undefined) return tooOften;
-    const key = turn === undefined ? person : `${turn}/${person}`;
-    const job = { workspace, channel, thread_ts, kind, key, person };
+    const job = { workspace, channel, thread_ts, kind, key: `${turn ?? task}/${person}`, person };
     modals.set(modalKey(job), show);
     await deps.store.jobs.add({ ...job, payload: { task, turn } }, BEGIN_MS);
     return words.begun;

@@ -33,7 +33,7 @@ export const JOB_KIND = {
   sourceCheck: 'source_check',
   /** Deletes a task at the service and tells its thread, even where the app was removed; the key is the task's id. */
   taskDeletion: 'task_deletion',
-  /** Sends a person the record of a task; the key is the person. */
+  /** Sends a person the record of a task; the key is the task's id and the person. */
   taskRecord: 'task_record',
   /** Posts the question of a form into its channel; the key is the start's id. */
   taskStart: 'task_start',

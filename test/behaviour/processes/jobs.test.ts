@@ -188,8 +188,10 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'turn' | 'uni
     ask: async (place, root) => {
       const { on, channel, person } = place;
       const thread = { workspace: channel.teamId, channel: channel.id, thread_ts: root?.ts ?? '' };
-      const wanted = { ...thread, kind: JOB_KIND.taskRecord, key: person.id, person: person.id };
-      await on.scene.sandbox.bot.store.jobs.add({ ...wanted, payload: { task: taskOf(place)?.id } });
+      const task = taskOf(place)?.id;
+      const key = `${task}/${person.id}`;
+      const wanted = { ...thread, kind: JOB_KIND.taskRecord, key, person: person.id };
+      await on.scene.sandbox.bot.store.jobs.add({ ...wanted, payload: { task } });
     },
     seen: sharesWith,
     says: ({ on: { scene }, person }) => scene.slack.openDm(person).id,

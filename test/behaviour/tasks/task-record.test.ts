@@ -189,6 +189,36 @@ describe('the record of a task', () => {
     expect(shares().length).toBe(sharesBefore + 1);
   });
 
+  test('comes of each task of a thread, also of two at the same time', async () => {
+    const { channel, root } = await asked('The former task');
+    const before = records(scene.ada).length;
+    await openDetails(channel, root);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: released } as const;
+    const mend = scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: held });
+    await press();
+    await scene.until('it is collected', () => modal(scene.ada).includes(taskRecord.uploading));
+    const { db, threads } = scene.sandbox.bot.store;
+    const id = scene.agent.tasks.find(({ title }) => title === 'The former task')?.id ?? '';
+    await threads.leaveTask({ workspace: slack.team.id, channel: channel.id, thread_ts: root.ts }, id);
+    await scene.finished(channel, scene.reply(channel, root, 'The later task'));
+    await openDetails(channel, root);
+    await press();
+    await scene.until('it is asked for', () => modal(scene.ada).includes(taskRecord.begun));
+    const jobs = db.selectFrom('jobs').select('key').where('kind', '=', 'task_record');
+    expect(await jobs.where('channel', '=', channel.id).execute()).toHaveLength(2);
+    mend();
+    release();
+    await scene.until('both are there', () => records(scene.ada).length === before + 2);
+    const [former, later] = await Promise.all(
+      records(scene.ada)
+        .slice(-2)
+        .map(async (id) => unpackedRecord(await slack.fileBytes(id))),
+    );
+    expect(former?.page).toContain('<p class="asked">The former task</p>');
+    expect(later?.page).toContain('<p class="asked">The later task</p>');
+  });
+
   test('is told as failed where Slack accepts it and never shows it', async ({ onTestFinished }) => {
     onTestFinished(() => void Object.assign(slack.settings, { unshownFiles: undefined }));
     slack.settings.unshownFiles = /^task-record/;

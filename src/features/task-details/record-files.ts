@@ -90,7 +90,7 @@ export async function readResults(work: RecordWork, lastTurn = ''): Promise<Map<
 export function recordFiles(work: RecordWork, folder: string) {
   const { deps, lease } = work;
   const { maxRecordBytes } = deps.settings;
-  const { tooMuch, gone, failed } = recordNotes.files;
+  const { tooMuch, noSpace, gone, failed } = recordNotes.files;
   const signal = anySignal([lease.signal, AbortSignal.timeout(FILES_TIMEOUT_MS)]);
   const names = new Set([PAGE_NAME]);
   /** By id: a file may be sent several times. */
@@ -110,17 +110,20 @@ export function recordFiles(work: RecordWork, folder: string) {
 
   async function* packOne(taskFile: TaskFile): AsyncGenerator<ArchiveEntry, RecordedFile> {
     const { downloads, leftOut, ...file } = taskFile;
+    const leftBytes = maxRecordBytes - usedBytes;
     // The archive has each file once more.
-    const room = Math.min(maxRecordBytes, (await freeBytes()) / 2) - usedBytes;
+    const diskBytes = (await freeBytes()) / 2;
+    const room = Math.min(leftBytes, diskBytes);
+    const noRoom = diskBytes < leftBytes ? noSpace : tooMuch(maxRecordBytes);
     let why = leftOut ?? (downloads.length === 0 ? gone : undefined);
-    if (maxRecordBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= tooMuch(maxRecordBytes);
+    if (maxRecordBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= noRoom;
     if (why !== undefined) return { ...file, place: { leftOut: why } };
     const ways = downloads.map((bytes) => () => bytes(signal));
     await using copy = await firstWholeDownload(ways, { signal, maxBytes: room }).catch((error: unknown) => {
       if (lease.signal.aborted) throw error;
       deps.log.warn({ err: error, file: file.id }, 'a record goes without a file');
       why = error instanceof ResultWithoutLink ? noLink : failed;
-      if (error instanceof ArchiveTooLarge) why = tooMuch(maxRecordBytes);
+      if (error instanceof ArchiveTooLarge) why = noRoom;
       return undefined;
     });
     if (copy === undefined) return { ...file, place: { leftOut: why ?? failed } };

@@ -75,6 +75,7 @@ export const recordNotes = {
   files: {
     tooMuch: (limitBytes: number) =>
       `no room left: a record holds ${formatSize(limitBytes)} of files at most`,
+    noSpace: 'no room left for temporary files on the server',
     deleted: 'deleted in Slack',
     gone: 'no longer at the agent service or in Slack',
     failed: "couldn't be downloaded",

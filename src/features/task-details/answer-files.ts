@@ -1,5 +1,6 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
+import { anySignal } from '../../calls/retries-and-waits.ts';
 import { ResultWithoutLink, resultBytes } from '../../relay/replies/result-bytes.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { displayedFileName } from '../../render/messages/result-list.ts';
@@ -7,11 +8,14 @@ import * as strings from '../../render/strings/index.ts';
 import { withDigest } from '../../slack/file-response.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-delivery.ts';
-import { type ArchiveEntry, ArchiveTooLarge, firstWholeDownload, MAX_ARCHIVE_BYTES } from './archive-file.ts';
+import {
+  type ArchiveEntry,
+  ArchiveTooLarge,
+  FILES_TIMEOUT_MS,
+  firstWholeDownload,
+  MAX_ARCHIVE_BYTES,
+} from './archive-file.ts';
 import { archiveName, entryName } from './archive-names.ts';
-
-/** How long one download may take (ms): a gigabyte at half a megabyte a second. */
-const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
 
 /** The files that the agent made for a turn. */
 export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): ArchiveKind {
@@ -40,10 +44,11 @@ export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): A
     missing: string[],
   ): AsyncGenerator<ArchiveEntry> {
     const names = new Set<string>();
+    const signal = anySignal([work.lease.signal, AbortSignal.timeout(FILES_TIMEOUT_MS)]);
     let failure: unknown;
     for (const result of results) {
-      const bytes = () => answerFileBytes(work, result, DOWNLOAD_TIMEOUT_MS);
-      const limits = { signal: work.lease.signal, maxBytes: MAX_ARCHIVE_BYTES };
+      const bytes = (ends: AbortSignal) => answerFileBytes(work, result, ends);
+      const limits = { signal, maxBytes: MAX_ARCHIVE_BYTES };
       await using copy = await firstWholeDownload([bytes, bytes], limits).catch((error: unknown) => {
         if (error instanceof ArchiveTooLarge || work.lease.signal.aborted) throw error;
         const why = error instanceof ResultWithoutLink ? strings.noLink : strings.answerFiles.notDownloaded;
@@ -61,13 +66,14 @@ export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): A
   return { kind: JOB_KIND.answerFiles, control: 'download_all', words: strings.answerFiles, pack };
 }
 
-/** A file that the agent made, within `timeoutMs`; keeps its SHA-256 once all bytes have passed. Throws as `resultBytes`. */
+/** A file that the agent made, until `signal` ends it; keeps its SHA-256 once all bytes have passed. Throws as `resultBytes`. */
 export function answerFileBytes(
   work: RecordWork,
   result: ResultFile,
-  timeoutMs: number,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const bytes = resultBytes(work, result, { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs });
+  const limits = { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: FILES_TIMEOUT_MS, signal };
+  const bytes = resultBytes(work, result, limits);
   return withDigest(bytes, (sha256) => work.deps.store.results.recordDigest(work.row, result.id, sha256));
 }
 

@@ -12,6 +12,9 @@ export const MAX_ARCHIVE_BYTES = 1_000_000_000;
 const SHARE_OF_FREE_DISK = 0.2;
 const CHUNK_BYTES = 65_536;
 
+/** How long all downloads for an archive may take (ms), so that its job of half an hour has time for the rest. */
+export const FILES_TIMEOUT_MS = 20 * 60_000;
+
 /** The archive is longer than the disk, or Slack, has room for. */
 export class ArchiveTooLarge extends Error {}
 
@@ -72,19 +75,23 @@ async function pack(
   zip.end();
 }
 
+/** A file's bytes, until `signal` ends them. */
+export type Download = (signal: AbortSignal) => AsyncIterable<Uint8Array>;
+
 /**
  * The first of several downloads of a file that comes whole, on the disk. Throws ArchiveTooLarge where it has more than
  * `maxBytes`, else what the last download threw, and at once where `signal` is aborted.
  */
 export async function firstWholeDownload(
-  downloads: readonly (() => AsyncIterable<Uint8Array>)[],
+  downloads: readonly Download[],
   { signal, maxBytes }: { signal: AbortSignal; maxBytes: number },
 ): Promise<DiskFile & AsyncDisposable> {
   let failure: unknown;
   for (const bytes of downloads) {
+    signal.throwIfAborted();
     const file = await openDiskFile(maxBytes);
     try {
-      await file.append(bytes());
+      await file.append(bytes(signal));
       return file;
     } catch (error) {
       await file[Symbol.asyncDispose]();

@@ -11,16 +11,20 @@ import { FileRefusedError, type SlackFile, slackFileName } from '../../slack/dow
 import { withDigest, withExactSize } from '../../slack/file-response.ts';
 import { answerFileBytes } from './answer-files.ts';
 import type { RecordWork } from './archive-delivery.ts';
-import { type ArchiveEntry, ArchiveTooLarge, firstWholeDownload, freeBytes } from './archive-file.ts';
+import {
+  type ArchiveEntry,
+  ArchiveTooLarge,
+  type Download,
+  FILES_TIMEOUT_MS,
+  firstWholeDownload,
+  freeBytes,
+} from './archive-file.ts';
 import { plainEntryName } from './archive-names.ts';
-
-/** How long all files of a record may take (ms), so that its job of half an hour has time for the rest. */
-const FILES_TIMEOUT_MS = 20 * 60_000;
 
 /** A file of a task, and the ways to its bytes. */
 export interface TaskFile extends Omit<RecordedFile, 'place'> {
   /** In the order in which they are tried. */
-  downloads: readonly ((signal: AbortSignal) => AsyncIterable<Uint8Array>)[];
+  downloads: readonly Download[];
   /** Why nobody wants it in a record. */
   leftOut?: string;
 }
@@ -80,7 +84,7 @@ export async function readResults(work: RecordWork, lastTurn = ''): Promise<Map<
   const claimed = await deps.store.results.ofThread(row);
   const { results } = await agent.allResults(taskId, { signal: lease.signal });
   const files = results.map(({ downloadUrl, ...result }) => {
-    const bytes = () => answerFileBytes(work, { downloadUrl, ...result }, FILES_TIMEOUT_MS);
+    const bytes = (ends: AbortSignal) => answerFileBytes(work, { downloadUrl, ...result }, ends);
     return { ...result, sha256: claimed.get(result.id)?.sha256 ?? null, downloads: [bytes, bytes] };
   });
   return Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn);
@@ -90,7 +94,7 @@ export async function readResults(work: RecordWork, lastTurn = ''): Promise<Map<
 export function recordFiles(work: RecordWork, folder: string) {
   const { deps, lease } = work;
   const { maxRecordBytes } = deps.settings;
-  const { tooMuch, noSpace, gone, failed } = recordNotes.files;
+  const { tooMuch, noSpace, tooSlow, gone, failed } = recordNotes.files;
   const signal = anySignal([lease.signal, AbortSignal.timeout(FILES_TIMEOUT_MS)]);
   const names = new Set([PAGE_NAME]);
   /** By id: a file may be sent several times. */
@@ -118,11 +122,11 @@ export function recordFiles(work: RecordWork, folder: string) {
     let why = leftOut ?? (downloads.length === 0 ? gone : undefined);
     if (maxRecordBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= noRoom;
     if (why !== undefined) return { ...file, place: { leftOut: why } };
-    const ways = downloads.map((bytes) => () => bytes(signal));
-    await using copy = await firstWholeDownload(ways, { signal, maxBytes: room }).catch((error: unknown) => {
+    await using copy = await firstWholeDownload(downloads, { signal, maxBytes: room }).catch((error: unknown) => {
       if (lease.signal.aborted) throw error;
       deps.log.warn({ err: error, file: file.id }, 'a record goes without a file');
       why = error instanceof ResultWithoutLink ? noLink : failed;
+      if (signal.aborted) why = tooSlow;
       if (error instanceof ArchiveTooLarge) why = noRoom;
       return undefined;
     });

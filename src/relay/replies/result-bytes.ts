@@ -14,9 +14,9 @@ export class ResultWithoutLink extends Error {}
 export async function* resultBytes(
   { agent, taskId, lease }: Pick<TaskWork, 'agent' | 'taskId' | 'lease'>,
   { id, sizeBytes, downloadUrl }: ResultFile,
-  { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
+  { maxBytes, timeoutMs, signal: ends }: { maxBytes: number; timeoutMs: number; signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
-  const signal = anySignal([lease.signal, AbortSignal.timeout(timeoutMs)]);
+  const signal = anySignal([lease.signal, ends, AbortSignal.timeout(timeoutMs)]);
   const { body, wasCompressed } = await agent.links.renewingOnce(async (isExpired) => {
     const link = isExpired ? await freshLink(agent, taskId, id, signal) : downloadUrl;
     if (!link) throw new ResultWithoutLink(`The result ${id} has no link.`);

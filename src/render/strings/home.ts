@@ -78,6 +78,7 @@ export const recordNotes = {
     noSpace: 'no room left for temporary files on the server',
     deleted: 'deleted in Slack',
     gone: 'no longer at the agent service or in Slack',
+    tooSlow: 'took too long',
     failed: "couldn't be downloaded",
   },
 } as const;

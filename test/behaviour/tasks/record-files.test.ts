@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import { FILES_TIMEOUT_MS } from '../../../src/features/task-details/archive-file.ts';
 import { recordNotes } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { findFreeDisk } from '../../support/free-disk.ts';
@@ -12,9 +13,12 @@ const script: AgentScript = async (turn) => {
   turn.write('Here they are.');
 };
 const scene = await openAppScene({ agent: { script }, limits: { watchMs: 0 } });
-const { slack } = scene;
+const { slack, agent } = scene;
 
-afterEach(() => scene.reset());
+afterEach(() => {
+  vi.restoreAllMocks();
+  return scene.reset();
+});
 
 async function asked(text: string) {
   const channel = scene.channel();
@@ -47,5 +51,19 @@ describe('the files of a record', () => {
     const { names, page } = await saved(of);
     expect(names).toEqual(['one.txt', 'two.txt']);
     expect(said(page, recordNotes.files.noSpace)).toBe(1);
+  });
+
+  test('take so long together, and no more: those that are left then are named', async () => {
+    const of = await asked('slow.txt later.txt');
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) =>
+      timeout(ms === FILES_TIMEOUT_MS ? 3_000 : ms),
+    );
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    agent.faults.add({ call: 'GET download', fault: { kind: 'hold', until: released } });
+    const { names, page } = await saved(of);
+    release();
+    expect(names).toEqual([]);
+    expect(said(page, recordNotes.files.tooSlow)).toBe(2);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { withArchive } from '../../../src/features/task-details/archive-file.ts';
+import { firstWholeDownload, withArchive } from '../../../src/features/task-details/archive-file.ts';
 
 /** More than is packed in a few milliseconds. */
 const LONG = randomBytes(1_000_000).toString('hex');
@@ -53,4 +53,13 @@ test('an archive that is ended early, or whose texts fail, says why, and ends no
   await expect(ended).rejects.toThrow('aborted');
   const sizeOf = async ({ sizeBytes }: { sizeBytes: number }) => sizeBytes;
   expect(await withArchive([['one', ['fresh']]], never, sizeOf)).toBeGreaterThan(5);
+});
+
+test('no download begins once the time is over', async () => {
+  const begun = vi.fn(async function* () {
+    yield Buffer.of();
+  });
+  const limits = { signal: AbortSignal.abort(new Error('It is over.')), maxBytes: 1 };
+  await expect(firstWholeDownload([begun], limits)).rejects.toThrow('It is over.');
+  expect(begun).not.toHaveBeenCalled();
 });

@@ -34,23 +34,22 @@ export function answerFiles({ store, log }: Pick<RelayDeps, 'store' | 'log'>): A
       ].join(' ');
     const day = new Date().toISOString().slice(0, 10);
     const name = `${archiveName(`files-${day}-${work.row.task_title ?? ''}`)}.zip`;
-    return { name, entries: entriesOf(work, own, missing), note };
+    return { name, entries: (ends) => entriesOf({ work, results: own, missing }, ends), note };
   }
 
   /** The files one after the other, each whole on the disk before it is packed; `missing` gets those that cannot be had. */
   async function* entriesOf(
-    work: RecordWork,
-    results: readonly ResultFile[],
-    missing: string[],
+    { work, results, missing }: { work: RecordWork; results: readonly ResultFile[]; missing: string[] },
+    ends: AbortSignal,
   ): AsyncGenerator<ArchiveEntry> {
     const names = new Set<string>();
-    const signal = anySignal([work.lease.signal, AbortSignal.timeout(FILES_TIMEOUT_MS)]);
+    const signal = anySignal([ends, AbortSignal.timeout(FILES_TIMEOUT_MS)]);
     let failure: unknown;
     for (const result of results) {
-      const bytes = (ends: AbortSignal) => answerFileBytes(work, result, ends);
+      const bytes = (until: AbortSignal) => answerFileBytes(work, result, until);
       const limits = { signal, maxBytes: MAX_ARCHIVE_BYTES };
       await using copy = await firstWholeDownload([bytes, bytes], limits).catch((error: unknown) => {
-        if (error instanceof ArchiveTooLarge || work.lease.signal.aborted) throw error;
+        if (error instanceof ArchiveTooLarge || ends.aborted) throw error;
         const why = error instanceof ResultWithoutLink ? strings.noLink : strings.answerFiles.notDownloaded;
         missing.push(`${displayedFileName(result.name)} (${why})`);
         failure = error;

@@ -17,7 +17,7 @@ import type { Job, ThreadKey } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { openAndFillModal, updateModal } from '../modals.ts';
-import { type ArchiveEntry, ArchiveTooLarge, type DiskFile, withArchive } from './archive-file.ts';
+import { type ArchiveEntries, ArchiveTooLarge, type DiskFile, withArchive } from './archive-file.ts';
 
 /** When an archive is begun (ms): the modal shows first that it was asked for. */
 const BEGIN_MS = 1_000;
@@ -39,7 +39,7 @@ export interface RecordWork extends TaskWork {
 export interface ArchiveContents {
   /** Its file's name. */
   name: string;
-  entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>;
+  entries: ArchiveEntries;
   /** Once it is packed: what it lacks, or ''. */
   note: () => string;
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { anySignal } from '../../calls/retries-and-waits.ts';
 
 /** What people may upload to Slack at most (bytes). */
 export const MAX_ARCHIVE_BYTES = 1_000_000_000;
@@ -37,12 +38,15 @@ type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
 /** The name of a file in an archive, and what it holds, which is read when the files before it are packed. */
 export type ArchiveEntry = readonly [name: string, content: Chunks];
 
+/** What an archive holds, which is made until `signal` ends that. */
+export type ArchiveEntries = (signal: AbortSignal) => AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>;
+
 /**
  * Packs files one after the other into a ZIP archive, and passes it on while it exists. It is never whole in memory. Throws
  * ArchiveTooLarge, what making the entries throws, and the reason of `signal`.
  */
 export async function withArchive<T>(
-  entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>,
+  entries: ArchiveEntries,
   signal: AbortSignal,
   use: (archive: DiskFile) => Promise<T>,
 ): Promise<T> {
@@ -52,7 +56,7 @@ export async function withArchive<T>(
   const fail = (error: Error) => void (output instanceof Readable && output.destroy(error));
   zip.on('error', fail);
   const isOver = new AbortController();
-  const packed = pack(zip, entries, isOver.signal).catch(fail);
+  const packed = pack(zip, entries, anySignal([signal, isOver.signal])).catch(fail);
   try {
     await pipeline(output, (chunks: Chunks) => archive.append(chunks), { signal });
   } finally {
@@ -62,15 +66,11 @@ export async function withArchive<T>(
   return await use(archive);
 }
 
-async function pack(
-  zip: ZipFile,
-  entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>,
-  isOver: AbortSignal,
-): Promise<void> {
-  for await (const [name, content] of entries) {
+async function pack(zip: ZipFile, entries: ArchiveEntries, ends: AbortSignal): Promise<void> {
+  for await (const [name, content] of entries(ends)) {
     const source = Readable.from(content, { objectMode: false });
     zip.addReadStream(source, name);
-    await finished(source, { signal: isOver }).finally(() => source.destroy());
+    await finished(source, { signal: ends }).finally(() => source.destroy());
   }
   zip.end();
 }

@@ -92,27 +92,33 @@ export async function readResults(work: RecordWork, lastTurn = ''): Promise<Map<
 
 /** Packs the files of a record one after the other, each whole on the disk before it is packed, as far as they have room. */
 export function recordFiles(work: RecordWork, folder: string) {
-  const { deps, lease } = work;
+  const { deps } = work;
   const { maxRecordBytes } = deps.settings;
   const { tooMuch, noSpace, tooSlow, gone, failed } = recordNotes.files;
-  const signal = anySignal([lease.signal, AbortSignal.timeout(FILES_TIMEOUT_MS)]);
+  const timeLimit = AbortSignal.timeout(FILES_TIMEOUT_MS);
   const names = new Set([PAGE_NAME]);
   /** By id: a file may be sent several times. */
   const packed = new Map<string, RecordedFile>();
   let usedBytes = 0;
 
-  /** Yields those that have room and can be had; returns all. Throws the reason of the lease's end. */
-  async function* pack(files: readonly TaskFile[]): AsyncGenerator<ArchiveEntry, RecordedFile[]> {
+  /** Yields those that have room and can be had; returns all. Throws the reason of `ends`. */
+  async function* pack(
+    files: readonly TaskFile[],
+    ends: AbortSignal,
+  ): AsyncGenerator<ArchiveEntry, RecordedFile[]> {
     const recorded: RecordedFile[] = [];
     for (const file of files) {
-      const one = packed.get(file.id) ?? (yield* packOne(file));
+      const one = packed.get(file.id) ?? (yield* packOne(file, ends));
       packed.set(file.id, one);
       recorded.push(one);
     }
     return recorded;
   }
 
-  async function* packOne(taskFile: TaskFile): AsyncGenerator<ArchiveEntry, RecordedFile> {
+  async function* packOne(
+    taskFile: TaskFile,
+    ends: AbortSignal,
+  ): AsyncGenerator<ArchiveEntry, RecordedFile> {
     const { downloads, leftOut, ...file } = taskFile;
     const leftBytes = maxRecordBytes - usedBytes;
     // The archive has each file once more.
@@ -122,8 +128,9 @@ export function recordFiles(work: RecordWork, folder: string) {
     let why = leftOut ?? (downloads.length === 0 ? gone : undefined);
     if (maxRecordBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= noRoom;
     if (why !== undefined) return { ...file, place: { leftOut: why } };
+    const signal = anySignal([ends, timeLimit]);
     await using copy = await firstWholeDownload(downloads, { signal, maxBytes: room }).catch((error: unknown) => {
-      if (lease.signal.aborted) throw error;
+      if (ends.aborted) throw error;
       deps.log.warn({ err: error, file: file.id }, 'a record goes without a file');
       why = error instanceof ResultWithoutLink ? noLink : failed;
       if (signal.aborted) why = tooSlow;

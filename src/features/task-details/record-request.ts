@@ -29,6 +29,14 @@ const MAX_TEXT_CHARACTERS = 500_000;
 
 type Show = Parameters<ArchiveKind['pack']>[2];
 
+interface RecordParts {
+  work: RecordWork;
+  task: CrateContent['task'];
+  folder: string;
+  files: ReturnType<typeof recordFiles>;
+  show: Show;
+}
+
 /** The record of a task, as an `.eln` file: https://github.com/TheELNConsortium/TheELNFileFormat */
 export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): ArchiveKind {
   async function pack(
@@ -41,17 +49,11 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
     const folder = archiveName(`task-record-${day}-${toAscii(task.title)}`);
     const files = recordFiles(work, `${folder}/${ENTRY_FOLDER}`);
     const note = () => (files.missing() === 0 ? '' : strings.taskRecord.missing(files.missing()));
-    return { name: `${folder}.eln`, entries: entriesOf({ work, task, folder, files, show }), note };
+    return { name: `${folder}.eln`, entries: (ends) => entriesOf({ work, task, folder, files, show }, ends), note };
   }
 
   /** The files turn by turn, then the page, which is on the disk until then, and last what holds the page's sum. */
-  async function* entriesOf(record: {
-    work: RecordWork;
-    task: CrateContent['task'];
-    folder: string;
-    files: ReturnType<typeof recordFiles>;
-    show: Show;
-  }): AsyncGenerator<ArchiveEntry> {
+  async function* entriesOf(record: RecordParts, ends: AbortSignal): AsyncGenerator<ArchiveEntry> {
     const { work, task, folder, files, show } = record;
     const known = { task, turns: [], sources: new Map<string, string>(), leftOut: 0 };
     const crate: Omit<CrateContent, 'page'> = { ...known, text: taskFacts(task) };
@@ -64,13 +66,13 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
     await page.append([pageStart(task)]);
     let shownAt = Date.now();
     for await (const turn of readTurns(work)) {
-      work.lease.signal.throwIfAborted();
+      ends.throwIfAborted();
       if (turn === undefined) {
         crate.leftOut += 1;
         continue;
       }
-      const filesIn = yield* files.pack(turn.filesIn);
-      const filesOut = yield* files.pack(turn.filesOut);
+      const filesIn = yield* files.pack(turn.filesIn, ends);
+      const filesOut = yield* files.pack(turn.filesOut, ends);
       const { answer, ...asked } = { ...turn, filesIn, filesOut };
       await write(turnHtml({ answer, ...asked }));
       await page.append(inSlices(work, stepsHtml(turn)));

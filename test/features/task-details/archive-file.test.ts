@@ -2,9 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { firstWholeDownload, withArchive } from '../../../src/features/task-details/archive-file.ts';
+import {
+  type ArchiveEntry,
+  ArchiveTooLarge,
+  firstWholeDownload,
+  withArchive,
+} from '../../../src/features/task-details/archive-file.ts';
+import { findFreeDisk } from '../../support/free-disk.ts';
 
 /** More than is packed in a few milliseconds. */
 const LONG = randomBytes(1_000_000).toString('hex');
@@ -16,7 +22,7 @@ test('an archive has no name on the disk, and the size that is said', async () =
   const folder = await mkdtemp(path.join(tmpdir(), 'record-archive-'));
   vi.stubEnv('TMPDIR', folder);
   await withArchive(
-    Object.entries({ one: [LONG, LONG], two: ['short'] }),
+    () => Object.entries({ one: [LONG, LONG], two: ['short'] }),
     never,
     async ({ sizeBytes, content }) => {
       let bytes = 0;
@@ -39,9 +45,9 @@ test('an archive that is ended early, or whose texts fail, says why, and ends no
     throw new Error('No more words.');
   }
   const use = async () => expect.unreachable();
-  const ended = withArchive([['one', endless()]], stop.signal, use);
+  const ended = withArchive(() => [['one', endless()]], stop.signal, use);
   const failed = withArchive(
-    [
+    () => [
       ['one', failing()],
       ['two', ['short']],
     ],
@@ -52,7 +58,20 @@ test('an archive that is ended early, or whose texts fail, says why, and ends no
   stop.abort();
   await expect(ended).rejects.toThrow('aborted');
   const sizeOf = async ({ sizeBytes }: { sizeBytes: number }) => sizeBytes;
-  expect(await withArchive([['one', ['fresh']]], never, sizeOf)).toBeGreaterThan(5);
+  expect(await withArchive(() => [['one', ['fresh']]], never, sizeOf)).toBeGreaterThan(5);
+});
+
+test('an archive without room ends the download that is under way', async ({ onTestFinished }) => {
+  onTestFinished(findFreeDisk(0).restore);
+  async function* endless(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    await sleep(60_000, undefined, { signal });
+    yield Buffer.of();
+  }
+  async function* entries(ends: AbortSignal): AsyncGenerator<ArchiveEntry> {
+    yield ['one', ['short']];
+    await firstWholeDownload([endless], { signal: ends, maxBytes: 1 });
+  }
+  await expect(withArchive(entries, never, async () => expect.unreachable())).rejects.toThrow(ArchiveTooLarge);
 });
 
 test('no download begins once the time is over', async () => {

@@ -63,15 +63,17 @@ test('an archive that is ended early, or whose texts fail, says why, and ends no
 
 test('an archive without room ends the download that is under way', async ({ onTestFinished }) => {
   onTestFinished(findFreeDisk(0).restore);
-  async function* endless(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    await sleep(60_000, undefined, { signal });
+  const ended = vi.fn();
+  async function* slow(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    await sleep(5_000, undefined, { signal }).catch(ended);
     yield Buffer.of();
   }
   async function* entries(ends: AbortSignal): AsyncGenerator<ArchiveEntry> {
     yield ['one', ['short']];
-    await firstWholeDownload([endless], { signal: ends, maxBytes: 1 });
+    await firstWholeDownload([slow], { signal: ends, maxBytes: 1 });
   }
   await expect(withArchive(entries, never, async () => expect.unreachable())).rejects.toThrow(ArchiveTooLarge);
+  expect(ended).toHaveBeenCalledOnce();
 });
 
 test('no download begins once the time is over', async () => {

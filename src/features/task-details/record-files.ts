@@ -115,10 +115,7 @@ export function recordFiles(work: RecordWork, folder: string) {
     return recorded;
   }
 
-  async function* packOne(
-    taskFile: TaskFile,
-    ends: AbortSignal,
-  ): AsyncGenerator<ArchiveEntry, RecordedFile> {
+  async function* packOne(taskFile: TaskFile, ends: AbortSignal): AsyncGenerator<ArchiveEntry, RecordedFile> {
     const { downloads, leftOut, ...file } = taskFile;
     const leftBytes = maxRecordBytes - usedBytes;
     // The archive has each file once more.
@@ -129,14 +126,16 @@ export function recordFiles(work: RecordWork, folder: string) {
     if (maxRecordBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= noRoom;
     if (why !== undefined) return { ...file, place: { leftOut: why } };
     const signal = anySignal([ends, timeLimit]);
-    await using copy = await firstWholeDownload(downloads, { signal, maxBytes: room }).catch((error: unknown) => {
-      if (ends.aborted) throw error;
-      deps.log.warn({ err: error, file: file.id }, 'a record goes without a file');
-      why = error instanceof ResultWithoutLink ? noLink : failed;
-      if (signal.aborted) why = tooSlow;
-      if (error instanceof ArchiveTooLarge) why = noRoom;
-      return undefined;
-    });
+    await using copy = await firstWholeDownload(downloads, { signal, maxBytes: room }).catch(
+      (error: unknown) => {
+        if (ends.aborted) throw error;
+        deps.log.warn({ err: error, file: file.id }, 'a record goes without a file');
+        why = error instanceof ResultWithoutLink ? noLink : failed;
+        if (signal.aborted) why = tooSlow;
+        if (error instanceof ArchiveTooLarge) why = noRoom;
+        return undefined;
+      },
+    );
     if (copy === undefined) return { ...file, place: { leftOut: why ?? failed } };
     const { sizeBytes, sha256, content } = copy;
     const entry = plainEntryName(file.name, names);

@@ -49,7 +49,11 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
     const folder = archiveName(`task-record-${day}-${toAscii(task.title)}`);
     const files = recordFiles(work, `${folder}/${ENTRY_FOLDER}`);
     const note = () => (files.missing() === 0 ? '' : strings.taskRecord.missing(files.missing()));
-    return { name: `${folder}.eln`, entries: (ends) => entriesOf({ work, task, folder, files, show }, ends), note };
+    return {
+      name: `${folder}.eln`,
+      entries: (ends) => entriesOf({ work, task, folder, files, show }, ends),
+      note,
+    };
   }
 
   /** The files turn by turn, then the page, which is on the disk until then, and last what holds the page's sum. */

@@ -45,7 +45,7 @@ function said(page: string, why: string): number {
 }
 
 describe('the files of a record', () => {
-  test('have room as long as the disk has, whatever is packed already, and else say that it is full', async ({ onTestFinished }) => {
+  test('have room as long as the disk has, and else say that it is full', async ({ onTestFinished }) => {
     const of = await asked('one.txt:20000 two.txt:20000 large.txt:40000');
     onTestFinished(findFreeDisk(300_000).restore);
     const { names, page } = await saved(of);

@@ -72,7 +72,9 @@ test('an archive without room ends the download that is under way', async ({ onT
     yield ['one', ['short']];
     await firstWholeDownload([slow], { signal: ends, maxBytes: 1 });
   }
-  await expect(withArchive(entries, never, async () => expect.unreachable())).rejects.toThrow(ArchiveTooLarge);
+  await expect(withArchive(entries, never, async () => expect.unreachable())).rejects.toThrow(
+    ArchiveTooLarge,
+  );
   expect(ended).toHaveBeenCalledOnce();
 });
 

@@ -63,7 +63,7 @@ test('an archive that is ended early, or whose texts fail, says why, and ends no
 
 test('an archive without room ends the download that is under way', async ({ onTestFinished }) => {
   onTestFinished(findFreeDisk(0).restore);
-  const ended = vi.fn();
+  const ended = vi.fn<() => void>();
   async function* slow(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     await sleep(5_000, undefined, { signal }).catch(ended);
     yield Buffer.of();
@@ -79,7 +79,7 @@ test('an archive without room ends the download that is under way', async ({ onT
 });
 
 test('no download begins once the time is over', async () => {
-  const begun = vi.fn(async function* () {
+  const begun = vi.fn<() => AsyncGenerator<Uint8Array>>(async function* () {
     yield Buffer.of();
   });
   const limits = { signal: AbortSignal.abort(new Error('It is over.')), maxBytes: 1 };

@@ -168,6 +168,7 @@ const KINDS: Record<Exclude<keyof typeof JOB_KIND, 'channelMove' | 'turn' | 'uni
       return answered(place);
     },
     seen: (place) => countOf(textsIn(place), `found: About ${place.words}`),
+    endsWithPerson: true,
   },
   taskDeletion: {
     before: answered,

@@ -151,8 +151,8 @@ async function playRehearsal(
   const redaction = new Redactor(secretValues(config));
   const log = pino({ level: 'silent' });
   const played = await withOperatorStore(config, (store) =>
-    rehearse({ config, store, channel, person, log }, interrupted.signal, (step) =>
-      console.log(redaction.redact(stepLine(step))),
+    rehearse({ config, store, channel, person, log }, interrupted.signal, (step, words) =>
+      console.log(redaction.redact(stepLine(step, words))),
     ),
   );
   await writeFile('rehearsal.json', redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`));

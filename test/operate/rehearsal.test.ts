@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
 import type { Channel, Person } from '../../sandbox/slack/slack-workspace.ts';
 import { type PlayedStep, type Rehearsal, rehearse } from '../../src/operate/rehearsal/rehearsal.ts';
-import { rehearsalPage } from '../../src/operate/rehearsal/report.ts';
+import { rehearsalPage, stepLine } from '../../src/operate/rehearsal/report.ts';
 import { STEPS } from '../../src/operate/rehearsal/steps.ts';
 import { openAppScene } from '../support/app-scene.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -22,7 +22,7 @@ afterEach(() => scene.reset());
 async function play(
   channel: Channel,
   person?: Person,
-  onStep: (step: PlayedStep) => void = () => undefined,
+  onStep: (step: PlayedStep, words?: string) => void = () => undefined,
   interrupted = new AbortController().signal,
 ): Promise<Rehearsal> {
   const { config, bot } = scene.sandbox;
@@ -62,7 +62,7 @@ describe('a rehearsal', () => {
     }
   });
 
-  test('names the fallback of what Slack takes in a simpler form, and the words of what is refused', async () => {
+  test('names the fallback of what Slack takes in a simpler form, and the code of what is refused', async () => {
     const channel = scene.channel();
     const refuse = (call: string, error: string, about?: string) =>
       slack.faults.add({
@@ -84,8 +84,8 @@ describe('a rehearsal', () => {
       ),
       expect.stringMatching(/^an upload, shared in the thread: refused: files\.getUploadURLExternal/),
       expect.stringMatching(/^a stream in a direct message: skipped: No person was given/),
-      'a small task with a file each way: refused: 422 No such field.',
-      'a stop: refused: 422 No such field.',
+      'a small task with a file each way: refused: rejected (422)',
+      'a stop: refused: rejected (422)',
     ]);
     const task = played.steps.find(({ step }) => step.startsWith('a small task'));
     expect(task?.settings).toContain('sendMessagePath');
@@ -124,5 +124,39 @@ describe('a rehearsal', () => {
       expect(reports).not.toContain(secret);
     expect(played.left).toContain('message');
     expect(rehearsalPage(played)).toContain('Not deleted: ');
+  });
+
+  test('reports of a refusal the codes alone, and shows its words in the terminal', async () => {
+    const channel = scene.channel();
+    const names = ['18f3a9c2-0d4e-4c1b-9a77-5f2e8d6b1c03', 'task-18f3a9', 'proj_abcdefgh'];
+    const said = `${names.join(' ')} ada@lab.example files.lab.example \u001b[31mkey-7`;
+    const refuse = (call: RegExp, status: number) =>
+      agent.faults.add({ call, fault: { kind: 'status', status, body: { error: { message: said } } } });
+    refuse(/^POST .*\/messages$/, 422);
+    const lines: string[] = [];
+    const played = await play(channel, undefined, (step, words) => lines.push(stepLine(step, words)));
+    const reports = `${JSON.stringify(played)}\n${rehearsalPage(played)}`;
+    for (const secret of [...names, 'lab.example', 'key-7']) expect(reports).not.toContain(secret);
+    expect(amiss(played)).toContain('a small task with a file each way: refused: rejected (422)');
+    const line = lines.find((one) => one.includes('a small task'));
+    expect(line).toContain(names.join(' '));
+    expect(line).not.toContain('\u001b');
+  });
+
+  test('reports of an error that nobody foresaw its name and code alone', async () => {
+    const channel = scene.channel();
+    const { config, bot } = scene.sandbox;
+    const unknown = Object.assign(new Error('getaddrinfo files.lab.example'), { code: 'ENOTFOUND' });
+    const interrupted = new AbortController();
+    const played = await rehearse(
+      { config, store: bot.store, log: silentLog, pace: 20, channel: channel.id },
+      interrupted.signal,
+      ({ step }) => {
+        // The next step is in the middle of its calls then.
+        if (step === 'an edit') setTimeout(() => interrupted.abort(unknown), 1);
+      },
+    );
+    expect(played.steps.at(-1)).toMatchObject({ outcome: 'refused', note: 'Error ENOTFOUND' });
+    expect(JSON.stringify(played)).not.toContain('lab.example');
   });
 });

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { z } from 'zod';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import { anySignal, unlessAborted, within } from '../../calls/retries-and-waits.ts';
+import { toOneLine } from '../../render/text-format.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { openStage, type PlayedCall, type Stage, type StageOptions } from './stage.ts';
 import { STEPS, type Step, StepSkipped } from './steps.ts';
@@ -10,7 +11,7 @@ import { STEPS, type Step, StepSkipped } from './steps.ts';
 export interface PlayedStep {
   step: string;
   outcome: 'as expected' | 'degraded' | 'refused' | 'skipped';
-  /** Which fallback was needed, the words of Slack or the service, or why it was skipped. */
+  /** Which fallback was needed, the error's code, or why it was skipped. */
   note?: string;
   /** Settings that say otherwise. */
   settings?: readonly string[];
@@ -32,16 +33,17 @@ export interface Rehearsal {
 /** The longest that a step may take, and that one that is interrupted is waited for before what it left is deleted (ms). */
 const STEP_TIMEOUT_MS = 5 * 60_000;
 const INTERRUPTED_WAIT_MS = 15_000;
-const MAX_NOTE_LENGTH = 300;
+const MAX_WORDS_LENGTH = 300;
 
 /**
  * Plays every step, and deletes what they left, also if one fails or `interrupted` is aborted. Throws a SlackError if the token is
- * refused. `onStep` is called after each step.
+ * refused. `onStep` is called after each step, with the words of what refused it: they may identify somebody, so they are for
+ * the terminal alone.
  */
 export async function rehearse(
   options: StageOptions,
   interrupted: AbortSignal,
-  onStep: (step: PlayedStep) => void,
+  onStep: (step: PlayedStep, words?: string) => void,
 ): Promise<Rehearsal> {
   const begunAt = new Date().toISOString();
   const connections = watchConnections(options.config);
@@ -51,9 +53,9 @@ export async function rehearse(
   try {
     for (const step of STEPS) {
       if (interrupted.aborted) break;
-      const played = await playStep(step, stage, options, interrupted);
+      const { words, ...played } = await playStep(step, stage, interrupted);
       steps.push(played);
-      onStep(played);
+      onStep(played, words);
     }
   } finally {
     left = await stage.clear();
@@ -66,14 +68,13 @@ export async function rehearse(
 async function playStep(
   { name: step, play, settings, isOffByDefault }: Step,
   stage: Stage,
-  options: StageOptions,
   interrupted: AbortSignal,
-): Promise<PlayedStep> {
+): Promise<PlayedStep & { words?: string }> {
   const signal = anySignal([interrupted, AbortSignal.timeout(STEP_TIMEOUT_MS)]);
   const since = performance.now();
   const playing = play(stage, signal);
   const found = await unlessAborted(playing, signal).then(
-    (fallback) => ({ outcome: fallback === undefined ? 'as expected' : 'degraded', note: fallback }) as const,
+    (note) => ({ outcome: note === undefined ? 'as expected' : 'degraded', note, words: undefined }) as const,
     async (error: unknown) => {
       // What it still makes is to be deleted, too.
       await within(
@@ -82,31 +83,37 @@ async function playStep(
         undefined,
       );
       const outcome = error instanceof StepSkipped ? 'skipped' : 'refused';
-      return { outcome, note: wordsOf(error, options) } as const;
+      return { outcome, note: noteOf(error), words: wordsOf(error) } as const;
     },
   );
   const ms = Math.round(performance.now() - since);
   const calls = stage.takeCalls().map((one) => ({ ...one, ms: Math.round(one.ms) }));
   const differs = isOffByDefault === (found.outcome === 'as expected' ? true : undefined);
   const isAbout = settings !== undefined && found.outcome !== 'skipped' && differs;
-  const { outcome, note } = found;
-  return { step, outcome, ...(note !== undefined && { note }), ...(isAbout && { settings }), ms, calls };
+  const { outcome, note, words } = found;
+  const said = { ...(note !== undefined && { note }), ...(words !== undefined && { words }) };
+  return { step, outcome, ...said, ...(isAbout && { settings }), ms, calls };
 }
 
-/** Slack's or the service's own words, without what identifies somebody. */
-function wordsOf(error: unknown, { channel, person = channel }: StageOptions): string {
+/** Why a step ended, without what the service or the system says: that may identify somebody. */
+function noteOf(error: unknown): string {
+  if (error instanceof StepSkipped) return error.message;
+  if (error instanceof SlackError) return `${error.method}: ${error.slackCode}`;
+  if (error instanceof AgentError) return `${error.code} (${error.status ?? 'no response'})`;
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
+}
+
+/** What Slack, the service or the system says of an error; undefined if the note says it. */
+function wordsOf(error: unknown): string | undefined {
+  if (error instanceof StepSkipped) return undefined;
   const words =
     error instanceof SlackError
-      ? [`${error.method}: ${error.slackCode}`, ...(error.reasons ?? [])].join('; ')
+      ? (error.reasons ?? []).join('; ')
       : error instanceof AgentRejectedError
-        ? `${error.status ?? ''} ${error.reason}`.trim()
-        : error instanceof AgentError
-          ? `${error.code} (${error.status ?? 'no response'})`
-          : String(error instanceof Error ? error.message : error);
-  const anonymous = words.replaceAll(channel, 'the channel').replaceAll(person, 'the person');
-  return anonymous
-    .replace(/\b[A-Z][A-Z0-9]{8,}\b|\b[a-z]{2,6}_(?=\w*\d)\w{6,}/g, 'an id')
-    .slice(0, MAX_NOTE_LENGTH);
+        ? error.reason
+        : String(error instanceof Error ? error.message : error);
+  return toOneLine(words).slice(0, MAX_WORDS_LENGTH) || undefined;
 }
 
 const connectedSchema = z.looseObject({

@@ -1,8 +1,8 @@
 import type { PlayedStep, Rehearsal } from './rehearsal.ts';
 
-/** A step in one line, for the terminal. */
-export function stepLine({ step, outcome, note, settings, ms }: PlayedStep): string {
-  const why = note === undefined ? '' : `: ${note}`;
+/** A step in one line, for the terminal; `words` is what refused it said. */
+export function stepLine({ step, outcome, note, settings, ms }: PlayedStep, words?: string): string {
+  const why = [note, words].map((text) => (text === undefined ? '' : `: ${text}`)).join('');
   const about = settings === undefined ? '' : ` See ${settings.join(', ')}.`;
   return `${outcome.padEnd(12)} ${step} (${ms} ms)${why}${about}`;
 }

@@ -21,7 +21,7 @@ import { checkDatabase, checkDisk } from './checks/database-checks.ts';
 import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 import { Redactor } from './logger.ts';
-import { rehearse } from './rehearsal/rehearsal.ts';
+import { hasPassed, rehearse } from './rehearsal/rehearsal.ts';
 import { rehearsalPage, stepLine } from './rehearsal/report.ts';
 
 const CHECKS: readonly (readonly [string, Check])[] = [
@@ -125,7 +125,7 @@ async function run(args: readonly string[]): Promise<number> {
 const QUESTION =
   'This posts about ten messages and two files in the channel, runs a small task at the agent service, and deletes them. Go on? [y/N] ';
 
-/** Plays a rehearsal once the operator agrees, and writes its report; 0 if no step was refused and all was deleted. */
+/** Plays a rehearsal once the operator agrees, and writes its report; 0 if it passed. */
 async function playRehearsal(
   channel: string,
   person: string | undefined,
@@ -158,7 +158,7 @@ async function playRehearsal(
   await writeFile('rehearsal.json', redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`));
   await writeFile('rehearsal.md', redaction.redact(`${rehearsalPage(played)}\n`));
   console.log('rehearsal.json and rehearsal.md say how it went, without tokens, names and texts.');
-  return played.isComplete && played.steps.every(({ outcome }) => outcome !== 'refused') ? 0 : 1;
+  return hasPassed(played) ? 0 : 1;
 }
 
 if (import.meta.main) await runCommand(HELP, () => run(process.argv.slice(2)));

@@ -1,23 +1,32 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
 import type { Channel, Person } from '../../sandbox/slack/slack-workspace.ts';
-import { type PlayedStep, type Rehearsal, rehearse } from '../../src/operate/rehearsal/rehearsal.ts';
+import {
+  hasPassed,
+  type PlayedStep,
+  type Rehearsal,
+  rehearse,
+} from '../../src/operate/rehearsal/rehearsal.ts';
 import { rehearsalPage, stepLine } from '../../src/operate/rehearsal/report.ts';
 import { STEPS } from '../../src/operate/rehearsal/steps.ts';
 import { openAppScene } from '../support/app-scene.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 /** The agent makes a file of what it gets, and takes its time for numbers in words. */
-const script: AgentScript = async (turn) => {
+const asUsual: AgentScript = async (turn) => {
   turn.write('I begin.');
   if (turn.text.includes('in words')) await turn.sleep(2_000_000);
   if (turn.files.length > 0) await turn.result('sum.csv', 'text/csv', 'sum\n6\n');
   turn.write(' Done.');
 };
 
-const scene = await openAppScene({ agent: { script } });
+let script = asUsual;
+const scene = await openAppScene({ agent: { script: (turn) => script(turn) } });
 const { slack, agent } = scene;
-afterEach(() => scene.reset());
+afterEach(async () => {
+  script = asUsual;
+  await scene.reset();
+});
 
 async function play(
   channel: Channel,
@@ -51,6 +60,7 @@ describe('a rehearsal', () => {
       const played = await play(channel, scene.ada);
       expect(amiss(played)).toEqual([]);
       expect(played.steps.map(({ step }) => step)).toEqual(STEPS.map(({ name }) => name));
+      expect(hasPassed(played)).toBe(true);
       expect(played.steps.every(({ ms, calls }) => ms > 0 && calls.length > 0)).toBe(true);
       expect(played).toMatchObject({ isComplete: true, protocols: { Slack: ['HTTP/1.1'] } });
       // It is off by default, and works here.
@@ -105,6 +115,7 @@ describe('a rehearsal', () => {
       interrupted.signal,
     );
     expect(played.isComplete).toBe(false);
+    expect(hasPassed(played)).toBe(false);
     expect(played.steps.at(-1)).toMatchObject({ step: 'an upload, shared in the thread' });
     expectDeleted(channel, played);
   });
@@ -158,5 +169,89 @@ describe('a rehearsal', () => {
     );
     expect(played.steps.at(-1)).toMatchObject({ outcome: 'refused', note: 'Error ENOTFOUND' });
     expect(JSON.stringify(played)).not.toContain('lab.example');
+  });
+
+  const slackRefuses = (call: string, times?: number) =>
+    slack.faults.add({
+      call,
+      ...(times !== undefined && { times }),
+      fault: { kind: 'status', status: 200, body: { ok: false, error: 'no_permission' } },
+    });
+
+  test('has not passed if a message stays, or nobody knows whether one does', async () => {
+    for (const call of ['chat.delete', 'conversations.replies']) {
+      slackRefuses(call);
+      const played = await play(scene.channel());
+      slack.faults.clear();
+      expect(amiss(played).filter((one) => one.includes('refused'))).toEqual([]);
+      expect(played.left).toContain(
+        call === 'chat.delete' ? 'message' : 'messages of the thread (it could not be read)',
+      );
+      expect(hasPassed(played)).toBe(false);
+    }
+  });
+
+  test('plays nothing in the channel if its first post is refused', async () => {
+    const channel = scene.channel();
+    slackRefuses('chat.postMessage', 1);
+    const played = await play(channel, scene.ada);
+    const [first, ...others] = played.steps.filter(({ step }) => !/task|stop/.test(step));
+    expect(first).toMatchObject({ step: 'a post', outcome: 'refused' });
+    for (const step of others)
+      expect(step).toMatchObject({ outcome: 'skipped', note: 'The first post was refused.', calls: [] });
+    expect(amiss(played)).toHaveLength(1 + others.length);
+    expectDeleted(channel, played);
+  });
+
+  test('deletes a first post whose response was lost', async () => {
+    const channel = scene.channel();
+    slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'lost' } });
+    const played = await play(channel);
+    expect(played.steps[0]).toMatchObject({ step: 'a post', outcome: 'refused' });
+    expectDeleted(channel, played);
+  });
+
+  test.each<[string, string, AgentScript]>([
+    ['task', 'the agent made no file', async (turn) => turn.write('Six.')],
+    ['task', 'its file is empty', async (turn) => turn.result('sum.csv', 'text/csv', '')],
+    ['task', 'the answer ended as failed', () => Promise.reject(new Error('Out of order.'))],
+    [
+      'stop',
+      'the answer was complete before the stop',
+      async (turn) => {
+        if (turn.files.length > 0) await asUsual(turn);
+        else turn.write('One, two.');
+      },
+    ],
+  ])('refuses a %s of which %s', async (step, note, other) => {
+    script = other;
+    const channel = scene.channel();
+    const played = await play(channel);
+    expect(
+      played.steps.find(({ step: name }) => name.startsWith(`a ${step === 'task' ? 'small' : step}`)),
+    ).toMatchObject({
+      outcome: 'refused',
+      note,
+    });
+    expect(hasPassed(played)).toBe(false);
+    expectDeleted(channel, played);
+  });
+
+  test('stops a run before it deletes the task, and tries again while the service is busy or fails', async () => {
+    const channel = scene.channel();
+    script = (turn) => turn.sleep(2_000_000);
+    const interrupted = new AbortController();
+    const task = 'DELETE /experimental/tasks/{task_id}';
+    const before = agent.calls.length;
+    for (const status of [409, 409, 500])
+      agent.faults.add({ call: task, times: 1, fault: { kind: 'status', status, body: {} } });
+    const playing = play(channel, undefined, () => undefined, interrupted.signal);
+    await scene.until('the agent works', () => agent.tasks.some(({ status }) => status === 'running'));
+    interrupted.abort(new Error('Interrupted.'));
+    expectDeleted(channel, await playing);
+    const names = agent.calls.slice(before).map(({ name }) => name);
+    const stopped = names.indexOf('POST /experimental/tasks/{task_id}/cancel');
+    expect(stopped).toBeGreaterThan(-1);
+    expect(names.indexOf(task)).toBeGreaterThan(stopped);
   });
 });

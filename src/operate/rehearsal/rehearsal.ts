@@ -5,7 +5,7 @@ import { anySignal, unlessAborted, within } from '../../calls/retries-and-waits.
 import { toOneLine } from '../../render/text-format.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { openStage, type PlayedCall, type Stage, type StageOptions } from './stage.ts';
-import { STEPS, type Step, StepSkipped } from './steps.ts';
+import { STEPS, type Step, StepFailed, StepSkipped, UNDELETABLE } from './steps.ts';
 
 /** How a step went. */
 export interface PlayedStep {
@@ -28,6 +28,12 @@ export interface Rehearsal {
   protocols: Record<string, readonly string[]>;
   /** What could not be deleted. */
   left: readonly string[];
+}
+
+/** Whether every step was played, none was refused, and all was deleted but for what no call deletes. */
+export function hasPassed({ isComplete, steps, left }: Rehearsal): boolean {
+  const isDeleted = left.every((what) => what === UNDELETABLE);
+  return isComplete && isDeleted && steps.every(({ outcome }) => outcome !== 'refused');
 }
 
 /** The longest that a step may take, and that one that is interrupted is waited for before what it left is deleted (ms). */
@@ -97,7 +103,7 @@ async function playStep(
 
 /** Why a step ended, without what the service or the system says: that may identify somebody. */
 function noteOf(error: unknown): string {
-  if (error instanceof StepSkipped) return error.message;
+  if (error instanceof StepSkipped || error instanceof StepFailed) return error.message;
   if (error instanceof SlackError) return `${error.method}: ${error.slackCode}`;
   if (error instanceof AgentError) return `${error.code} (${error.status ?? 'no response'})`;
   if (!(error instanceof Error)) return typeof error;
@@ -106,7 +112,7 @@ function noteOf(error: unknown): string {
 
 /** What Slack, the service or the system says of an error; undefined if the note says it. */
 function wordsOf(error: unknown): string | undefined {
-  if (error instanceof StepSkipped) return undefined;
+  if (error instanceof StepSkipped || error instanceof StepFailed) return undefined;
   const words =
     error instanceof SlackError
       ? (error.reasons ?? []).join('; ')

@@ -78,6 +78,7 @@ export class Stage {
   root: string | undefined;
   /** The task at the service that runs the small task. */
   taskId: string | undefined;
+  #begunAt: Date | undefined;
   #parts = 0;
   /** Deletes what was left behind, the first one first. */
   readonly #leftBehind: { what: string; remove: () => Promise<unknown> }[] = [];
@@ -101,6 +102,12 @@ export class Stage {
   /** Notes what is to be deleted in the end. */
   leaves(what: string, remove: () => Promise<unknown>): void {
     this.#leftBehind.push({ what, remove });
+  }
+
+  /** Posts the first post. Throws a SlackError. */
+  async begin(message: RenderedMessage): Promise<void> {
+    this.#begunAt = new Date();
+    this.root = await this.post(message);
   }
 
   /** Posts in the thread, or in a direct message. Throws a SlackError. */
@@ -137,8 +144,11 @@ export class Stage {
 
   /** Deletes all that is left, each of it also if another one fails; returns what could not be deleted. */
   async clear(): Promise<string[]> {
-    await this.#noteThread().catch(() => undefined);
     const kept: string[] = [];
+    await this.#noteThread().catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'could not read what a rehearsal left');
+      kept.push('messages of the thread (it could not be read)');
+    });
     for (const { what, remove } of this.#leftBehind.splice(0).reverse())
       await retryTransient(async () => void (await remove())).catch((error: unknown) => {
         this.#log.warn({ err: error }, 'could not delete what a rehearsal left');
@@ -151,12 +161,15 @@ export class Stage {
     await this.agent?.close();
   }
 
-  /** Also what arrived in the thread although its call failed, and the posts of shared files. */
+  /** Also what arrived although its call failed, and the posts of shared files. Throws a SlackError. */
   async #noteThread(): Promise<void> {
-    const { channel, root: threadTs, workspace } = this;
+    const { channel, workspace, root } = this;
+    if (this.#begunAt === undefined) return;
+    const first = { channel, key: `${this.id}/1`, intendedAt: this.#begunAt };
+    const threadTs = root ?? (await workspace.readBack.findOwnPost(first))?.ts;
     if (threadTs === undefined) return;
     for await (const { ts, user } of workspace.readBack.messages({ channel, threadTs }))
-      if (user === workspace.bot.userId && ts !== threadTs)
+      if (user === workspace.bot.userId && ts !== root)
         this.leaves('message', () => workspace.posting.delete({ channel, ts }));
   }
 }

@@ -1,8 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Message } from '../../agent/service-schema.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
+import { repeatCall } from '../../calls/retries-and-waits.ts';
 import { isReplySettled } from '../../relay/replies/reply-blocks.ts';
 import { NEW_BLOCKS, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { type DisplayedReply, renderReply } from '../../render/messages/reply-message.ts';
@@ -11,7 +13,13 @@ import type { Stage } from './stage.ts';
 /** A step cannot be played here; the message says why. */
 export class StepSkipped extends Error {}
 
-/** What is played, and how: `play` returns which fallback was needed, or undefined. Throws what refused it, or StepSkipped. */
+/** A step went otherwise than it should; the message says how. */
+export class StepFailed extends Error {}
+
+/** A project that the small task leaves. */
+export const UNDELETABLE = 'project at the service (no documented call deletes one), with its file';
+
+/** What is played, and how: `play` returns which fallback was needed, or undefined. Throws what refused it, StepFailed or StepSkipped. */
 export interface Step {
   name: string;
   play: (stage: Stage, signal: AbortSignal) => Promise<string | undefined>;
@@ -32,9 +40,11 @@ const SMALL_TASK =
   'Add up the counts of the attached table, and save the sum as a CSV file. Answer in one sentence.';
 const LONG_TASK = 'Write the numbers from one to five thousand in words, each on a line of its own.';
 const POLL_MS = 500;
+/** How often the deletion of a task is tried, and the pause after the first time (ms); it grows with each one. */
+const MAX_DELETIONS = 5;
+const DELETION_PAUSE_MS = 500;
 
-export const STEPS: readonly Step[] = [
-  { name: 'a post', play: post },
+const SLACK_STEPS: readonly Step[] = [
   { name: 'an edit', play: edit },
   {
     name: 'a plan block',
@@ -49,6 +59,9 @@ export const STEPS: readonly Step[] = [
   { name: 'an upload, shared in the thread', play: upload },
   { name: 'buttons and thumbs', play: (stage) => stage.show(reply(stage, 'Is it good?')) },
   { name: 'a stream in a direct message', play: stream, settings: ['DM_STREAMS'], isOffByDefault: true },
+];
+
+const SERVICE_STEPS: readonly Step[] = [
   {
     name: 'a small task with a file each way',
     play: smallTask,
@@ -64,6 +77,21 @@ export const STEPS: readonly Step[] = [
   },
   { name: 'a stop', play: stopTask, settings: ['busyStatuses'] },
 ];
+
+export const STEPS: readonly Step[] = [
+  { name: 'a post', play: post },
+  ...SLACK_STEPS.map(inThread),
+  ...SERVICE_STEPS,
+];
+
+/** Without the first post, the step would post in the channel. */
+function inThread(step: Step): Step {
+  const play: Step['play'] = async (stage, signal) => {
+    if (stage.root === undefined) throw new StepSkipped('The first post was refused.');
+    return await step.play(stage, signal);
+  };
+  return { ...step, play };
+}
 
 function reply({ id: turnId }: Stage, text: string, more: Partial<DisplayedReply> = {}): RenderedMessage {
   const blocks = [{ kind: 'text', text } as const, ...(more.blocks ?? [])];
@@ -90,7 +118,7 @@ function longAnswer(): string {
 }
 
 async function post(stage: Stage): Promise<undefined> {
-  stage.root = await stage.post({ text: TITLE, blocks: [] });
+  await stage.begin({ text: TITLE, blocks: [] });
 }
 
 async function edit(stage: Stage): Promise<undefined> {
@@ -144,12 +172,10 @@ async function stream(stage: Stage): Promise<string | undefined> {
   return added === 'shown' ? undefined : 'Slack added no text to it';
 }
 
-async function smallTask(stage: Stage, signal: AbortSignal): Promise<string | undefined> {
+async function smallTask(stage: Stage, signal: AbortSignal): Promise<undefined> {
   const agent = agentOf(stage);
   const { id: projectId } = await agent.createProject({ title: TITLE });
-  stage.leaves('project at the service (no documented call deletes one), with its file', () =>
-    Promise.reject(new Error('No call deletes a project.')),
-  );
+  stage.leaves(UNDELETABLE, () => Promise.reject(new Error('No call deletes a project.')));
   const bytes = Buffer.from(TABLE);
   const file = await uploadFile(agent, {
     ...{ projectId, filename: 'rehearsal.csv', mimeType: 'text/csv', sizeBytes: bytes.length, signal },
@@ -160,25 +186,46 @@ async function smallTask(stage: Stage, signal: AbortSignal): Promise<string | un
   });
   const { id: taskId } = await agent.startTask({ projectId, title: TITLE });
   stage.taskId = taskId;
-  stage.leaves('task at the service', () => agent.deleteTask(taskId));
+  stage.leaves('task at the service', () => removeTask(agent, taskId));
   const first = await send(agent, taskId, { content: SMALL_TASK, fileIds: [file.id] }, signal);
   const settled = await settledReply(agent, taskId, first, signal);
-  if (settled.status !== 'completed') return `the answer ended as ${settled.status ?? 'nothing known'}`;
+  if (settled.status !== 'completed') throw endedOtherwise(settled);
   const { results } = await agent.allResults(taskId, { signal });
+  if (results.length === 0) throw new StepFailed('the agent made no file');
   const link = results[0]?.downloadUrl;
-  if (!link) return results.length === 0 ? 'the agent made no file' : 'its file has no link';
+  if (!link) throw new StepFailed('its file has no link');
   const { body } = await agent.links.get(link, signal);
-  return (await buffer(body)).length > 0 ? undefined : 'its file is empty';
+  if ((await buffer(body)).length === 0) throw new StepFailed('its file is empty');
 }
 
-async function stopTask({ agent, taskId }: Stage, signal: AbortSignal): Promise<string | undefined> {
+async function stopTask({ agent, taskId }: Stage, signal: AbortSignal): Promise<undefined> {
   if (agent === undefined || taskId === undefined) throw new StepSkipped('There is no task to stop.');
   const { id } = await send(agent, taskId, { content: LONG_TASK }, signal);
   if (isReplySettled(await agent.getMessage(taskId, id, { signal })))
-    return 'the answer was complete before the stop';
+    throw new StepFailed('the answer was complete before the stop');
   await agent.cancelMessage(taskId, id, { signal });
-  const { status, stopReason } = await settledReply(agent, taskId, { id }, signal);
-  return [status, stopReason].includes('cancelled') ? undefined : `the answer ended as ${status}`;
+  const settled = await settledReply(agent, taskId, { id }, signal);
+  if (![settled.status, settled.stopReason].includes('cancelled')) throw endedOtherwise(settled);
+}
+
+/** Names documented statuses only: another one is the service's own text. */
+function endedOtherwise({ status }: Pick<Message, 'status'>): StepFailed {
+  const known = ['completed', 'cancelled', 'failed'].find((word) => word === status);
+  return new StepFailed(`the answer ended as ${known ?? 'nothing known'}`);
+}
+
+/** Stops what may still run, and deletes the task; tries again while the service is busy or fails. Throws an AgentError. */
+async function removeTask(agent: AgentClient, taskId: string): Promise<void> {
+  // A task that does not run refuses it.
+  await agent.cancelTask(taskId, { force: true }).catch(() => undefined);
+  await repeatCall(
+    () => undefinedIfNotFound(() => agent.deleteTask(taskId)),
+    (error, attempt) => {
+      const mayPass =
+        error instanceof AgentError && ['busy', 'unavailable', 'rate_limited'].includes(error.code);
+      return mayPass && attempt < MAX_DELETIONS ? DELETION_PAUSE_MS * attempt : undefined;
+    },
+  );
 }
 
 function agentOf({ agent }: Stage): AgentClient {

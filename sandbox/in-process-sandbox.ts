@@ -34,6 +34,8 @@ export async function startInProcessSandbox(options: InProcessSandboxOptions) {
     agent,
     /** Undefined unless CHECK_SOURCES is set. */
     registry,
+    /** The bot's settings, as a process of its own would get them. */
+    settings,
     config,
     get bot() {
       return bot;

@@ -146,19 +146,53 @@ async function playRehearsal(
     terminal.close();
     if (!/^y(es)?$/i.test(answer.trim())) return 1;
   }
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort(new Error('Interrupted.')));
+  const canWrite = await areWritten({ 'rehearsal.json': '', 'rehearsal.md': '' }, 'a');
   const redaction = new Redactor(secretValues(config));
   const log = pino({ level: 'silent' });
+  const [interrupted, release] = catchSignals();
   const played = await withOperatorStore(config, (store) =>
-    rehearse({ config, store, channel, person, log }, interrupted.signal, (step, words) =>
+    rehearse({ config, store, channel, person, log }, interrupted, (step, words) =>
       console.log(redaction.redact(stepLine(step, words))),
-    ),
+    ).finally(release),
   );
-  await writeFile('rehearsal.json', redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`));
-  await writeFile('rehearsal.md', redaction.redact(`${rehearsalPage(played)}\n`));
-  console.log('rehearsal.json and rehearsal.md say how it went, without tokens, names and texts.');
+  const page = redaction.redact(`${rehearsalPage(played)}\n`);
+  const data = redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`);
+  const isWritten = canWrite && (await areWritten({ 'rehearsal.json': data, 'rehearsal.md': page }, 'w'));
+  if (isWritten)
+    console.log('rehearsal.json and rehearsal.md say how it went, without tokens, names and texts.');
+  else console.log(`\n${page}`);
   return hasPassed(played) ? 0 : 1;
+}
+
+/** Writes files here, or says that the page is printed instead. */
+async function areWritten(texts: Readonly<Record<string, string>>, flag: 'a' | 'w'): Promise<boolean> {
+  try {
+    for (const [name, text] of Object.entries(texts)) await writeFile(name, text, { flag });
+    return true;
+  } catch (error) {
+    console.log(
+      `The report can't be written here, so its page is printed in the end (${errorMessage(error)}).`,
+    );
+    return false;
+  }
+}
+
+/** A signal that Ctrl-C or SIGTERM aborts, which then end the process only after `release`. */
+function catchSignals(): [interrupted: AbortSignal, release: () => void] {
+  const interrupted = new AbortController();
+  const onSignal = () => {
+    if (interrupted.signal.aborted) return;
+    console.log('Interrupted: what the rehearsal left is being deleted. Please wait.');
+    interrupted.abort(new DOMException('Interrupted.', 'AbortError'));
+  };
+  const signals = ['SIGINT', 'SIGTERM'];
+  for (const signal of signals) process.on(signal, onSignal);
+  return [
+    interrupted.signal,
+    () => {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+  ];
 }
 
 if (import.meta.main) await runCommand(HELP, () => run(process.argv.slice(2)));

@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
 import type { Channel, Person } from '../../sandbox/slack/slack-workspace.ts';
@@ -10,6 +15,7 @@ import {
 import { rehearsalPage, stepLine } from '../../src/operate/rehearsal/report.ts';
 import { STEPS } from '../../src/operate/rehearsal/steps.ts';
 import { openAppScene } from '../support/app-scene.ts';
+import { compiledProgram } from '../support/compiled-programs.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 /** The agent makes a file of what it gets, and takes its time for numbers in words. */
@@ -253,5 +259,40 @@ describe('a rehearsal', () => {
     const stopped = names.indexOf('POST /experimental/tasks/{task_id}/cancel');
     expect(stopped).toBeGreaterThan(-1);
     expect(names.indexOf(task)).toBeGreaterThan(stopped);
+  });
+
+  test.each([
+    ['SIGINT', 'writes its report', []],
+    ['SIGTERM', 'prints the page that it cannot write', ['rehearsal.json']],
+  ] as const)('that gets %s twice deletes all, and %s', async (signal, _, folders) => {
+    const channel = scene.channel();
+    const cwd = await mkdtemp(path.join(tmpdir(), 'rehearsal-'));
+    // A file of this name cannot be written, whoever runs this.
+    for (const name of folders) await mkdir(path.join(cwd, name));
+    const doctor = path.resolve(compiledProgram('src/operate/doctor.ts'));
+    const env = { ...process.env, ...scene.sandbox.settings };
+    const child = spawn(process.execPath, [doctor, '--rehearse', channel.id, '--yes'], { cwd, env });
+    let printed = '';
+    child.stdout.on('data', (data: Buffer) => {
+      printed += data.toString();
+    });
+    const ended = once(child, 'exit');
+    const deletion = Promise.withResolvers<void>();
+    slack.faults.add({ call: 'chat.delete', fault: { kind: 'hold', until: deletion.promise } });
+    await scene.until('two posts are there', () => slack.messages(channel).length >= 2);
+    const isPrinted = folders.length > 0;
+    expect(printed.startsWith("The report can't be written here")).toBe(isPrinted);
+    child.kill(signal);
+    await scene.until('it says so', () => printed.includes('is being deleted'));
+    child.kill(signal);
+    child.kill('SIGTERM');
+    deletion.resolve();
+    expect(await ended).toEqual([1, null]);
+    expect(printed.match(/is being deleted/g)).toHaveLength(1);
+    const page = isPrinted ? printed : await readFile(path.join(cwd, 'rehearsal.md'), 'utf8');
+    expect(page).toContain('# Rehearsal');
+    expect(page).toContain('All that it left was deleted.');
+    expect(slack.messages(channel)).toEqual([]);
+    await rm(cwd, { recursive: true });
   });
 });

@@ -188,6 +188,20 @@ describe('the registries', () => {
     expect(service.calls).toHaveLength(1);
   });
 
+  test('are no worse for our own time, which may be over first', async () => {
+    service.faults.add({ call: /^GET /, fault: { kind: 'hold', until: new Promise(() => undefined) } });
+    const gate = new InMemoryRateLimits();
+    expect((await ask(ALL, { gate, withinMs: 300 })).states).toEqual({});
+    service.faults.clear();
+    expect((await ask(ALL, { gate })).states).toEqual(STATES);
+  });
+
+  test('are asked for no DOI whose dots would lead elsewhere', async () => {
+    const { states } = await ask([`doi:${GOOD}`, 'doi:10.1234/a/../../x', 'doi:10.1234/./x']);
+    expect(states).toEqual({ [`doi:${GOOD}`]: 'found' });
+    expect(service.calls.map(({ call }) => call)).toEqual(['GET /works']);
+  });
+
   test('whose limit is reached get no further call, for as long as they say', async () => {
     const gate = new InMemoryRateLimits();
     const headers = { 'retry-after': '2' };

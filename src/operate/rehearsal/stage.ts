@@ -79,6 +79,7 @@ export class Stage {
   /** The task at the service that runs the small task. */
   taskId: string | undefined;
   #begunAt: Date | undefined;
+  readonly #posted = new Set<string>();
   #parts = 0;
   /** Deletes what was left behind, the first one first. */
   readonly #leftBehind: { what: string; remove: () => Promise<unknown> }[] = [];
@@ -116,6 +117,7 @@ export class Stage {
     this.#parts += 1;
     const key = `${this.id}/${this.#parts}`;
     const { ts } = await this.workspace.posting.post({ channel, threadTs, message, key, kind: 'final' });
+    this.#posted.add(ts);
     this.leaves('message', () => this.workspace.posting.delete({ channel, ts }));
     return ts;
   }
@@ -169,7 +171,7 @@ export class Stage {
     const threadTs = root ?? (await workspace.readBack.findOwnPost(first))?.ts;
     if (threadTs === undefined) return;
     for await (const { ts, user } of workspace.readBack.messages({ channel, threadTs }))
-      if (user === workspace.bot.userId && ts !== root)
+      if (user === workspace.bot.userId && !this.#posted.has(ts))
         this.leaves('message', () => workspace.posting.delete({ channel, ts }));
   }
 }

@@ -26,6 +26,9 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
 /** Those that restart their database server with other settings. */
 const RESTARTING: readonly string[] = ['database', 'history'];
 
+/** Those that measure a process of the bot, which is built as in the image. */
+const STARTING: readonly string[] = ['ack', 'database', 'files', 'first-sign', 'soak'];
+
 const USAGE = `Usage: npm run bench -- <${Object.keys(benches).join('|')}> ...`;
 exitIfHelpIsAsked(USAGE);
 const load = benches[name ?? ''];
@@ -44,7 +47,7 @@ if (problem !== undefined) {
 }
 {
   await using undo = new AsyncDisposableStack();
-  await buildBot(await temporaryFolder(undo));
+  if (STARTING.includes(name ?? '')) await buildBot(await temporaryFolder(undo));
   await (await load()).run(args);
 }
 process.exit(process.exitCode ?? 0);

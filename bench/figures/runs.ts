@@ -408,10 +408,11 @@ export const RUNS: readonly Run[] = [
       perTurn('watchStatementsPerHour', 'statements of watching a task for an hour after its answer', 60),
       idle(0, 'one workspace'),
       idle(1, '1,000 workspaces'),
+      // The machine decides it more than the program, whose part is in the CPU time of a turn.
       {
         field: 'turnsPerSecond',
         what: 'short turns a second of two processes with the sandbox, all on the same cores',
-        bar: { atLeast: 25 },
+        bar: { shown: 'only' },
       },
     ],
   },

@@ -48,7 +48,9 @@ export async function readAppliedMigrations(kysely: Kysely<Tables>): Promise<str
   const { rows } = await sql<{ hasMigrations: boolean; tables: string[] }>`
     select to_regclass('kysely_migration') is not null as "hasMigrations",
       array(select relname::text from pg_class where relnamespace = to_regnamespace(quote_ident(current_schema()))
-        and relname = any(${baseline.TABLES}::text[]) order by relname) as tables`.execute(kysely);
+        and relname = any(${Object.keys(baseline.DEFINITIONS)}::text[]) order by relname) as tables`.execute(
+    kysely,
+  );
   const { hasMigrations = false, tables = [] } = rows[0] ?? {};
   const records = hasMigrations
     ? await sql<{ name: string }>`select name from kysely_migration order by name`.execute(kysely)

@@ -1,21 +1,137 @@
-import type { Selectable } from 'kysely';
-import type { ListenSetting, Tables } from './tables.ts';
+import type { ColumnType, InsertType, Selectable, SelectType, UpdateType } from 'kysely';
+import type { SourceCheck, SourceChecks } from '../registries/source-check.ts';
+import type { DEFINITIONS, WORDS } from './migrations/0001-baseline.ts';
 
-export type { FileNote, MessageContent, SlackTs, TaskChoices } from './column-types.ts';
-export type {
-  AllowedUsers,
-  ListenSetting,
-  MessageState,
-  OneTimeNotice,
-  PostState,
-  SlackFileState,
-  Tables,
-  TaskControl,
-  TurnOutcome,
-  TurnPhase,
-} from './tables.ts';
+type Definitions = typeof DEFINITIONS;
+type Words = typeof WORDS;
 
-// The baseline in `migrations/` says what each column holds.
+/** A Slack ts, `numeric(16,6)`: compares as a number and comes back as a string with six decimals. */
+export type SlackTs = string;
+
+/** What `pg` makes of PostgreSQL's types, with the parsers of `database-client.ts`. */
+interface ColumnTypes {
+  bigint: number;
+  boolean: boolean;
+  'double precision': number;
+  integer: number;
+  'integer[]': number[];
+  'numeric(16,6)': SlackTs;
+  text: string;
+  'text[]': string[];
+  timestamptz: ColumnType<Date, Date | string, Date | string>;
+  uuid: string;
+}
+
+/** The values of a type. `jsonb` is written as text, because `pg` would write an array as a PostgreSQL array. */
+type ValueOf<Type> = Type extends keyof ColumnTypes
+  ? ColumnTypes[Type]
+  : Type extends keyof Words
+    ? Words[Type][number]
+    : Type extends keyof JsonColumns
+      ? ColumnType<JsonColumns[Type], string, string>
+      : never;
+
+/** A column that has a value without being given one. */
+type Defaulted<T> = ColumnType<SelectType<T>, InsertType<T> | undefined, UpdateType<T>>;
+
+/** A column, by its definition. */
+type Column<Definition> = Definition extends `${infer Type} not null${infer Rest}`
+  ? Rest extends ` default ${string}` | ` generated ${string}`
+    ? Defaulted<ValueOf<Type>>
+    : ValueOf<Type>
+  : ValueOf<Definition> | null;
+
+/** The tables that Kysely knows. The baseline in `migrations/` says what each column holds. */
+export type Tables = {
+  [Table in keyof Definitions]: {
+    [Name in Exclude<keyof Definitions[Table], 'primary key' | 'unique' | 'check'>]: Column<
+      Definitions[Table][Name]
+    >;
+  };
+};
+
+/** What the domains of `jsonb` hold. */
+interface JsonColumns {
+  message_content: MessageContent;
+  file_notes: FileNote[];
+  /** The service's ids of the attached files. */
+  attached_ids: string[];
+  /** How often the agent used each tool. */
+  tool_counts: Record<string, number>;
+  /** What registries say of one publication, and of an answer's sources. */
+  source_check: SourceCheck;
+  source_checks: SourceChecks;
+  /** Opaque ids and times, never what people write. */
+  job_payload: Readonly<Record<string, unknown>>;
+  /** Headers that the storage requires with every part of an upload. */
+  part_headers: Readonly<Record<string, string>>;
+  /** The ETags of the parts that the storage has, by number. */
+  part_etags: Record<string, string>;
+  signed_text: EncryptedText;
+  /** Numbers and ids; never people's text, names or file names. */
+  audit_details: Record<string, unknown>;
+}
+
+/** A text that a person has set, encrypted under `SECRET_KEY`; `set_at` is an ISO time. */
+export interface EncryptedText {
+  encrypted: string;
+  set_by: string;
+  set_at: string;
+}
+
+/** How a task is created, and how its first message is sent; what is left out has the usual value. */
+export interface TaskChoices {
+  title?: string;
+  /** `standard`, `fast`, `max`, or free text. */
+  model?: string;
+  /** Id or name. */
+  skill?: string;
+  /** Fail rather than use a fallback model. */
+  noFallback?: boolean;
+  mode?: 'auto' | 'plan';
+}
+
+/** A person's message, as Slack delivered it. */
+export interface MessageContent {
+  text: string;
+  blocks?: unknown[];
+  files?: unknown[];
+  /** Of messages from apps, and of forwarded messages. */
+  attachments?: unknown[];
+  /** What was chosen in a form; it overrides what is typed in the text. */
+  choices?: TaskChoices;
+  /** The message that the question is about, as Slack delivered it. */
+  about?: Record<string, unknown>;
+  /** It is the new text of a message that was edited after it was sent. */
+  isCorrection?: true;
+  /** What a step of a workflow says of itself, until its question is posted. */
+  step?: { label?: string; person?: string };
+}
+
+/** What the reply says of one file of a message. */
+export interface FileNote {
+  /** '': the name was erased. */
+  name: string;
+  /** A key of the strings for a file that was left out; null for one that was sent. */
+  reason: string | null;
+  sizeBytes?: number;
+  detail?: string;
+  /** What a spreadsheet seems to have altered in a table, in a sentence. */
+  remark?: string;
+  /** The address of a file that is passed on as a link. */
+  link?: string;
+}
+
+export type AllowedUsers = Words['allowed_users'][number];
+export type ListenSetting = Words['listen_setting'][number];
+export type MessageState = Words['message_state'][number];
+export type OneTimeNotice = Words['one_time_notice'][number];
+export type PostState = Words['post_state'][number];
+export type SlackFileState = Words['slack_file_state'][number];
+export type TaskControl = Words['task_control'][number];
+export type TurnOutcome = Words['turn_outcome'][number];
+export type TurnPhase = Words['turn_phase'][number];
+
 export type AccountRow = Selectable<Tables['accounts']>;
 export type AuditRow = Selectable<Tables['audit_events']>;
 export type EarlyEditRow = Selectable<Tables['early_edits']>;

@@ -1,9 +1,44 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { RECORD_MESSAGE_FUNCTION } from '../threads/record-message.ts';
-import { TASK_TABLES } from './baseline/task-tables.ts';
-import { THREAD_TABLES } from './baseline/thread-tables.ts';
-import { WORKSPACE_TABLES } from './baseline/workspace-tables.ts';
+import { TASK_INDEXES, TASK_TABLES, TASK_WORDS } from './baseline/task-tables.ts';
+import { THREAD_INDEXES, THREAD_TABLES, THREAD_WORDS } from './baseline/thread-tables.ts';
+import { WORKSPACE_INDEXES, WORKSPACE_TABLES, WORKSPACE_WORDS } from './baseline/workspace-tables.ts';
+
+/** Each table by its columns and constraints. */
+export const DEFINITIONS = { ...WORKSPACE_TABLES, ...THREAD_TABLES, ...TASK_TABLES };
+/** The words of each domain that holds one of a few. */
+export const WORDS = { ...WORKSPACE_WORDS, ...THREAD_WORDS, ...TASK_WORDS };
+
+/** What they hold is in `JsonColumns`. */
+const JSON_DOMAINS = [
+  'message_content',
+  'file_notes',
+  'attached_ids',
+  'tool_counts',
+  'source_check',
+  'source_checks',
+  'job_payload',
+  'part_headers',
+  'part_etags',
+  'signed_text',
+  'audit_details',
+];
+
+const DOMAINS = [
+  ...JSON_DOMAINS.map((name) => `create domain ${name} as jsonb;`),
+  ...Object.entries(WORDS).map(
+    ([name, words]) => `create domain ${name} as text check (value in ('${words.join("', '")}'));`,
+  ),
+];
+
+/** Orders the changes of workspaces, installations and accounts, so that other processes notice them. */
+const CHANGE_SEQUENCE = 'create sequence installation_change_seq;';
+
+const TABLES = Object.entries(DEFINITIONS).map(([name, definition]) => {
+  const parts = Object.entries(definition).map(([part, text]) => `${part} ${text}`);
+  return `create table ${name} (${parts.join(', ')});`;
+});
 
 /** The triggers that write the audit trail and protect it: no code path can leave an event out, or change one. */
 const AUDIT_TRIGGERS = `
@@ -78,7 +113,12 @@ const AUDIT_TRIGGERS = `
     execute function audit_withdrawal();
 `;
 
-const STATEMENTS = [WORKSPACE_TABLES, THREAD_TABLES, TASK_TABLES, RECORD_MESSAGE_FUNCTION, AUDIT_TRIGGERS];
+const STATEMENTS = [
+  ...DOMAINS,
+  CHANGE_SEQUENCE,
+  ...TABLES,
+  ...[WORKSPACE_INDEXES, THREAD_INDEXES, TASK_INDEXES, RECORD_MESSAGE_FUNCTION, AUDIT_TRIGGERS],
+];
 
 /** The same for the same SQL, whatever its comments and spaces. */
 export function fingerprintOf(statements: readonly string[]): string {
@@ -88,11 +128,6 @@ export function fingerprintOf(statements: readonly string[]): string {
 
 /** Which tables, functions and triggers this baseline makes. */
 export const FINGERPRINT = fingerprintOf(STATEMENTS);
-
-/** The names of the tables. */
-export const TABLES = [...STATEMENTS.join('\n').matchAll(/create table (\w+)/g)].flatMap(
-  ([, name = '']) => name,
-);
 
 /** Creates every table, function and trigger of the first release. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { TurnPhase } from '../tables.ts';
+import type { TurnPhase } from '../schema.ts';
 
 /** What an unfinished turn is doing, in order: until its message is at the service, until its reply has settled, until its end. */
 export const BEFORE_SENT = ['opening', 'preparing', 'frozen', 'sending'] as const;

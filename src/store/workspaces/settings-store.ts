@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { EncryptedText } from '../column-types.ts';
 import { Queries, reachedWith, toPostgresJson } from '../queries.ts';
-import type { SettingsRow, Tables } from '../schema.ts';
+import type { EncryptedText, SettingsRow, Tables } from '../schema.ts';
 import { DecryptionError, encryptionContext, type Keyring, SIGNED_COLUMNS } from './encryption.ts';
 
 /** A text that a person has set: encrypted in the database, and erased with that person. */

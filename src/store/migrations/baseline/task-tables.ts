@@ -1,130 +1,128 @@
+/** Columns of these domains hold one of a few words. */
+export const TASK_WORDS = {
+  // draft: its form is open; posting: its question is being posted into the channel; done: it is in its thread.
+  task_start_state: ['draft', 'posting', 'done'],
+  // The id is recorded before people can see the file; sharing: the outcome is unknown until it is shared.
+  slack_file_state: ['begun', 'staged', 'sharing', 'shared'],
+} as const;
+
 /** Projects, tasks, files, and jobs to do later. */
-export const TASK_TABLES = `
-  -- draft: its form is open; posting: its question is being posted into the channel; done: it is in its thread.
-  create domain task_start_state as text check (value in ('draft', 'posting', 'done'));
-  -- The id is recorded before people can see the file; sharing: the outcome is unknown until it is shared.
-  create domain slack_file_state as text check (value in ('begun', 'staged', 'sharing', 'shared'));
-  create domain part_headers as jsonb;
-  create domain part_etags as jsonb;
-  create domain job_payload as jsonb;
+export const TASK_TABLES = {
+  // A channel's project at the service. It is not created yet while 'project_id' is null.
+  projects: {
+    workspace: 'text not null',
+    channel: 'text not null',
+    account_id: 'text not null',
+    project_id: 'text',
+    // The turn that creates or created it, so that two threads do not create two; null if people chose the project.
+    claimed_by: 'uuid',
+    claimed_until: 'timestamptz',
+    create_intended_at: 'timestamptz', // Set just before the project is created, cleared when the outcome is known.
+    created_at: 'timestamptz not null default now()',
+    'primary key': '(workspace, channel, account_id)',
+  },
+  project_channels: {
+    workspace: 'text not null',
+    channel: 'text not null',
+    project_id: 'text not null',
+    // Who took another channel's project; null in a channel of its own, '' once they are erased.
+    taken_by: 'text',
+    'primary key': '(workspace, channel, project_id)',
+  },
+  // A task that a person starts with a form, until it is in its thread.
+  task_starts: {
+    workspace: 'text not null',
+    id: 'uuid not null',
+    state: 'task_start_state not null',
+    user_id: 'text not null',
+    channel: 'text not null',
+    thread_ts: 'numeric(16,6)', // The thread that it goes into; null: a new one, below a post of ours that is still to come.
+    message_ts: 'numeric(16,6)', // When the form was requested.
+    source_turn_id: 'uuid', // The turn whose question is asked again.
+    source_content: 'message_content', // The message that the form is about: one that was chosen, or one that is asked again.
+    content: 'message_content', // The question, once the form was sent.
+    created_at: 'timestamptz not null default now()',
+    'primary key': '(workspace, id)',
+  },
+  uploaded_files: {
+    workspace: 'text not null',
+    slack_file_id: 'text not null',
+    project_id: 'text not null',
+    file_id: 'text',
+    size_bytes: 'bigint not null',
+    sha256: 'text', // In hexadecimal digits; null where no process sent all of its bytes.
+    created_at: 'timestamptz not null default now()',
+    'primary key': '(workspace, slack_file_id, project_id)',
+  },
+  // An upload under way: the turn that claimed it, and what the storage has.
+  uploads: {
+    workspace: 'text not null',
+    slack_file_id: 'text not null',
+    project_id: 'text not null',
+    claimed_by: 'uuid not null',
+    claimed_until: 'timestamptz not null',
+    file_id: 'text', // The service's file id; null until the upload has started.
+    multipart_id: 'text', // Null for an upload in one piece.
+    part_size_bytes: 'bigint',
+    part_headers: 'part_headers', // Headers that the storage requires with every part.
+    size_bytes: 'bigint',
+    part_etags: "part_etags not null default '{}'", // The ETags of the parts that the storage has, by number.
+    is_finalizing: 'boolean not null default false',
+    started_at: 'timestamptz not null default now()',
+    'primary key': '(workspace, slack_file_id, project_id)',
+  },
+  // A file that we put into Slack.
+  slack_files: {
+    workspace: 'text not null',
+    turn_id: 'uuid not null',
+    part: 'text not null', // Which file of its turn it is: 'rest', …
+    slack_file_id: 'text not null',
+    state: 'slack_file_state not null',
+    intended_at: 'timestamptz not null default now()',
+    'primary key': '(workspace, turn_id, part)',
+  },
+  // A result or a review that one post of the thread shows.
+  posted_results: {
+    workspace: 'text not null',
+    channel: 'text not null',
+    thread_ts: 'numeric(16,6) not null',
+    // Of a review, 'review:' and the id of the message with the findings, or 'failed:' and the name of the failure.
+    result_id: 'text not null',
+    turn_id: 'uuid not null',
+    // '' for the results at the turn's end, else the name of a later group; of a review, the same as 'result_id'.
+    batch: "text not null default ''",
+    sha256: 'text', // Of a result that the thread shows itself, in hexadecimal digits.
+    posted_at: 'timestamptz', // When it was in the thread; for the turn's own results, 'results_posted_at' of the turn records it.
+    'primary key': '(workspace, channel, thread_ts, result_id)',
+  },
+  // Work to do later, by any process.
+  jobs: {
+    workspace: 'text not null',
+    kind: 'text not null',
+    channel: 'text not null',
+    thread_ts: 'numeric(16,6) not null',
+    key: 'text not null', // Which of its kind in this place.
+    person: 'text not null', // Who asked for it, if a person did.
+    payload: 'job_payload not null', // Opaque ids and times, never what people write.
+    version: 'integer not null default 1', // How often it was asked for.
+    due_at: 'timestamptz not null',
+    claim_id: 'uuid', // The claim of the process that runs it.
+    claimed_until: 'timestamptz',
+    holder: 'uuid', // The process that has the claim.
+    tried_since: 'timestamptz', // When it was first tried after its last progress.
+    intended_at: 'timestamptz', // Set just before what cannot be repeated happens.
+    done_at: 'timestamptz', // Done, and remembered for some days.
+    created_at: 'timestamptz not null default clock_timestamp()',
+    'primary key': '(workspace, kind, channel, thread_ts, key)',
+  },
+} as const;
 
-  -- A channel's project at the service. It is not created yet while 'project_id' is null.
-  create table projects (
-    workspace text not null,
-    channel text not null,
-    account_id text not null,
-    project_id text,
-    -- The turn that creates or created it, so that two threads do not create two; null if people chose the project.
-    claimed_by uuid,
-    claimed_until timestamptz,
-    create_intended_at timestamptz, -- Set just before the project is created, cleared when the outcome is known.
-    created_at timestamptz not null default now(),
-    primary key (workspace, channel, account_id)
-  );
-
-  create table project_channels (
-    workspace text not null,
-    channel text not null,
-    project_id text not null,
-    -- Who took another channel's project; null in a channel of its own, '' once they are erased.
-    taken_by text,
-    primary key (workspace, channel, project_id)
-  );
+/** Their indexes, and how full their pages are. */
+export const TASK_INDEXES = `
   create index project_channels_project_id on project_channels (project_id);
-
-  -- A task that a person starts with a form, until it is in its thread.
-  create table task_starts (
-    workspace text not null,
-    id uuid not null,
-    state task_start_state not null,
-    user_id text not null,
-    channel text not null,
-    thread_ts numeric(16,6), -- The thread that it goes into; null: a new one, below a post of ours that is still to come.
-    message_ts numeric(16,6), -- When the form was requested.
-    source_turn_id uuid, -- The turn whose question is asked again.
-    source_content message_content, -- The message that the form is about: one that was chosen, or one that is asked again.
-    content message_content, -- The question, once the form was sent.
-    created_at timestamptz not null default now(),
-    primary key (workspace, id)
-  );
   create index task_starts_created on task_starts (created_at);
-
-  create table uploaded_files (
-    workspace text not null,
-    slack_file_id text not null,
-    project_id text not null,
-    file_id text,
-    size_bytes bigint not null,
-    sha256 text, -- In hexadecimal digits; null where no process sent all of its bytes.
-    created_at timestamptz not null default now(),
-    primary key (workspace, slack_file_id, project_id)
-  );
   create index uploaded_files_created on uploaded_files (created_at);
-
-  -- An upload under way: the turn that claimed it, and what the storage has.
-  create table uploads (
-    workspace text not null,
-    slack_file_id text not null,
-    project_id text not null,
-    claimed_by uuid not null,
-    claimed_until timestamptz not null,
-    file_id text, -- The service's file id; null until the upload has started.
-    multipart_id text, -- Null for an upload in one piece.
-    part_size_bytes bigint,
-    part_headers part_headers, -- Headers that the storage requires with every part.
-    size_bytes bigint,
-    part_etags part_etags not null default '{}', -- The ETags of the parts that the storage has, by number.
-    is_finalizing boolean not null default false,
-    started_at timestamptz not null default now(),
-    primary key (workspace, slack_file_id, project_id)
-  );
-
-  -- A file that we put into Slack.
-  create table slack_files (
-    workspace text not null,
-    turn_id uuid not null,
-    part text not null, -- Which file of its turn it is: 'rest', …
-    slack_file_id text not null,
-    state slack_file_state not null,
-    intended_at timestamptz not null default now(),
-    primary key (workspace, turn_id, part)
-  );
-
-  -- A result or a review that one post of the thread shows.
-  create table posted_results (
-    workspace text not null,
-    channel text not null,
-    thread_ts numeric(16,6) not null,
-    -- Of a review, 'review:' and the id of the message with the findings, or 'failed:' and the name of the failure.
-    result_id text not null,
-    turn_id uuid not null,
-    -- '' for the results at the turn's end, else the name of a later group; of a review, the same as 'result_id'.
-    batch text not null default '',
-    sha256 text, -- Of a result that the thread shows itself, in hexadecimal digits.
-    posted_at timestamptz, -- When it was in the thread; for the turn's own results, 'results_posted_at' of the turn records it.
-    primary key (workspace, channel, thread_ts, result_id)
-  );
-
-  -- Work to do later, by any process.
-  create table jobs (
-    workspace text not null,
-    kind text not null,
-    channel text not null,
-    thread_ts numeric(16,6) not null,
-    key text not null, -- Which of its kind in this place.
-    person text not null, -- Who asked for it, if a person did.
-    payload job_payload not null, -- Opaque ids and times, never what people write.
-    version integer not null default 1, -- How often it was asked for.
-    due_at timestamptz not null,
-    claim_id uuid, -- The claim of the process that runs it.
-    claimed_until timestamptz,
-    holder uuid, -- The process that has the claim.
-    tried_since timestamptz, -- When it was first tried after its last progress.
-    intended_at timestamptz, -- Set just before what cannot be repeated happens.
-    done_at timestamptz, -- Done, and remembered for some days.
-    created_at timestamptz not null default clock_timestamp(),
-    primary key (workspace, kind, channel, thread_ts, key)
-  ) with (fillfactor = 70);
+  alter table jobs set (fillfactor = 70);
   create index jobs_due on jobs (due_at) where done_at is null;
   create index jobs_claimed on jobs (claim_id) where claim_id is not null;
   create index jobs_done on jobs (done_at) where done_at is not null;

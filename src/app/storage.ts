@@ -62,7 +62,7 @@ export async function openStorage(
   };
   const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, onTurnStep, keyring);
   const store = storeOn(database.kysely);
-  const processes = new ProcessRegistry(database.leasePool);
+  const processes = new ProcessRegistry(database.leaseKysely);
   const holder = new ProcessLock({ registry: processes, createClient: database.createClient, log });
   const leave = async () => {
     const left = Promise.all([holder.stop(), processes.remove([holder.id])]);

@@ -78,7 +78,7 @@ export class ConnectionPool {
   ): Promise<pg.QueryResult<Row>> {
     const connection = await this.connect();
     try {
-      return await connection.run<Row>(text, values, true);
+      return await connection.run<Row>(text, values);
     } finally {
       connection.release();
     }
@@ -117,14 +117,12 @@ class PooledConnection implements PostgresPoolClient {
     return this.run(text, values);
   }
 
-  /** Runs a statement, prepared unless a pooler would lose it; see `prepared` for `always`. Throws a StoreError in an outage. */
+  /** Runs a statement, prepared unless a pooler would lose it. Throws a StoreError in an outage. */
   async run<Row extends pg.QueryResultRow>(
     text: string,
     values: readonly unknown[],
-    always = false,
   ): Promise<pg.QueryResult<Row>> {
-    const statement = () =>
-      this.#options.isPooled === true ? unprepared(text, values) : prepared(text, values, always);
+    const statement = () => (this.#options.isPooled === true ? unprepared : prepared)(text, values);
     try {
       return await withCurrentPlan(() => this.#client.query<Row>(statement()));
     } catch (error) {
@@ -167,14 +165,10 @@ function withoutNul(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withoutNul) : value;
 }
 
-/**
- * The statement under a name made from its text: a connection parses and plans it once. A text without values runs as
- * it is, unless `always`; so does one with several statements.
- */
-export function prepared(text: string, values: readonly unknown[] = [], always = false): pg.QueryConfig {
+/** The statement under a name made from its text: a connection parses and plans it once. One without values runs as it is. */
+export function prepared(text: string, values: readonly unknown[] = []): pg.QueryConfig {
   const statement = unprepared(text, values);
-  const isSingle = values.length > 0 || (always && !/;\s*\S/.test(text));
-  if (!isSingle || values.length > MAX_VALUES) return statement;
+  if (values.length === 0 || values.length > MAX_VALUES) return statement;
   return { ...statement, name: `${generation}-${names.memo(text)}` };
 }
 

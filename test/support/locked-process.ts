@@ -4,8 +4,8 @@ import { ProcessRegistry } from '../../src/store/processes/process-registry.ts';
 import { silentLog } from './silent-log.ts';
 
 // A process that holds its lock and does nothing, for a test that freezes or kills it. Prints its id.
-const { createClient, leasePool } = await openDatabase({ url: process.argv[2] ?? '', log: silentLog });
-const registry = new ProcessRegistry(leasePool);
+const { createClient, leaseKysely } = await openDatabase({ url: process.argv[2] ?? '', log: silentLog });
+const registry = new ProcessRegistry(leaseKysely);
 const lock = new ProcessLock({ registry, createClient, log: silentLog });
 await registry.enter(lock.id);
 lock.start();

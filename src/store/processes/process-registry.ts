@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { ConnectionPool } from '../connection-pool.ts';
-import { identityOf, isSurelyDead, type ProcessIdentity } from './process-identity.ts';
+import { Queries } from '../queries.ts';
+import { identityOf, isSurelyDead } from './process-identity.ts';
 
 /** The key of a process's session lock, in the table of processes. */
 export const LOCK_KEY = `hashtextextended('process/' || id, 0)`;
@@ -9,41 +9,34 @@ export const LOCK_KEY = `hashtextextended('process/' || id, 0)`;
  * Whether a process that had its lock has it no more, in the table of processes. A server that starts frees all locks: those
  * of before say nothing. pg_locks splits a key: https://www.postgresql.org/docs/18/view-pg-locks.html
  */
-const IS_UNLOCKED = `locked_at > pg_postmaster_start_time() and not exists (
+const isUnlocked = sql`locked_at > pg_postmaster_start_time() and not exists (
   select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
     and database = (select oid from pg_database where datname = current_database())
-    and (classid::bigint << 32 | objid::bigint) = ${LOCK_KEY})`;
+    and (classid::bigint << 32 | objid::bigint) = ${sql.raw(LOCK_KEY)})`;
 
-/** An unlocked process, and since when it had had its lock. */
-const UNLOCKED = `id || ' ' || locked_at`;
+/** A process, and since when it had had its lock. */
+const lockOf = sql`id || ' ' || locked_at`;
 
 /** A list of the unlocked processes, for `takeUnlocked`. */
-export const unlockedProcesses = sql<string[]>`array(
-  select ${sql.raw(UNLOCKED)} from processes where ${sql.raw(IS_UNLOCKED)})`;
+export const unlockedProcesses = sql<string[]>`array(select ${lockOf} from processes where ${isUnlocked})`;
 
 /** How long a process must have been seen unlocked (ms): until then it has let go of what it holds, should it live. */
 export const UNLOCKED_MS = 3_400;
 
 /** The processes that may hold work, each with what proves its death to others. Methods throw a StoreError. */
-export class ProcessRegistry {
-  readonly #pool: ConnectionPool;
+export class ProcessRegistry extends Queries {
   #unlockedSince = new Map<string, number>();
-
-  constructor(pool: ConnectionPool) {
-    this.#pool = pool;
-  }
 
   /** Registers this process under a new id, before it holds anything. */
   async enter(id: string): Promise<void> {
     const { host = '', pid = process.pid, started = '' } = identityOf() ?? {};
-    const values = [id, host, pid, started];
-    await this.#query('insert into processes (id, host, pid, started) values ($1, $2, $3, $4)', values);
+    await this.db.insertInto('processes').values({ id, host, pid, started }).execute();
   }
 
   /** The ids of the registered processes that ran on this host and have surely ended. */
   async findDead(): Promise<string[]> {
-    const rows = await this.#query('select id, host, pid, started from processes', []);
-    return rows.filter(isSurelyDead).map(({ id }) => id);
+    const all = await this.db.selectFrom('processes').selectAll().execute();
+    return all.filter(isSurelyDead).map(({ id }) => id);
   }
 
   /**
@@ -55,23 +48,18 @@ export class ProcessRegistry {
     this.#unlockedSince = new Map(unlocked.map((each) => [each, this.#unlockedSince.get(each) ?? now]));
     const dead = unlocked.filter((each) => now - (this.#unlockedSince.get(each) ?? now) >= UNLOCKED_MS);
     if (dead.length === 0) return [];
-    const text = `delete from processes where ${UNLOCKED} = any($1::text[]) and ${IS_UNLOCKED} returning id`;
-    return (await this.#query(text, [dead])).map(({ id }) => id);
+    const taken = await this.rows(sql<{ id: string }>`
+      delete from processes where ${lockOf} = any(${dead}::text[]) and ${isUnlocked} returning id`);
+    return taken.map(({ id }) => id);
   }
 
   /** A process has lost its lock and lives: false if another has taken it out before. */
   async forgetLock(id: string): Promise<boolean> {
-    return (
-      (await this.#query('update processes set locked_at = null where id = $1 returning id', [id])).length > 0
-    );
+    return this.changes(sql`update processes set locked_at = null where id = ${id}`);
   }
 
   /** Forgets processes that hold nothing any more. */
   async remove(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.#query('delete from processes where id = any($1::uuid[])', [ids]);
-  }
-
-  async #query(text: string, values: unknown[]): Promise<(ProcessIdentity & { id: string })[]> {
-    return (await this.#pool.query<ProcessIdentity & { id: string }>(text, values)).rows;
+    if (ids.length > 0) await this.db.deleteFrom('processes').where('id', 'in', ids).execute();
   }
 }

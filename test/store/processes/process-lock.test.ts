@@ -41,7 +41,7 @@ async function open(url: string, isPooled = false): Promise<Database> {
 
 /** A process of this test's own. */
 async function startLock(at: Database) {
-  const registry = new ProcessRegistry(at.leasePool);
+  const registry = new ProcessRegistry(at.leaseKysely);
   const lock = new ProcessLock({ registry, createClient: at.createClient, log: silentLog });
   let taken = 0;
   lock.onTaken(() => {
@@ -79,7 +79,7 @@ function watch(count = 1, at = database) {
   const taken: { id: string; by: number; at: number }[] = [];
   const stopped = new AbortController();
   const looking = Array.from({ length: count }, async (_, by) => {
-    const registry = new ProcessRegistry(at.leasePool);
+    const registry = new ProcessRegistry(at.leaseKysely);
     while (!stopped.signal.aborted) {
       const { unlocked } = await readDueWork(at.kysely);
       for (const id of await registry.takeUnlocked(unlocked)) taken.push({ id, by, at: performance.now() });

@@ -195,7 +195,7 @@ export class Inbox {
   async #withoutRootFiles(message: IncomingMessage): Promise<IncomingMessage> {
     const { content, ts, thread_ts, sharesFiles } = message;
     if (content.files === undefined || ts === thread_ts || sharesFiles === true) return message;
-    const repeated = await this.#deps.store.threads.rootFileIds(message);
+    const repeated = (await this.#deps.store.threads.get(message))?.root_file_ids ?? [];
     return { ...message, content: withoutFiles(content, repeated) };
   }
 }

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { allowAuditChange } from '../audit-trail.ts';
 import { StoreError } from '../errors.ts';
 import { countChanges, daysAgo, Queries } from '../queries.ts';
@@ -33,13 +33,16 @@ export class WorkspaceErasure extends Queries {
     { maxRows = Number.POSITIVE_INFINITY, mayContinue, signal, onProgress }: WorkspaceErasureOptions = {},
   ): Promise<number> {
     let rows = 0;
-    for (const deletion of await tableDeletions(this.db, workspace)) {
+    for (const name of await this.#tables()) {
+      const table = sql.table(name);
+      const next = (most: number) => sql`select ctid from ${table} where workspace = ${workspace} limit ${most}`;
+      const deletion = sql`delete from ${table} where ctid = any (array(${next(MAX_ROWS_PER_TRANSACTION)}))`;
       // Asked each time: a statement skips a row that another transaction changes meanwhile.
-      while (rows < maxRows && signal?.aborted !== true && (await hasRemaining(this.db, deletion))) {
+      while (rows < maxRows && signal?.aborted !== true && (await this.exists(next(1)))) {
         const deleted = await this.db.transaction().execute(async (trx) => {
           if (mayContinue !== undefined && !(await mayContinue(trx))) return undefined;
           await allowAuditChange(trx, 'forget');
-          return countChanges(trx, deletion.nextBatch);
+          return countChanges(trx, deletion);
         });
         if (deleted === undefined) return rows;
         rows += deleted;
@@ -94,35 +97,14 @@ export class WorkspaceErasure extends Queries {
       order by random() limit 2`.execute(db);
     return rows;
   }
-}
 
-async function hasRemaining(db: Kysely<Tables>, { remaining }: TableDeletion): Promise<boolean> {
-  return (await remaining.execute(db)).rows.length > 0;
-}
-
-/** How a workspace's rows are deleted from a table. */
-interface TableDeletion {
-  /** Deletes at most 1,000 rows. */
-  readonly nextBatch: RawBuilder<unknown>;
-  /** One row, if there is any. */
-  readonly remaining: RawBuilder<unknown>;
-}
-
-/** The deletion from each table, in order. */
-async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<TableDeletion[]> {
-  const tables = await sql<{ name: string }>`
-    select table_name as name from information_schema.columns
-    where table_schema = current_schema() and column_name = 'workspace'
-      and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
-    order by 1`.execute(db);
-  const names = tables.rows.map(({ name }) => name).filter((name) => !DELETED_LAST.includes(name));
-  return [...names, ...DELETED_LAST].map((name) => {
-    const table = sql.table(name);
-    return {
-      nextBatch: sql`
-        delete from ${table} where ctid = any (array(
-          select ctid from ${table} where workspace = ${workspace} limit ${MAX_ROWS_PER_TRANSACTION}))`,
-      remaining: sql`select 1 from ${table} where workspace = ${workspace} limit 1`,
-    };
-  });
+  /** The tables with rows of workspaces, in the order of their deletion. A newer release may have more than this one knows. */
+  async #tables(): Promise<string[]> {
+    const tables = await this.rows(sql<{ name: string }>`
+      select table_name as name from information_schema.columns
+      where table_schema = current_schema() and column_name = 'workspace'
+        and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
+      order by array_position(${DELETED_LAST}::text[], table_name::text) nulls first, table_name`);
+    return tables.map(({ name }) => name);
+  }
 }

@@ -147,8 +147,9 @@ export class Messages extends Queries {
 
   /** Sends an unsent message after all: it waits, and its text is read back from Slack. False if it was sent before. */
   async sendAfterAll(key: MessageKey & { thread_ts: SlackTs }, person: string): Promise<boolean> {
-    const isTheirs = sql`state = 'unsent' and thread_ts = ${key.thread_ts} and user_id = ${person}`;
-    return this.#update(key, sql`state = 'waiting'`, isTheirs);
+    return this.changes(sql`
+      update messages set state = 'waiting'
+      where ${ofMessage(key)} and state = 'unsent' and thread_ts = ${key.thread_ts} and user_id = ${person}`);
   }
 
   /** Whether another message of the thread has been sent. */
@@ -280,9 +281,5 @@ export class Messages extends Queries {
   async #end(key: MessageKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
     return this.changes(sql`
       with unmarked as (${markWake(key)}) update messages set ${change} where ${ofMessage(key)} and ${condition}`);
-  }
-
-  async #update(key: MessageKey, change: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
-    return this.changes(sql`update messages set ${change} where ${ofMessage(key)} and ${condition}`);
   }
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, jobInsert, jobWake, OR_WANT_AGAIN } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
 import type { PostState, ThreadKey, Turn, TurnId, TurnLocation } from '../schema.ts';
@@ -54,19 +54,19 @@ export class PersonWaits extends Queries {
 
   /** Somebody says stop where a plan waits, if one does: it needs no reminder. */
   async endPlans(thread: ThreadKey): Promise<void> {
-    await this.changes(sql`
-      with ended as (
-        update turns set waits_since = null
-        where ${inThread(thread)} and waits_for = ${PLAN_WAIT} and waits_since is not null returning 1)
-      ${jobWake(thread, [JOB_KIND.reminder])} and exists (select from ended)`);
+    await this.#end(thread, inThread(thread), PLAN_WAIT);
   }
 
   /** The turn does not wait for this any more: it needs no reminder. */
   async end(turn: TurnLocation, wait: string): Promise<void> {
+    await this.#end(turn, isTurn(turn), wait);
+  }
+
+  async #end(thread: ThreadKey, which: RawBuilder<boolean>, wait: string): Promise<void> {
     await this.changes(sql`
       with ended as (
-        update turns set waits_since = null where ${isTurn(turn)} and waits_for = ${wait} and waits_since is not null returning 1)
-      ${jobWake(turn, [JOB_KIND.reminder])} and exists (select from ended)`);
+        update turns set waits_since = null where ${which} and waits_for = ${wait} and waits_since is not null returning 1)
+      ${jobWake(thread, [JOB_KIND.reminder])} and exists (select from ended)`);
   }
 
   /** The wait of a turn now; undefined if the turn is gone. */

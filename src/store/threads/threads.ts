@@ -102,14 +102,6 @@ export class Threads extends Queries {
     return rows.map(({ workspace }) => workspace);
   }
 
-  /** The files of the thread's root, if that is for us. */
-  async rootFileIds(key: ThreadKey): Promise<readonly string[]> {
-    const row = await this.first(
-      sql<Pick<Thread, 'root_file_ids'>>`select root_file_ids from threads where ${inThread(key)}`,
-    );
-    return row?.root_file_ids ?? [];
-  }
-
   /** What decides whether a person's reply is for the agent; undefined if the thread is not ours. */
   async listening(key: ThreadKey, person: string, ts: SlackTs): Promise<ThreadListening | undefined> {
     return this.first(listeningQuery(key, person, ts));

@@ -65,7 +65,8 @@ export class TurnUsage extends Queries {
   /** How many turns are at work in a channel. */
   async countRunning(workspace: string, channel: string): Promise<number> {
     const row = await this.first(sql<{ count: number }>`
-      select count(*)::int as count from ${turnsOf(workspace, channel)} and ${isAtWork}`);
+      select count(*)::int as count from turns
+      where workspace = ${workspace} and channel = ${channel} and ${isAtWork}`);
     return row?.count ?? 0;
   }
 
@@ -99,9 +100,4 @@ function limitUse(limit: keyof TurnLimits, { [limit]: most }: TurnLimits, counts
     select ${limit}::text as "limit", ${most}::int as most, count(*)::int as count, min(started_at) as began_at, clock_timestamp() as now
     from (select started_at from turns where ${counts} order by started_at desc limit ${most}::int) as counted
     having ${most}::int > 0`;
-}
-
-function turnsOf(workspace: string, channel: string) {
-  return sql`turns join threads using (workspace, channel, thread_ts)
-    where workspace = ${workspace} and channel = ${channel}`;
 }

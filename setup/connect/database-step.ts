@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config.ts';
-import { errorMessage } from '../../src/operate/checks/check-result.ts';
 import { checkDatabase } from '../../src/operate/checks/database-checks.ts';
+import { errorMessage } from '../../src/postgres/errors.ts';
 import { type Session, SILENT_LOG } from './session.ts';
 
 /** Chooses the database, opens it once and saves it with a key that encrypts secrets there. */

@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, readCommandConfig } from '../config.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
+import { errorMessage } from '../postgres/errors.ts';
 import { findRunningServer } from '../postgres/running-server.ts';
 import type { AuditRange } from '../store/audit-trail.ts';
 import { openDatabase } from '../store/database.ts';
@@ -51,7 +52,7 @@ export function parseOptions<const Options extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw new UsageError(usage, error instanceof Error ? error.message : String(error));
+    throw new UsageError(usage, errorMessage(error));
   }
 }
 
@@ -61,7 +62,7 @@ const MISSING_PACKAGE = /^Cannot find package '([^']+)' imported from /;
 /** A sentence for each failure that the error stands for, the first one first; `prefix` says what failed. */
 export function describeErrors(error: unknown, prefix: string): string[] {
   return flattenSuppressedErrors(error).map((failure) => {
-    const message = failure instanceof Error ? failure.message : String(failure);
+    const message = errorMessage(failure);
     if (failure instanceof ConfigError || failure instanceof UsageError) return message;
     const missing = MISSING_PACKAGE.exec(message);
     return missing === null
@@ -154,13 +155,10 @@ export function parseTimeRange(
 ): AuditRange & { isSummary: boolean } {
   const usage = usageOf(command);
   const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
-  const options = { since: text, until: text, workspace: text };
-  const parsed =
-    command.summary === undefined
-      ? { ...parseOptions(usage, args, options), summary: false }
-      : parseOptions(usage, args, { ...options, summary: flag });
-  const { since, until, workspace, summary: isSummary } = parsed;
+  const summary = { type: 'boolean', default: false } as const;
+  const options = { since: text, until: text, workspace: text, summary };
+  const { since, until, workspace, summary: isSummary } = parseOptions(usage, args, options);
+  if (isSummary && command.summary === undefined) throw new UsageError(usage, 'It has no --summary.');
   if (since === undefined && !isSummary) throw new UsageError(usage, '--since is missing.');
   return {
     since: since === undefined ? elevenMonthsAgo(new Date()) : parseTime(usage, '--since', since),

@@ -4,19 +4,14 @@ import { createInterface } from 'node:readline/promises';
 import { pino } from 'pino';
 import { useProxy } from '../calls/outbound-proxy.ts';
 import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
+import { errorMessage } from '../postgres/errors.ts';
 import {
   checkAgentService,
   checkEventAddress,
   checkInstallPage,
   checkResultLinks,
 } from './checks/address-checks.ts';
-import {
-  type Check,
-  CheckFailed,
-  type CheckResult,
-  type CheckTools,
-  errorMessage,
-} from './checks/check-result.ts';
+import { type Check, CheckFailed, type CheckResult, type CheckTools } from './checks/check-result.ts';
 import { checkDatabase, checkDisk } from './checks/database-checks.ts';
 import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';

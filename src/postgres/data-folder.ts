@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EmbeddedServerError, valueForCodes } from './errors.ts';
+import { EmbeddedServerError, errorMessage, valueForCodes } from './errors.ts';
 import type { ServerBinaries } from './server-binaries.ts';
 import { type OsUser, runProgram, userChangeRefused } from './server-process.ts';
 
@@ -203,5 +203,5 @@ async function checkVersion(data: string, binaries: ServerBinaries): Promise<voi
 function failureText(error: unknown): string {
   const details = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   if (details !== '') return details.split('\n').slice(-2).join(' ');
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

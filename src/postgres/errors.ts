@@ -22,6 +22,11 @@ export class EmbeddedServerError extends Error {
   }
 }
 
+/** The message of an error, or what was thrown instead of one. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The code of an error thrown by Node or by the database, if it has one. */
 export function errorCode(error: unknown): string | undefined {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;

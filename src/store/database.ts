@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { within } from '../calls/retries-and-waits.ts';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
+import { errorMessage } from '../postgres/errors.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
 import { BASELINE, migrate, migrations, readAppliedMigrations } from './migrations.ts';
@@ -122,39 +123,23 @@ function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
 }
 
 async function findTrouble(pool: ConnectionPool): Promise<string | undefined> {
-  const asked = pool.query<{ transaction_read_only: string }>('show transaction_read_only').then(
-    ({ rows }) => (rows[0]?.transaction_read_only === 'on' ? 'the server is read-only' : undefined),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const asked = pool
+    .query<{ transaction_read_only: string }>('show transaction_read_only')
+    .then(
+      ({ rows }) => (rows[0]?.transaction_read_only === 'on' ? 'the server is read-only' : undefined),
+      errorMessage,
+    );
   return within(TROUBLE_TIMEOUT_MS, asked, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`);
 }
 
 /** The state of a database before anything is changed in it. */
-export interface SchemaCheck {
-  /** Like 18.4. */
-  serverVersion: string;
-  majorVersion: number;
-  /** Migrations that are still to be applied, and applied ones that only a newer release knows. */
-  pending: string[];
-  unknown: string[];
-  /** Whether our user may create the missing tables. */
-  mayCreateTables: boolean;
-  /** One encrypted text for each key that was used. */
-  encryptedSamples: string[];
-  /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
-  installations: { workspace: string; enterprise_id: string | null }[];
-  databaseTime: Date;
-}
+export type SchemaCheck = Awaited<ReturnType<typeof checkSchema>>;
 
 /**
  * Inspects a database, by its URL or the embedded server's address, without changing it; `isPooled`: the URL is that of a
  * pooler. Throws a StoreError.
  */
-export async function checkSchema(
-  at: string | pg.ClientConfig,
-  log: Logger,
-  isPooled = false,
-): Promise<SchemaCheck> {
+export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isPooled = false) {
   const addresses =
     typeof at === 'string' ? DatabaseAddresses.ofUrl(at, isPooled) : new DatabaseAddresses([at]);
   await addresses.findWritable();
@@ -169,32 +154,26 @@ export async function checkSchema(
   const row = rows[0];
   if (row === undefined) throw new Error('The database returned no row.');
   const applied = await readAppliedMigrations(kysely);
+  const hasTables = applied.includes(BASELINE);
+  // The format version and the key's id stand before the second dot.
+  const samples = sql<{ encrypted: string }>`
+    select min(encrypted) as encrypted from (${sql.raw(ALL_ENCRYPTED)}) as texts group by split_part(encrypted, '.', 2)`;
+  const installed = sql<{ workspace: string; enterprise_id: string | null }>`
+    select workspace, enterprise_id from installations where uninstalled_at is null order by workspace`;
   return {
+    /** Like 18.4. */
     serverVersion: row.version.split(' ')[0] ?? row.version,
     majorVersion: Math.floor(Number(row.number) / 10_000),
+    /** Migrations that are still to be applied. */
     pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
+    /** Applied migrations that only a newer release knows. */
     unknown: applied.filter((name) => !(name in migrations)),
-    ...(applied.includes(BASELINE)
-      ? await readInstallations(kysely)
-      : { encryptedSamples: [], installations: [] }),
+    /** Whether our user may create the missing tables. */
     mayCreateTables: row.mayCreate,
+    /** One encrypted text for each key that was used. */
+    encryptedSamples: hasTables ? (await samples.execute(kysely)).rows.map((one) => one.encrypted) : [],
+    /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
+    installations: hasTables ? (await installed.execute(kysely)).rows : [],
     databaseTime: row.now,
-  };
-}
-
-async function readInstallations(
-  kysely: Kysely<Tables>,
-): Promise<Pick<SchemaCheck, 'encryptedSamples' | 'installations'>> {
-  // The format version and the key's id stand before the second dot.
-  const encrypted = await sql<{ encrypted: string }>`
-    select min(encrypted) as encrypted from (${sql.raw(ALL_ENCRYPTED)}) as texts
-    group by split_part(encrypted, '.', 2)`.execute(kysely);
-  const installations = await sql<SchemaCheck['installations'][number]>`
-    select workspace, enterprise_id from installations where uninstalled_at is null order by workspace`.execute(
-    kysely,
-  );
-  return {
-    encryptedSamples: encrypted.rows.map((row) => row.encrypted),
-    installations: installations.rows,
   };
 }

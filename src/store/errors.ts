@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { errorCode } from '../postgres/errors.ts';
+import { errorCode, errorMessage } from '../postgres/errors.ts';
 
 /** What went wrong at the database; each code has one remedy. */
 export type StoreErrorCode =
@@ -77,7 +77,7 @@ export function toStoreError(error: unknown): unknown {
 /** The StoreError for a connection that cannot be opened or has broken: whatever the reason, work waits for the database. */
 export function connectionError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   const code = errorCode(error) ?? '';
   const denied = (message: string) => new StoreError('denied', message, { cause: error });
   if (REFUSED_BY_POOLER.test(reason))
@@ -97,12 +97,8 @@ export function connectionError(error: unknown): StoreError {
 }
 
 function outage(cause: unknown): StoreError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new StoreError(
-    'unavailable',
-    `The database is unavailable (${reason}): check that it runs and accepts connections.`,
-    { cause },
-  );
+  const message = `The database is unavailable (${errorMessage(cause)}): check that it runs and accepts connections.`;
+  return new StoreError('unavailable', message, { cause });
 }
 
 /** Whether a prepared statement's table has changed since; the message is in the server's language. */

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
+import { errorMessage } from '../postgres/errors.ts';
 import { StoreError } from './errors.ts';
 import * as baseline from './migrations/0001-baseline.ts';
 import type { Tables } from './schema.ts';
@@ -34,7 +35,7 @@ export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<voi
     'migration_failed',
     isNewer
       ? 'The tables cannot be brought up to date: a newer release has used this database. Start that release or a newer one.'
-      : `Migration ${migrationName} failed and was rolled back (${errorText(error)}): start again, and report it if it fails again.`,
+      : `Migration ${migrationName} failed and was rolled back (${errorMessage(error)}): start again, and report it if it fails again.`,
     { cause: error },
   );
 }
@@ -83,8 +84,4 @@ async function isUpToDate(kysely: Kysely<Tables>, log: Logger | undefined): Prom
       'a newer release has used this database; its tables are left as they are',
     );
   return true;
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

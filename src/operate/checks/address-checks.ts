@@ -3,8 +3,9 @@ import type { RequestInit, Response } from 'undici';
 import { probeAccount } from '../../agent/account-probe.ts';
 import { AgentError } from '../../agent/errors.ts';
 import { fetch } from '../../calls/outbound-proxy.ts';
+import { errorMessage } from '../../postgres/errors.ts';
 import { UNKNOWN_LINK_TEXT } from '../result-link-pages.ts';
-import { type Check, CheckFailed, errorMessage } from './check-result.ts';
+import { type Check, CheckFailed } from './check-result.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 

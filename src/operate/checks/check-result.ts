@@ -36,8 +36,3 @@ export function slackUnreachable(reason: string): CheckFailed {
   const message = `Could not reach SLACK_API_URL (${reason}). Check the network, the firewall and DNS.`;
   return Object.assign(new CheckFailed(message), { code: 'slack_unreachable' } as const);
 }
-
-/** The message of an error. */
-export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

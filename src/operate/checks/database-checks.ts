@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 import type { ServerConnection } from '../../postgres/data-folder.ts';
+import { errorMessage } from '../../postgres/errors.ts';
 import { checkSchema, type SchemaCheck } from '../../store/database.ts';
 import { StoreError } from '../../store/errors.ts';
 import { Keyring } from '../../store/workspaces/encryption.ts';
 import { embeddedServer } from '../command-runner.ts';
-import { type Check, CheckFailed, type CheckResult, errorMessage } from './check-result.ts';
+import { type Check, CheckFailed, type CheckResult } from './check-result.ts';
 
 /** The first with `gen_random_uuid()`, which claims use. */
 const MIN_POSTGRES_VERSION = 13;

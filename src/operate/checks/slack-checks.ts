@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
 import { fetch, openWebSocket } from '../../calls/outbound-proxy.ts';
 import type { Config } from '../../config.ts';
+import { errorMessage } from '../../postgres/errors.ts';
 import {
   AppManifests,
   hasStep,
@@ -15,7 +16,7 @@ import manifest from '../../slack/manifest.generated.json' with { type: 'json' }
 import { missingScopes } from '../../slack/scopes.ts';
 import { clientForToken, type SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/tokens.ts';
-import { type Check, CheckFailed, type CheckTools, errorMessage, slackUnreachable } from './check-result.ts';
+import { type Check, CheckFailed, type CheckTools, slackUnreachable } from './check-result.ts';
 
 const HELLO_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 10_000;

@@ -3,7 +3,12 @@ import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'ky
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { type DatabaseClientClass, isConnectionLost, isConnectionUseless } from './database-client.ts';
+import {
+  type DatabaseAddresses,
+  databaseClientClass,
+  isConnectionLost,
+  isConnectionUseless,
+} from './database-client.ts';
 import { connectionError, isDiskFull, isOutdatedPlan, toStoreError } from './errors.ts';
 
 /** The server ends a statement this long (ms) before we would drop its connection, where it still can. */
@@ -20,12 +25,11 @@ export interface ConnectionPoolOptions {
    * destroyed. Without it, nothing ends a statement.
    */
   timeoutMs?: number | undefined;
-  Client: DatabaseClientClass;
   /**
-   * A pooler stands between us and the server: it takes no settings with a new connection, and keeps no prepared
-   * statements, because it gives each transaction another one.
+   * Where it connects to. A pooler takes no settings with a new connection, and keeps no prepared statements, because it
+   * gives each transaction another one.
    */
-  isPooled?: boolean;
+  addresses: DatabaseAddresses;
   /** Called when a connection that stands proves useless: the others may be, too. */
   onUseless?: () => void;
   /** Called when a statement fails because the server's disk is full. */
@@ -40,9 +44,9 @@ export class ConnectionPool {
 
   constructor(options: ConnectionPoolOptions) {
     this.options = options;
-    const { name, maxConnections, timeoutMs, Client, isPooled = false, log } = options;
+    const { name, maxConnections, timeoutMs, addresses, log } = options;
     this.#pool = new pg.Pool({
-      Client,
+      Client: databaseClientClass(addresses),
       application_name: name,
       max: maxConnections,
       // One stays open: a new one takes five round trips, and an acknowledgement has three seconds.
@@ -50,7 +54,7 @@ export class ConnectionPool {
       ...(timeoutMs !== undefined && {
         query_timeout: timeoutMs,
         connectionTimeoutMillis: timeoutMs,
-        ...(!isPooled && {
+        ...(!addresses.isPooled && {
           statement_timeout: timeoutMs - SERVER_HEAD_START_MS,
           idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
         }),
@@ -122,7 +126,7 @@ class PooledConnection implements PostgresPoolClient {
     text: string,
     values: readonly unknown[],
   ): Promise<pg.QueryResult<Row>> {
-    const statement = () => (this.#options.isPooled === true ? unprepared : prepared)(text, values);
+    const statement = () => (this.#options.addresses.isPooled ? unprepared : prepared)(text, values);
     try {
       return await withCurrentPlan(() => this.#client.query<Row>(statement()));
     } catch (error) {

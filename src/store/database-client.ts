@@ -38,19 +38,10 @@ export class DatabaseAddresses {
   readonly isPooled: boolean;
   #current = 0;
 
-  constructor(addresses: readonly pg.ClientConfig[], isPooled = false) {
-    this.#addresses = addresses;
+  /** `at`: one address, or a URL, which may name several hosts, separated by commas, like that of libpq. */
+  constructor(at: string | pg.ClientConfig, isPooled = false) {
+    this.#addresses = typeof at === 'string' ? hostsOf(at) : [at];
     this.isPooled = isPooled;
-  }
-
-  /** Those of a URL, which may name several hosts, separated by commas, like that of libpq. */
-  static ofUrl(url: string, isPooled = false): DatabaseAddresses {
-    const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(url) ?? [];
-    if (!hosts.includes(',')) return new DatabaseAddresses([{ connectionString: url }], isPooled);
-    return new DatabaseAddresses(
-      hosts.split(',').map((host) => ({ connectionString: `${before}${host}${after}` })),
-      isPooled,
-    );
   }
 
   get current(): pg.ClientConfig {
@@ -73,6 +64,12 @@ export class DatabaseAddresses {
   moveOnFrom(address: pg.ClientConfig): void {
     if (address === this.current) this.#current = (this.#current + 1) % this.#addresses.length;
   }
+}
+
+function hostsOf(url: string): pg.ClientConfig[] {
+  const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(url) ?? [];
+  if (!hosts.includes(',')) return [{ connectionString: url }];
+  return hosts.split(',').map((host) => ({ connectionString: `${before}${host}${after}` }));
 }
 
 /** The class of the connections to these addresses, for a pool or a connection of its own. */
@@ -127,8 +124,6 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
     }
   };
 }
-
-export type DatabaseClientClass = ReturnType<typeof databaseClientClass>;
 
 /** Whether a failed statement shows that its connection is of no more use, though it still stands. */
 export function isConnectionUseless(error: unknown): boolean {

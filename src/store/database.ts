@@ -57,15 +57,9 @@ const DISK_FULL_MS = 20_000;
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directUrl, embedded, log, maxConnections = DEFAULT_CONNECTIONS, isCommand = false } = options;
-  const isPooled = directUrl !== undefined;
-  const addresses =
-    url === undefined
-      ? new DatabaseAddresses([embedded?.connection ?? {}])
-      : DatabaseAddresses.ofUrl(url, isPooled);
+  const addresses = new DatabaseAddresses(url ?? embedded?.connection ?? {}, directUrl !== undefined);
   await addresses.findWritable();
-  const Client = databaseClientClass(addresses);
-  const DirectClient =
-    directUrl === undefined ? Client : databaseClientClass(DatabaseAddresses.ofUrl(directUrl));
+  const direct = directUrl === undefined ? addresses : new DatabaseAddresses(directUrl);
   const pools: ConnectionPool[] = [];
   let diskFullUntil = 0;
   const openPool = (use: keyof typeof TIMEOUT_MS, max: number) => {
@@ -73,8 +67,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       name: `taskthread ${use}`,
       maxConnections: max,
       timeoutMs: isCommand ? undefined : TIMEOUT_MS[use],
-      Client,
-      isPooled,
+      addresses,
       onDiskFull: () => {
         diskFullUntil = performance.now() + DISK_FULL_MS;
       },
@@ -87,7 +80,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return pool;
   };
   const openOwnPool = (name: string) =>
-    new ConnectionPool({ name: `taskthread ${name}`, maxConnections: 1, Client: DirectClient, log });
+    new ConnectionPool({ name: `taskthread ${name}`, maxConnections: 1, addresses: direct, log });
   const migrationPool = openOwnPool('migrations');
   try {
     await migrate(kyselyOn(migrationPool), log);
@@ -107,7 +100,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     leasePool,
     leaseKysely: kyselyOn(leasePool),
     openOwnPool,
-    createClient: (config) => new Client(config),
+    createClient: (config) => new (databaseClientClass(addresses))(config),
     findTrouble: async () =>
       performance.now() < diskFullUntil ? 'its disk is full' : await findTrouble(leasePool),
     async close() {
@@ -140,12 +133,10 @@ export type SchemaCheck = Awaited<ReturnType<typeof checkSchema>>;
  * pooler. Throws a StoreError.
  */
 export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isPooled = false) {
-  const addresses =
-    typeof at === 'string' ? DatabaseAddresses.ofUrl(at, isPooled) : new DatabaseAddresses([at]);
+  const addresses = new DatabaseAddresses(at, isPooled);
   await addresses.findWritable();
-  const Client = databaseClientClass(addresses);
-  const limits = { maxConnections: 1, timeoutMs: 5_000, isPooled };
-  await using kysely = kyselyOn(new ConnectionPool({ name: 'taskthread doctor', ...limits, Client, log }));
+  const options = { name: 'taskthread doctor', maxConnections: 1, timeoutMs: 5_000, addresses, log };
+  await using kysely = kyselyOn(new ConnectionPool(options));
   const { rows } = await sql<{ version: string; number: string; now: Date; mayCreate: boolean }>`
     select current_setting('server_version') as version, current_setting('server_version_num') as number,
       clock_timestamp() as now,

@@ -146,12 +146,9 @@ async function createDataFolder(
       for (const file of [draft, password]) await chown(file, osUser.uid, osUser.gid);
     }
     const args = [
-      '-D',
-      draft,
-      '-U',
-      DATABASE_NAME,
-      '-E',
-      'UTF8',
+      `--pgdata=${draft}`,
+      `--username=${DATABASE_NAME}`,
+      '--encoding=UTF8',
       '--locale=C',
       '--auth=scram-sha-256',
       `--pwfile=${password}`,

@@ -50,7 +50,7 @@ export async function startEmbeddedServer(options: {
   const data = await prepareDataFolder(options.folder, binaries, fsync);
   for (let attempt = 1; ; attempt += 1) {
     await clearOrphanedServer(data.path, log);
-    const server = await launch({ binaries, data, fsync, maxConnections, log });
+    const server = await launch(binaries, data, { fsync, maxConnections }, log);
     if (server !== undefined) return server;
     // Another process started its server on the same files at the same moment, or ours did not start.
     if (attempt === 3) {
@@ -64,22 +64,22 @@ export async function startEmbeddedServer(options: {
   }
 }
 
-async function launch(options: {
-  binaries: ServerBinaries;
-  data: DataFolder;
+/** What a caller chooses of the server's settings. */
+interface ChosenSettings {
   fsync: boolean;
   maxConnections: number;
-  log: Logger;
-}): Promise<EmbeddedServer | undefined> {
-  const { binaries, data, log } = options;
+}
+
+/** The running server; undefined if it does not start. */
+async function launch(
+  { postgres, version }: ServerBinaries,
+  data: DataFolder,
+  chosen: ChosenSettings,
+  log: Logger,
+): Promise<EmbeddedServer | undefined> {
   const socketFolder = await makeSocketFolder(data.osUser);
-  const server = new ServerProcess({
-    postgres: binaries.postgres,
-    args: ['-D', data.path, ...serverSettings(socketFolder, options)],
-    socketFolder,
-    osUser: data.osUser,
-    log,
-  });
+  const command = [postgres, '-D', data.path, ...serverSettings(socketFolder, chosen)];
+  const server = new ServerProcess(command, socketFolder, data.osUser, log);
   const stop = async () => {
     await server.stop(STOP_TIMEOUT_MS);
     await rm(socketFolder, { recursive: true, force: true });
@@ -95,24 +95,16 @@ async function launch(options: {
     await stop();
     throw error;
   }
-  log.info({ folder: data.path, version: binaries.version }, 'the embedded database server is running');
-  let stopping = false;
+  log.info({ folder: data.path, version }, 'the embedded database server is running');
   const lost = server.ended.then((status) =>
-    stopping
+    server.isStopping
       ? new Promise<EmbeddedServerError>(() => undefined)
       : new EmbeddedServerError(
           'server_failed',
           `The embedded database server ended unexpectedly (status ${status}): start again.`,
         ),
   );
-  return {
-    connection,
-    lost,
-    async stop() {
-      stopping = true;
-      await stop();
-    },
-  };
+  return { connection, lost, stop };
 }
 
 async function ensureDatabase(server: ServerConnection): Promise<void> {
@@ -150,10 +142,7 @@ async function waitUntilReady(server: ServerProcess, data: string, socketFolder:
 }
 
 /** A small server for one program: no TCP, no replication, no parallel queries, little memory. */
-function serverSettings(
-  socketFolder: string,
-  { fsync, maxConnections }: { fsync: boolean; maxConnections: number },
-): string[] {
+function serverSettings(socketFolder: string, { fsync, maxConnections }: ChosenSettings): string[] {
   const values: Record<string, string> = {
     listen_addresses: '',
     unix_socket_directories: socketFolder,

@@ -63,48 +63,34 @@ export class ServerProcess {
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
   readonly #pipe: Writable;
-  #isStopping = false;
+  /** It is being stopped on purpose. */
+  isStopping = false;
 
-  constructor(options: {
-    postgres: string;
-    args: string[];
-    socketFolder: string;
-    osUser: OsUser | undefined;
-    log: Logger;
-  }) {
-    // A process group of its own: Ctrl-C reaches us but not the server, which we need until we have drained.
-    this.#child = spawn(
-      '/bin/sh',
-      [
-        '-c',
-        SUPERVISOR_SCRIPT,
-        ownerMark(process.pid),
-        options.socketFolder,
-        options.postgres,
-        ...options.args,
-      ],
-      {
-        ...options.osUser,
-        cwd: '/',
-        detached: true,
-        env: SERVER_ENVIRONMENT,
-        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      },
-    );
+  /** `command`: the server's program and its arguments. */
+  constructor(command: readonly string[], socketFolder: string, osUser: OsUser | undefined, log: Logger) {
+    const args = ['-c', SUPERVISOR_SCRIPT, ownerMark(process.pid), socketFolder, ...command];
+    this.#child = spawn('/bin/sh', args, {
+      ...osUser,
+      cwd: '/',
+      // A process group of its own: Ctrl-C reaches us but not the server, which we need until we have drained.
+      detached: true,
+      env: SERVER_ENVIRONMENT,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    });
     const { stderr } = this.#child;
     if (stderr !== null) {
       createInterface({ input: stderr }).on('line', (line) => {
         // A stop on purpose cuts the open connections, each with a FATAL line.
-        const isExpected = line.startsWith('LOG:') || (this.#isStopping && line.startsWith('FATAL:'));
+        const isExpected = line.startsWith('LOG:') || (this.isStopping && line.startsWith('FATAL:'));
         const level = isExpected ? 'debug' : 'warn';
-        options.log[level]({ line }, 'a line of the database server');
+        log[level]({ line }, 'a line of the database server');
       });
     }
     const pipe = this.#child.stdio[3];
     if (!(pipe instanceof Writable)) throw new Error('The database server was started without its pipe.');
     this.#pipe = pipe;
     pipe.on('error', (error) =>
-      options.log.debug({ reason: error.message }, "the pipe to the server's supervisor closed"),
+      log.debug({ reason: error.message }, "the pipe to the server's supervisor closed"),
     );
     this.ended = new Promise<number | null>((resolve) => {
       this.#child.once('error', () => resolve(null));
@@ -119,7 +105,7 @@ export class ServerProcess {
 
   /** Shuts the server down; kills it after `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
-    this.#isStopping = true;
+    this.isStopping = true;
     this.#pipe.end();
     const timer = setTimeout(() => this.#kill(), timeoutMs);
     await this.ended;

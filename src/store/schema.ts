@@ -23,53 +23,56 @@ interface ColumnTypes {
 }
 
 /** The values of a type. `jsonb` is written as text, because `pg` would write an array as a PostgreSQL array. */
-type ValueOf<Type> = Type extends keyof ColumnTypes
+type ValueOf<Type, Name> = Type extends keyof ColumnTypes
   ? ColumnTypes[Type]
   : Type extends keyof Words
     ? Words[Type][number]
-    : Type extends keyof JsonColumns
-      ? ColumnType<JsonColumns[Type], string, string>
+    : Name extends keyof JsonColumns
+      ? ColumnType<JsonColumns[Name], string, string>
       : never;
 
 /** A column that has a value without being given one. */
 type Defaulted<T> = ColumnType<SelectType<T>, InsertType<T> | undefined, UpdateType<T>>;
 
 /** A column, by its definition. */
-type Column<Definition> = Definition extends `${infer Type} not null${infer Rest}`
+type Column<Definition, Name> = Definition extends `${infer Type} not null${infer Rest}`
   ? Rest extends ` default ${string}` | ` generated ${string}`
-    ? Defaulted<ValueOf<Type>>
-    : ValueOf<Type>
-  : ValueOf<Definition> | null;
+    ? Defaulted<ValueOf<Type, Name>>
+    : ValueOf<Type, Name>
+  : ValueOf<Definition, Name> | null;
 
 /** The tables that Kysely knows. The baseline in `migrations/` says what each column holds. */
 export type Tables = {
   [Table in keyof Definitions]: {
     [Name in Exclude<keyof Definitions[Table], 'primary key' | 'unique' | 'check'>]: Column<
-      Definitions[Table][Name]
+      Definitions[Table][Name],
+      Name
     >;
   };
 };
 
-/** What the domains of `jsonb` hold. */
+/** What the columns of `jsonb` hold, by their names. */
 interface JsonColumns {
-  message_content: MessageContent;
+  content: MessageContent;
+  source_content: MessageContent;
   file_notes: FileNote[];
   /** The service's ids of the attached files. */
-  attached_ids: string[];
+  attached_file_ids: string[];
   /** How often the agent used each tool. */
   tool_counts: Record<string, number>;
   /** What registries say of one publication, and of an answer's sources. */
   source_check: SourceCheck;
   source_checks: SourceChecks;
-  /** Opaque ids and times, never what people write. */
-  job_payload: Readonly<Record<string, unknown>>;
+  /** Opaque ids and times of a job, never what people write. */
+  payload: Readonly<Record<string, unknown>>;
   /** Headers that the storage requires with every part of an upload. */
   part_headers: Readonly<Record<string, string>>;
   /** The ETags of the parts that the storage has, by number. */
   part_etags: Record<string, string>;
-  signed_text: EncryptedText;
-  /** Numbers and ids; never people's text, names or file names. */
-  audit_details: Record<string, unknown>;
+  instructions: EncryptedText;
+  prompts: EncryptedText;
+  /** Numbers and ids of an audit event; never people's text, names or file names. */
+  details: Record<string, unknown>;
 }
 
 /** A text that a person has set, encrypted under `SECRET_KEY`; `set_at` is an ISO time. */

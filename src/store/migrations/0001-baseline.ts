@@ -10,27 +10,9 @@ export const DEFINITIONS = { ...WORKSPACE_TABLES, ...THREAD_TABLES, ...TASK_TABL
 /** The words of each domain that holds one of a few. */
 export const WORDS = { ...WORKSPACE_WORDS, ...THREAD_WORDS, ...TASK_WORDS };
 
-/** What they hold is in `JsonColumns`. */
-const JSON_DOMAINS = [
-  'message_content',
-  'file_notes',
-  'attached_ids',
-  'tool_counts',
-  'source_check',
-  'source_checks',
-  'job_payload',
-  'part_headers',
-  'part_etags',
-  'signed_text',
-  'audit_details',
-];
-
-const DOMAINS = [
-  ...JSON_DOMAINS.map((name) => `create domain ${name} as jsonb;`),
-  ...Object.entries(WORDS).map(
-    ([name, words]) => `create domain ${name} as text check (value in ('${words.join("', '")}'));`,
-  ),
-];
+const DOMAINS = Object.entries(WORDS).map(
+  ([name, words]) => `create domain ${name} as text check (value in ('${words.join("', '")}'));`,
+);
 
 /** Orders the changes of workspaces, installations and accounts, so that other processes notice them. */
 const CHANGE_SEQUENCE = 'create sequence installation_change_seq;';

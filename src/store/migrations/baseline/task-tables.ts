@@ -39,8 +39,8 @@ export const TASK_TABLES = {
     thread_ts: 'numeric(16,6)', // The thread that it goes into; null: a new one, below a post of ours that is still to come.
     message_ts: 'numeric(16,6)', // When the form was requested.
     source_turn_id: 'uuid', // The turn whose question is asked again.
-    source_content: 'message_content', // The message that the form is about: one that was chosen, or one that is asked again.
-    content: 'message_content', // The question, once the form was sent.
+    source_content: 'jsonb', // The message that the form is about: one that was chosen, or one that is asked again.
+    content: 'jsonb', // The question, once the form was sent.
     created_at: 'timestamptz not null default now()',
     'primary key': '(workspace, id)',
   },
@@ -64,9 +64,9 @@ export const TASK_TABLES = {
     file_id: 'text', // The service's file id; null until the upload has started.
     multipart_id: 'text', // Null for an upload in one piece.
     part_size_bytes: 'bigint',
-    part_headers: 'part_headers', // Headers that the storage requires with every part.
+    part_headers: 'jsonb', // Headers that the storage requires with every part.
     size_bytes: 'bigint',
-    part_etags: "part_etags not null default '{}'", // The ETags of the parts that the storage has, by number.
+    part_etags: "jsonb not null default '{}'", // The ETags of the parts that the storage has, by number.
     is_finalizing: 'boolean not null default false',
     started_at: 'timestamptz not null default now()',
     'primary key': '(workspace, slack_file_id, project_id)',
@@ -103,7 +103,7 @@ export const TASK_TABLES = {
     thread_ts: 'numeric(16,6) not null',
     key: 'text not null', // Which of its kind in this place.
     person: 'text not null', // Who asked for it, if a person did.
-    payload: 'job_payload not null', // Opaque ids and times, never what people write.
+    payload: 'jsonb not null', // Opaque ids and times, never what people write.
     version: 'integer not null default 1', // How often it was asked for.
     due_at: 'timestamptz not null',
     claim_id: 'uuid', // The claim of the process that runs it.

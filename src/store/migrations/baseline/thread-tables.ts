@@ -80,7 +80,7 @@ export const THREAD_TABLES = {
     user_id: 'text not null',
     state: 'message_state not null',
     // Null once the turn has ended and can no longer be retried, and until a waiting message is read back from Slack.
-    content: 'message_content',
+    content: 'jsonb',
     edited_ts: 'numeric(16,6)',
     version: 'integer not null default 0', // Counts the changes of 'content'.
     is_partial: 'boolean not null default false', // Only its app_mention came so far, which may lack files.
@@ -100,7 +100,7 @@ export const THREAD_TABLES = {
     ts: 'numeric(16,6) not null',
     is_deletion: 'boolean not null',
     user_id: 'text', // Whose words 'content' is.
-    content: 'message_content', // Null with a deletion, with an edit whose words are not kept, and once the message has these words.
+    content: 'jsonb', // Null with a deletion, with an edit whose words are not kept, and once the message has these words.
     edited_ts: 'numeric(16,6)',
     sent_as_ts: 'numeric(16,6)', // The message that sends the edit to the agent, after a person pressed the button for it.
     received_at: 'timestamptz not null default now()',
@@ -134,8 +134,8 @@ export const THREAD_TABLES = {
     // Who set these instructions, and when; '': that person was forgotten.
     instructions_set_by: 'text',
     instructions_set_at: 'timestamptz',
-    attached_file_ids: 'attached_ids', // The service's ids of the attached files.
-    file_notes: 'file_notes',
+    attached_file_ids: 'jsonb', // The service's ids of the attached files.
+    file_notes: 'jsonb',
     has_text: 'boolean not null default true', // Whether retention still has to erase the prompt and the names of files.
     files_sent_with_turn_id: 'uuid', // The turn that sends the files of this one, which had no text.
     skill: 'text', // The skill that the message was sent with.
@@ -153,8 +153,8 @@ export const THREAD_TABLES = {
     force_stop_sent_at: 'timestamptz',
     // Offsets (characters) at which the answer continues in a new message because no edit was permitted in time.
     split_offsets: "integer[] not null default '{}'",
-    tool_counts: 'tool_counts', // How often the agent used each tool.
-    source_checks: 'source_checks', // What registries say of the answer's sources; null: nothing was asked.
+    tool_counts: 'jsonb', // How often the agent used each tool.
+    source_checks: 'jsonb', // What registries say of the answer's sources; null: nothing was asked.
     uploaded_bytes: 'bigint not null default 0',
     outcome: 'turn_outcome',
     first_visible_at: 'timestamptz',
@@ -203,7 +203,7 @@ export const THREAD_TABLES = {
   registry_answers: {
     workspace: 'text not null',
     source_id: 'text not null', // 'doi:' and a DOI in lower case, or 'pmid:' and a number.
-    source_check: 'source_check not null',
+    source_check: 'jsonb not null',
     expires_at: 'timestamptz not null',
     'primary key': '(workspace, source_id)',
   },

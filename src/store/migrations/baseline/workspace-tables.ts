@@ -83,8 +83,8 @@ export const WORKSPACE_TABLES = {
     allowed_users: 'allowed_users',
     allowed_bots: 'text[]', // Other bots and workflows (B…) that may use the agent.
     task_control: 'task_control',
-    instructions: 'signed_text', // Quoted before the first message of each new task.
-    prompts: 'signed_text', // What people can choose where they ask: a title, a line and a prompt each.
+    instructions: 'jsonb', // Quoted before the first message of each new task.
+    prompts: 'jsonb', // What people can choose where they ask: a title, a line and a prompt each.
     answers_in: 'answers_in', // Of workspaces alone, as the next three.
     answers_in_channels: 'text[]',
     direct_messages: 'on_off', // Whether the bot answers there; null: on.
@@ -150,7 +150,7 @@ export const WORKSPACE_TABLES = {
     thread_ts: 'numeric(16,6)',
     turn_id: 'uuid',
     task_id: 'text',
-    details: "audit_details not null default '{}'",
+    details: "jsonb not null default '{}'",
     'primary key': '(workspace, id)',
   },
   one_time_notices: {

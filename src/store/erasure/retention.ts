@@ -177,13 +177,11 @@ const notesWithoutNames = sql`case when jsonb_typeof(file_notes) = 'array' then
 /** Erases people's text that was written, or whose turn ended, before `then`. */
 function contentErasures(then: RawBuilder<Date>) {
   const isPausedFor = sql`${isUnresumed} and received_at < ${then} and exists (
-    select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
-      and threads.thread_ts = messages.thread_ts and threads.paused_by_turn_id is not null)`;
+    select from threads where ${sameThread('threads', 'messages')} and threads.paused_by_turn_id is not null)`;
   const hasText = sql`finished_at < ${then} and has_text
     and not (${isKeptFile} and file_notes is not distinct from ${notesWithoutNames})`;
   const hasTitle = sql`task_title is not null and last_used_at < ${then} and not exists (
-    select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
-      and turns.thread_ts = threads.thread_ts and ${isOpenTurn})`;
+    select from turns where ${sameThread('turns', 'threads')} and ${isOpenTurn})`;
   return {
     // Paused messages that nobody resumes would stay forever.
     paused_messages: sql`
@@ -191,8 +189,7 @@ function contentErasures(then: RawBuilder<Date>) {
       where ${nextRows('messages', isPausedFor, 'received_at')}`,
     pauses: sql`
       update threads set paused_by_turn_id = null where paused_by_turn_id is not null and not exists (
-        select from messages where messages.workspace = threads.workspace
-          and messages.channel = threads.channel and messages.thread_ts = threads.thread_ts and ${isUnresumed})`,
+        select from messages where ${sameThread('messages', 'threads')} and ${isUnresumed})`,
     message_texts: sql`
       update messages set content = null
       where ${nextRows('messages', sql`content is not null and ${isDone} and received_at < ${then}`, 'received_at')}`,

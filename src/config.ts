@@ -110,17 +110,8 @@ export function secretValues(config: Config): string[] {
   });
 }
 
-/** A setting for docs/settings.md and --help. */
-interface SettingRow {
-  group: string;
-  name: string;
-  fallback: string;
-  what: string;
-  secret: boolean;
-}
-
-/** One row per setting, those of a group together. */
-export function settingRows(): SettingRow[] {
+/** One row per setting for docs/settings.md and --help, those of a group together. */
+export function settingRows() {
   let group = '';
   return Object.entries(settingsSchema.shape).map(([name, schema]) => {
     group = settingGroups.get(name) ?? group;

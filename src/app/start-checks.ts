@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { type Config, refusedSetting } from '../config.ts';
 import { listenOn } from '../operate/http-server.ts';
+import { errorCode } from '../postgres/errors.ts';
 import { SlackAuthError } from '../slack/errors.ts';
 import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
 
@@ -40,7 +41,7 @@ export async function requireFreePort(config: Pick<Config, 'PORT' | 'HOST'>): Pr
 
 /** The error for a port that cannot be opened, with the setting to change. */
 export function describePortError(error: unknown, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): unknown {
-  switch (error instanceof Error && 'code' in error && error.code) {
+  switch (errorCode(error)) {
     case 'EADDRINUSE':
       return refusedSetting('PORT', `another program uses ${PORT}`);
     case 'EACCES':

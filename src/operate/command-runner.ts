@@ -160,17 +160,14 @@ export function parseTimeRange(
   const { since, until, workspace, summary: isSummary } = parseOptions(usage, args, options);
   if (isSummary && command.summary === undefined) throw new UsageError(usage, 'It has no --summary.');
   if (since === undefined && !isSummary) throw new UsageError(usage, '--since is missing.');
+  const now = new Date();
+  const elevenMonthsAgo = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11));
   return {
-    since: since === undefined ? elevenMonthsAgo(new Date()) : parseTime(usage, '--since', since),
+    since: since === undefined ? elevenMonthsAgo : parseTime(usage, '--since', since),
     until: until === undefined ? undefined : parseTime(usage, '--until', until),
     workspace,
     isSummary,
   };
-}
-
-/** The beginning of that month (UTC). */
-function elevenMonthsAgo(now: Date): Date {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11, 1));
 }
 
 function parseTime(usage: string, name: string, text: string): Date {

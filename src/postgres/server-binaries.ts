@@ -72,19 +72,15 @@ function packageFolder(): string {
   }
 }
 
-interface ProgramFile {
-  /** Relative to `native/`. */
-  name: string;
-  bytes: number;
-}
+type ProgramFiles = Awaited<ReturnType<typeof programFiles>>;
 
 /** Whether a running server needs a file: all but the static libraries. */
 function isNeeded(name: string): boolean {
   return !name.endsWith('.a');
 }
 
-/** The files in `native/` that a running server needs. */
-async function programFiles(source: string): Promise<ProgramFile[]> {
+/** The files that a running server needs: names in `native/`, and sizes. */
+async function programFiles(source: string) {
   const native = path.join(source, 'native');
   const entries = await readdir(native, { recursive: true, withFileTypes: true });
   const names = entries
@@ -96,7 +92,7 @@ async function programFiles(source: string): Promise<ProgramFile[]> {
 }
 
 /** Whether all files are there; a cleaner of temporary files may have deleted some. */
-async function isComplete(target: string, files: ProgramFile[]): Promise<boolean> {
+async function isComplete(target: string, files: ProgramFiles): Promise<boolean> {
   try {
     const folder = await lstat(target);
     if (!folder.isDirectory() || folder.uid !== (process.getuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
@@ -125,7 +121,7 @@ async function checkExecutable(programs: string): Promise<void> {
   });
 }
 
-async function unpack(source: string, files: ProgramFile[], target: string): Promise<void> {
+async function unpack(source: string, files: ProgramFiles, target: string): Promise<void> {
   const draft = `${target}.${randomUUID()}`;
   try {
     await mkdir(path.dirname(target), { recursive: true });
@@ -163,7 +159,7 @@ async function createSymlinks(source: string, draft: string): Promise<void> {
 }
 
 /** Moves the finished folder into place in one step; another process may have been faster. */
-async function moveIntoPlace(draft: string, target: string, files: ProgramFile[]): Promise<void> {
+async function moveIntoPlace(draft: string, target: string, files: ProgramFiles): Promise<void> {
   for (;;) {
     const moved = rename(draft, target).then(() => true);
     if (await moved.catch(valueForCodes(false, 'ENOTEMPTY', 'EEXIST'))) return;

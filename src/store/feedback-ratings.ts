@@ -36,9 +36,8 @@ export class FeedbackRatings extends Queries {
       order by given_at`);
   }
 
-  async get(key: FeedbackKey): Promise<{ is_positive: boolean; comment: string | null } | undefined> {
-    return this.first(sql<{ is_positive: boolean; comment: string | null }>`
-      select is_positive, comment from feedback where ${isRating(key)}`);
+  async get(key: FeedbackKey): Promise<FeedbackRow | undefined> {
+    return this.first(sql<FeedbackRow>`select * from feedback where ${isRating(key)}`);
   }
 }
 

@@ -5,7 +5,7 @@ import {
   identityOf,
   isSurelyDead,
   type ProcessIdentity,
-} from '../../../src/store/processes/process-identity.ts';
+} from '../../../src/store/processes/process-registry.ts';
 
 /** A process that does nothing, and its identity. */
 function start(command: string, ...args: string[]): { child: ChildProcess; identity: ProcessIdentity } {

@@ -1,4 +1,6 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
+import type { RelayLimits } from '../../limits.ts';
 import { fileType } from '../../render/file-types.ts';
 import { headedList } from '../../render/prompt-frame.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
@@ -6,8 +8,11 @@ import * as strings from '../../render/strings/index.ts';
 import { quotedName } from '../../render/text-format.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
-import { FileRefusedError, type SlackFile } from '../../slack/downloadable-files.ts';
+import { FileRefusedError, FileUnavailableError, type SlackFile } from '../../slack/downloadable-files.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
+import type { WorkspaceClient } from '../runtime/deps.ts';
+import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
+import { projectExists } from './channel-project.ts';
 
 /** The name of a file without one. */
 export const UNNAMED_FILE = 'unnamed file';
@@ -32,20 +37,24 @@ export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
 
-/** Links to the files that are not uploaded, as Markdown for the agent; '' if there are none. */
-export function fileLinkList(notes: readonly FileNote[]): string {
-  const lines = notes.flatMap(({ name, link }) =>
-    link === undefined ? [] : [`[${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
-  );
-  return headedList(strings.linkedFiles(lines.length), lines);
-}
-
-/** What spreadsheets seem to have altered in the files, for the agent; '' if there is nothing. */
-export function remarkList(notes: readonly FileNote[]): string {
-  const lines = notes.flatMap((note) =>
-    note.remark === undefined ? [] : [`${quotedName(note.name, 80)}: ${note.remark}`],
-  );
-  return headedList(strings.alteredTables, lines);
+/**
+ * What the agent reads of a message's files and links: links to the files that are not uploaded, what spreadsheets seem to
+ * have altered in the others, and which links were not followed. Each is Markdown, or '' if there is nothing.
+ */
+export function noteLists(notes: readonly FileNote[]): string[] {
+  const links: string[] = [];
+  const altered: string[] = [];
+  const unread: string[] = [];
+  for (const { name, link, remark, reason } of notes) {
+    if (link !== undefined) links.push(`[${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`);
+    if (remark !== undefined) altered.push(`${quotedName(name, 80)}: ${remark}`);
+    if (reason?.startsWith('link_') === true) unread.push(strings.fileMissing({ name, reason }));
+  }
+  return [
+    headedList(strings.linkedFiles(links.length), links),
+    headedList(strings.alteredTables, altered),
+    headedList(strings.unreadLinks, unread),
+  ];
 }
 
 /** Why a file is not sent: for its type, or because it makes its message's files (`otherBytes` so far) too large; undefined if it is. */
@@ -88,6 +97,33 @@ export function refusalIn(error: unknown): FileRefusal | undefined {
   if (!(error instanceof AgentError)) return undefined;
   if (error.code === 'wrong_size') return { reason: 'changed' };
   return error.cause instanceof FileRefusedError ? { reason: error.cause.reason } : undefined;
+}
+
+/** The service's answers to an upload that may be about the file, or about all its calls. */
+const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
+
+/** Why a file is left out after this error; undefined if it is tried again, or the error is not about the file. */
+export type FilePatience = ReturnType<typeof filePatience>;
+
+/**
+ * How long one file may fail before its message goes without it: `badThingMs` where Slack does not deliver it although
+ * other calls succeed; half as long as the message itself where the service fails at it, or denies to know it although it
+ * knows the project.
+ */
+export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
+  const failing = new FailingTime();
+  const doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
+  return async (error: unknown, agent: AgentClient, projectId: string): Promise<FileReason | undefined> => {
+    if (error instanceof FileUnavailableError) {
+      const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
+      return failedMs < badThingMs ? undefined : 'broken_off';
+    }
+    if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
+    const mayBeOfProject = error.code !== 'not_understood';
+    if (mayBeOfProject && !(await projectExists(agent, projectId))) return undefined;
+    const wait = await doubt.waitAfter(error, () => agent, undefined);
+    return wait === undefined ? 'service_failed' : undefined;
+  };
 }
 
 /** Who knows who is where. */

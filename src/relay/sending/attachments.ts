@@ -16,9 +16,16 @@ import type { ParsedTable } from '../reading/parsed-blocks.ts';
 import { cellsOf, isTooLarge, tablesAmong } from '../reading/pasted-tables.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { type FileRefusal, maySeeFile, reasonNotAllowed, refusalIn, UNNAMED_FILE } from './allowed-files.ts';
+import {
+  type FilePatience,
+  type FileRefusal,
+  filePatience,
+  maySeeFile,
+  reasonNotAllowed,
+  refusalIn,
+  UNNAMED_FILE,
+} from './allowed-files.ts';
 import { searchedForAlteredCells } from './altered-cells.ts';
-import { type FilePatience, filePatience } from './failing-files.ts';
 import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 
 const MAX_CONCURRENT_UPLOADS = 3;

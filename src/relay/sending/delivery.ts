@@ -17,13 +17,6 @@ const LIST_POLL_INTERVAL_MS = 1_000;
 /** A send that is open for this long (ms) without its message in the task's list is given up. */
 const SEND_WINDOW_MS = 600_000;
 
-/** A turn's message at the service. */
-export interface DeliveredMessage {
-  turn: Turn;
-  /** The service's id of the reply, where the response to the send holds a reply that names the message. */
-  replyId?: string | undefined;
-}
-
 /** The id of a task's last message; '' without any. */
 export async function lastMessageId(agent: AgentClient, taskId: string): Promise<string> {
   return (await agent.lastMessage(taskId))?.id ?? '';
@@ -67,7 +60,7 @@ export async function settleSends(task: TaskWork, turn: Turn, inDoubt: readonly 
     return { found: undefined, listing };
   };
   const found = await searchUntilSettled(look, task.deps.settings.resendMs, task.lease);
-  if (found !== undefined) return (await recordDelivery(task, turn, found)).turn;
+  if (found !== undefined) return recordDelivery(task, turn, found);
   // Without the lease the intent may belong to the process that has the turn now.
   throwIfInterrupted(task.lease);
   for (const { id } of inDoubt)
@@ -79,7 +72,7 @@ export async function settleSends(task: TaskWork, turn: Turn, inDoubt: readonly 
  * Sends a turn's message exactly once, unless the turn has it bound already. The intent records the task's last message
  * before the call. `isIntended`: the intent was recorded just before, and nothing was sent since.
  *
- * Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the
+ * Returns the turn, with the id of its reply if the service has named that. Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the
  * reason of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded before the intent.
  */
 export async function deliverOnce(
@@ -87,10 +80,10 @@ export async function deliverOnce(
   turn: Turn,
   stopSignal: AbortSignal,
   isIntended: boolean,
-): Promise<DeliveredMessage> {
+): Promise<Turn> {
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
-  if (isAtService(turn)) return { turn };
+  if (isAtService(turn)) return turn;
   const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
   const window = AbortSignal.timeout(SEND_WINDOW_MS);
   const answered = new AbortController();
@@ -190,18 +183,17 @@ function isSameText(message: AgentMessage, prompt: string): boolean {
   return [messageText(message), first ?? ''].some((text) => tidy(text) === tidy(prompt));
 }
 
-async function recordDelivery(
+function recordDelivery(
   { deps, taskId }: TaskWork,
   turn: Turn,
   userMessageId: string,
   reply?: SendAnswer['reply'],
-): Promise<DeliveredMessage> {
+): Promise<Turn> {
   // A reply that names no message may be the one before: the list decides.
-  const replyId = reply?.input?.userMessageId === userMessageId ? reply.id : undefined;
-  const sent = await deps.store.turns.recordSent(turn, {
+  const isNamed = reply?.input?.userMessageId === userMessageId;
+  return deps.store.turns.recordSent(turn, {
     user_message_id: userMessageId,
     task_id: taskId,
-    ...(replyId !== undefined && { assistant_message_id: replyId }),
+    ...(isNamed && { assistant_message_id: reply.id }),
   });
-  return { turn: sent, replyId };
 }

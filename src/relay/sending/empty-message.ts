@@ -1,16 +1,20 @@
 import * as strings from '../../render/strings/index.ts';
-import type { MessageContent, Turn } from '../../store/schema.ts';
+import type { FileNote, MessageContent, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import { NO_NAMES } from '../reading/display-names.ts';
 import { readMentions } from '../reading/listening.ts';
-import { blocksOf, parseMessage } from '../reading/message-parser.ts';
+import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
 import { flagsOf, parseFlags } from '../reading/typed-choices.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
+import { UNNAMED_FILE } from './allowed-files.ts';
+import type { Attachments } from './attachments.ts';
+import { resentTurn } from './resent-message.ts';
 
 /** Ends the turn of a message without text, or whose first flag is misspelt: throws TurnEnded with the help text. */
 export async function endTurnIfEmpty(
@@ -41,4 +45,49 @@ export function isEmptyMessage(content: MessageContent, botUserId: string): bool
   if (tablesAmong(blocksOf(message)).length > 0) return false;
   if (readMentions(message, botUserId).isEmptyAfterMention) return true;
   return parseFlags(readableText(message, NO_NAMES, botUserId), ALL_FLAGS).text === '';
+}
+
+/** Ends the turn of a message of files alone, which are kept for the thread's next message: throws TurnEnded. */
+export async function endTurnIfFilesOnly(
+  { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
+  turn: Turn,
+  message: WholeMessage,
+  sender: { keepFiles(): Promise<Attachments> },
+): Promise<void> {
+  if (isFrozen(turn) || message.content === null) return;
+  if (!message.parts.every(({ content }) => isFilesOnly(content, workspace.bot.userId))) return;
+  if ((await resentTurn(deps.store, message)) !== undefined) return;
+  const { attached_file_ids, notes } = await sender.keepFiles();
+  await deps.store.turns.record(turn, { attached_file_ids, file_notes: notes });
+  const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
+  const names = kept.map(({ name }) => name);
+  const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
+  throw new TurnEnded('kept', sentence, { emptyMessage: message });
+}
+
+/** Claims the files that earlier messages left for a turn's message, which are sent with it and with no other. */
+export async function takeKeptFiles(
+  { keptFiles }: Store,
+  turn: Turn,
+): Promise<{ ids: string[]; notes: FileNote[] }> {
+  const kept = await keptFiles.take(turn);
+  return {
+    ids: kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []),
+    notes: kept.flatMap(keptFileNotes),
+  };
+}
+
+/** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */
+function keptFileNotes(turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>): FileNote[] {
+  const unnamed = { name: UNNAMED_FILE, reason: null };
+  if (turn.file_notes === null) return (turn.attached_file_ids ?? []).map(() => unnamed);
+  return turn.file_notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
+}
+
+/** Whether a message is files and tables, and nothing else. */
+function isFilesOnly(content: MessageContent | null, botUserId: string): boolean {
+  if (content === null || content.about !== undefined || content.choices !== undefined) return false;
+  const message = parseMessage(content);
+  const hasFiles = filesOf(content).length > 0 || tablesAmong(blocksOf(message)).length > 0;
+  return hasFiles && readMentions(message, botUserId).isEmptyAfterMention;
 }

@@ -1,6 +1,4 @@
 import { anySignal, unlessAborted } from '../../calls/retries-and-waits.ts';
-import { headedList } from '../../render/prompt-frame.ts';
-import * as strings from '../../render/strings/index.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import {
@@ -62,14 +60,6 @@ export async function readLinkedMessages(
       typeof outcome === 'string' ? [{ name: links[index]?.url ?? '', reason: outcome }] : [],
     ),
   };
-}
-
-/** What is not in the prompt although the message points to it, for the agent; '' if there is nothing. */
-export function unreadLinkList(notes: readonly FileNote[]): string {
-  const unread = notes.flatMap(({ reason, ...note }) =>
-    reason?.startsWith('link_') === true ? [strings.fileMissing({ ...note, reason })] : [],
-  );
-  return headedList(strings.unreadLinks, unread);
 }
 
 /** A linked message, or why it was not read. */

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { anySignal } from '../../calls/retries-and-waits.ts';
 import { withLeadIn, withLists, withQuotation, withWriterName } from '../../render/prompt-frame.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
+import { SlackError } from '../../slack/errors.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { lookUpNames } from '../reading/display-names.ts';
@@ -15,9 +17,12 @@ import {
   writersOf,
 } from '../reading/message-parser.ts';
 import { plainText, readableText } from '../reading/message-to-markdown.ts';
+import { messageUpdate } from '../reading/message-versions.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
 import { flagsOf, parseFlags } from '../reading/typed-choices.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { messageContent } from '../runtime/incoming-message.ts';
+import { sleepWithLease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { type SharedItem, sharedItemsOf } from './attachments.ts';
 import {
@@ -30,7 +35,7 @@ import {
   writerName,
 } from './earlier-messages.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
-import { findResentMessage, type ResentMessage } from './resent-message.ts';
+import { resentTurn } from './resent-message.ts';
 import { taskTitle } from './thread-task.ts';
 
 const NOTHING_EARLIER: EarlierMessages = { messages: [], missing: undefined, quoted: [], isBeginning: false };
@@ -39,8 +44,8 @@ const NOTHING_EARLIER: EarlierMessages = { messages: [], missing: undefined, quo
 export interface OutgoingMessage {
   /** What it was made of. */
   message: WholeMessage;
-  /** What it repeats instead, word for word. */
-  resent: ResentMessage | undefined;
+  /** The turn whose message it repeats instead, word for word. */
+  resent: Turn | undefined;
   /** As people read it; where it is the first of a thread between people, with a transcript of that thread. */
   text: string;
   /** The task's title: the chosen one, or one made from the text. */
@@ -89,6 +94,52 @@ export async function messageOfTurn(
   return wholeMessage(message, end < 0 ? behind : behind.slice(0, end));
 }
 
+/** How soon a message's own event follows its app_mention (ms), and how often it is looked for. */
+const OTHER_COPY_MS = { most: 1_500, poll: 100 };
+/** How long reading a message may take (ms): an app that Slack lets read once a minute goes on without. */
+const READ_MS = 5_000;
+
+/**
+ * A message of which only the app_mention came, as it is once its other copy has come too. If none comes, it is read back
+ * from Slack once. Throws an Interruption, or the lease's reason.
+ */
+export async function completed(
+  work: ThreadWork,
+  { parts: [message, ...others] }: WholeMessage,
+): Promise<WholeMessage> {
+  const { messages } = work.deps.store;
+  let now = message;
+  let ageMs = Math.max(0, Date.now() - message.received_at.getTime());
+  const isLacking = () => now.is_partial && now.state === 'waiting';
+  for (; isLacking() && ageMs < OTHER_COPY_MS.most; ageMs += OTHER_COPY_MS.poll) {
+    await sleepWithLease(OTHER_COPY_MS.poll, work.lease);
+    now = (await messages.get(message)) ?? now;
+  }
+  if (isLacking() && now.content !== null) {
+    await messages.updateContent(now, await readBack(work, now, { ...now, content: now.content }));
+    now = (await messages.get(message)) ?? now;
+  }
+  return wholeMessage(now, others);
+}
+
+async function readBack(
+  { workspace, deps, lease }: ThreadWork,
+  { channel, thread_ts: threadTs, ts, user_id }: Message,
+  known: Parameters<typeof messageUpdate>[0],
+) {
+  const signal = anySignal([lease.signal, AbortSignal.timeout(READ_MS)]);
+  const read = await workspace.readBack
+    .message({ channel, threadTs, ts, signal })
+    .catch((error: unknown) => {
+      lease.signal.throwIfAborted();
+      if (!(error instanceof SlackError) && !signal.aborted) throw error;
+      deps.log.warn({ channel, ts, err: error }, 'a message goes as its app_mention showed it');
+    });
+  if (read?.user !== user_id) return { ...known, is_partial: false };
+  const version = { content: messageContent(read), edited_ts: read.edited?.ts ?? null };
+  return messageUpdate(known, version, false);
+}
+
 /** Reads a waiting message. What is `known` of it is kept until it changes, or what it links to reads otherwise. */
 export async function readOutgoingMessage(
   work: ThreadWork,
@@ -100,7 +151,7 @@ export async function readOutgoingMessage(
   const versions = ({ parts }: WholeMessage) => parts.map(({ ts, version }) => [ts, version]);
   const same = known && isDeepStrictEqual(versions(known.message), versions(message)) ? known : undefined;
   if (same !== undefined && performance.now() < same.freshUntil) return { ...same, message };
-  const resent = await findResentMessage(work.deps.store, message);
+  const resent = await resentTurn(work.deps.store, message);
   const links = resent === undefined ? await readLinkedMessages(work, message, stopSignal) : NO_LINKS;
   const freshUntil = links === NO_LINKS ? Number.POSITIVE_INFINITY : performance.now() + linkAgeMs(work);
   if (same !== undefined && isDeepStrictEqual(links, same.links)) return { ...same, message, freshUntil };

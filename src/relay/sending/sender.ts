@@ -13,6 +13,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
+import type { FilePatience } from './allowed-files.ts';
 import {
   type Attachments,
   type SharedItem,
@@ -20,10 +21,8 @@ import {
   uploadAttachments,
 } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
-import { type DeliveredMessage, deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
-import type { FilePatience } from './failing-files.ts';
-import { messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
-import { completed } from './partial-messages.ts';
+import { deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
+import { completed, messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { turnsResent } from './resent-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread-task.ts';
@@ -75,7 +74,7 @@ export class Sender {
   }
 
   /** Takes the remaining steps. Throws TurnEnded if the message must not be sent. */
-  async send(): Promise<DeliveredMessage & { account_id: string }> {
+  async send(): Promise<{ turn: Turn; account_id: string }> {
     const isStarted = async (thread: Thread) => thread.task_id !== null && thread.participant_ids.length > 0;
     const wasTaskStarted = await this.#beforeSending(isStarted);
     return this.#withProject(async (projectId) => {
@@ -85,12 +84,12 @@ export class Sender {
       await this.#recordTask();
       this.#options.onStep?.('working');
       let justFrozen = frozen?.turn;
-      const delivered = await this.#options.withRetry(() => {
+      const turn = await this.#options.withRetry(() => {
         const attempt = this.#tryToDeliver(taskId, justFrozen);
         justFrozen = undefined;
         return attempt;
       });
-      return { ...delivered, account_id: (await this.#threadUnderAccount(delivered.turn)).account_id };
+      return { turn, account_id: (await this.#threadUnderAccount(turn)).account_id };
     });
   }
 
@@ -249,7 +248,7 @@ export class Sender {
   }
 
   /** Delivers the message; of a turn that was not `justFrozen`, it reads first what became of it. */
-  async #tryToDeliver(taskId: string, justFrozen: Turn | undefined): Promise<DeliveredMessage> {
+  async #tryToDeliver(taskId: string, justFrozen: Turn | undefined): Promise<Turn> {
     const { store } = this.#work.deps;
     const turn = justFrozen ?? (await store.turns.get(this.#turn.workspace, this.#turn.id));
     if (turn === undefined) throw new TurnEnded('withdrawn', null);

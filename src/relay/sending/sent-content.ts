@@ -7,14 +7,13 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { Interruption, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { fileLinkList, isNoteResent, remarkList } from './allowed-files.ts';
+import { isNoteResent, noteLists } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
-import { isEmptyMessage } from './empty-message.ts';
-import { takeKeptFiles } from './kept-files.ts';
-import { unreadLinkList } from './linked-messages.ts';
+import { isEmptyMessage, takeKeptFiles } from './empty-message.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from './next-message.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
+import { unquotedPrompt } from './resent-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
 
 /** What is frozen with a message, beside its content. */
@@ -112,13 +111,18 @@ async function contentToSend(
   }: Pick<Freeze, 'outgoing' | 'attachments' | 'taskId'>,
 ): Promise<TurnUpdate & Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string }> {
   if (resent !== undefined) {
-    const { content: prompt, attached_file_ids, skill, quoted_ids, notes } = resent;
-    return { prompt, attached_file_ids, skill, quoted_ids, ...(notes.length > 0 && { file_notes: notes }) };
+    const { skill, quoted_ids } = resent;
+    const notes = (resent.file_notes ?? []).filter(isNoteResent);
+    return {
+      ...{ prompt: unquotedPrompt(resent), skill, quoted_ids },
+      attached_file_ids: resent.attached_file_ids ?? [],
+      ...(notes.length > 0 && { file_notes: notes }),
+    };
   }
   const kept = await takeKeptFiles(work.deps.store, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
   const fileNotes = [...kept.notes, ...attachments.notes];
-  const lists = [fileLinkList(fileNotes), remarkList(fileNotes), unreadLinkList(attachments.notes)];
+  const lists = noteLists(fileNotes);
   if (withLists(outgoing.text, ...lists) === '' && attached.length === 0)
     throw new TurnEnded('kept', strings.noUsableFiles, { emptyMessage: message });
   const text = withLists(outgoing.text || strings.filesOnly(attached.length), ...lists);

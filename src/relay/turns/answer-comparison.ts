@@ -5,6 +5,7 @@ import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { resultTables } from '../replies/result-posts.ts';
+import { unquotedPrompt } from '../sending/resent-message.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** A comparison that takes longer (ms) is left out: nobody waits for it. */
@@ -28,16 +29,16 @@ async function sameQuestionBefore(store: Store, turn: Turn): Promise<Turn | unde
   const earlier = await store.taskStarts.firstTurnOf(turn);
   if (earlier?.outcome !== 'completed' || earlier.channel !== turn.channel) return undefined;
   const words = wordsOf(earlier);
-  if (words === undefined || words !== wordsOf(turn)) return undefined;
+  if (words === '' || words !== wordsOf(turn)) return undefined;
   const ids = [earlier, turn].map(({ attached_file_ids }) => attached_file_ids ?? []);
   const sent = await store.uploads.sent(turn.workspace, ids.flat());
   const [files, own] = ids.map((list) => list.map((id) => sent.get(id)?.sha256 ?? id).sort());
   return JSON.stringify(files) === JSON.stringify(own) ? earlier : undefined;
 }
 
-/** A turn's question in its letters and digits: a form shows marks of Markdown as they are. Undefined if it is no longer kept. */
-function wordsOf({ prompt, instructions_length, quotation_length }: Turn): string | undefined {
-  return prompt?.slice(instructions_length + quotation_length).replace(/[^\p{L}\p{N}]+/gu, '');
+/** A turn's question in its letters and digits: a form shows marks of Markdown as they are. '' if it is no longer kept. */
+function wordsOf(turn: Turn): string {
+  return unquotedPrompt(turn).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 async function compareWith(context: TurnContext, earlier: Turn, reply: ReadReply) {

@@ -6,7 +6,7 @@ import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import type { SettledReply } from '../replies/reply-reader.ts';
-import { findResentMessage } from '../sending/resent-message.ts';
+import { resentTurn } from '../sending/resent-message.ts';
 import { compareWithEarlier } from './answer-comparison.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -45,9 +45,9 @@ export async function notesBelowAnswer(
 /** Says below the answer that the thread has a new task. */
 async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
-  const resent = await findResentMessage(deps.store, { workspace: turn.workspace, resends_turn_id });
-  const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
-  return isMoved ? [strings.newConversation] : [];
+  const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });
+  const before = resent?.task_id ?? turn.task_id;
+  return before === turn.task_id ? [] : [strings.newConversation];
 }
 
 /** Characters of all notes below the answer: more than a message shows. */

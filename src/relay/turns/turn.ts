@@ -12,10 +12,8 @@ import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/repl
 import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { endTurnIfEmpty, isEmptyMessage } from '../sending/empty-message.ts';
-import { endTurnIfFilesOnly } from '../sending/kept-files.ts';
-import { messageOfTurn, wholeMessage } from '../sending/outgoing-message.ts';
-import { completed } from '../sending/partial-messages.ts';
+import { endTurnIfEmpty, endTurnIfFilesOnly, isEmptyMessage } from '../sending/empty-message.ts';
+import { completed, messageOfTurn, wholeMessage } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
 import { postNewTaskNotice, postSharedChannelNotice } from './shared-channel-and-new-task-notices.ts';
@@ -171,11 +169,12 @@ function createSender(context: TurnContext, channelSettings: Settings, message?:
 async function sendMessage(context: TurnContext, sender: Sender, known: FollowedReply) {
   const { deps } = context;
   const originalTs = context.turn.message_ts;
-  const { turn, replyId, account_id } = await sender.send();
+  const { turn, account_id } = await sender.send();
   context.onSent(turn, account_id);
   // A stop that was requested while the message was being sent had nothing to cancel yet.
   const stop = async () => sendStop(deps, (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn);
   if (turn.stop_requested_at !== null) await context.withRetry(stop);
+  const replyId = turn.assistant_message_id ?? undefined;
   if (turn.message_ts === originalTs) return { ...known, replyId };
   // The turn was reassigned to an earlier message.
   markWaiting(deps, turn);

@@ -71,8 +71,8 @@ const EVENT_KIND =
   "stop (a stop reaction or Slack's stop), step (of a workflow), other";
 const EVENT_OUTCOME =
   'outcome: admitted, known (seen before), orphan (between people), unsent (between people), ' +
-  'closed (where the bot does not answer), stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, ' +
-  'settings_deleted (of a deleted channel), joined, ignored (not for the bot), recorded (a step), not_installed, ' +
+  'closed (where the bot does not answer), stop_said, reworded, withdrawn, too_late (already sent), ' +
+  'ignored (not for the bot), recorded (of a channel, or a step), not_installed, ' +
   'uninstalled, failed (not recorded in an outage), unrecordable (see the log); of a stop: done, stopping, over, running, refused, unknown, nothing';
 const TURN_OUTCOME =
   'outcome: completed, length (cut off by the service), cancelled (stopped), failed, refused (by the service), ' +

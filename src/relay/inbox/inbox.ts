@@ -60,35 +60,30 @@ export class Inbox {
       case 'message':
         return this.#inOrder(event.message, () => this.#acceptOnce(event.message, bot));
       case 'edit':
-        return (
-          (await acceptEdit(this.#deps, event, bot)) ??
-          this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, event.editedTs))
-        );
-      case 'version':
-        return (
-          (await acceptVersion(this.#deps, event, bot)) ??
-          this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, event.editedTs))
-        );
+      case 'version': {
+        const accept = () =>
+          event.kind === 'edit'
+            ? acceptEdit(this.#deps, event, bot)
+            : acceptVersion(this.#deps, event, bot);
+        const asMessage = () => this.#acceptMessage(event.message, bot, event.editedTs);
+        return (await accept()) ?? this.#inOrder(event.message, asMessage);
+      }
       case 'deletion':
         return acceptDeletion(this.#deps, event);
-      case 'renaming': {
-        const follows = await this.#deps.store.projects.wantNames(event.workspace, event.channel);
-        return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
-      }
-      case 'channel_deletion': {
-        const deleted = await this.#deps.store.settings.delete(event.workspace, event.channel);
-        return deleted
-          ? { kind: 'settings_deleted' }
-          : { kind: 'ignored', why: 'a channel without settings' };
-      }
+      case 'renaming':
+        await this.#deps.store.projects.wantNames(event.workspace, event.channel);
+        return { kind: 'recorded' };
+      case 'channel_deletion':
+        await this.#deps.store.settings.delete(event.workspace, event.channel);
+        return { kind: 'recorded' };
       case 'move':
         await moveChannel(this.#deps.store, event);
-        return { kind: 'moved' };
+        return { kind: 'recorded' };
       case 'joining': {
         const since = ((Date.now() - MENTIONED_BEFORE_MS) / 1_000).toFixed(6);
         await this.#deps.store.backfills.addMentions(event, since);
         await this.#deps.store.channels.wantWelcome(event.workspace, event.channel);
-        return { kind: 'joined' };
+        return { kind: 'recorded' };
       }
     }
   }

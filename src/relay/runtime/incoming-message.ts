@@ -33,14 +33,10 @@ export type InboxEvent =
       before?: MessageContent | undefined;
     }
   | (ThreadKey & { kind: 'deletion'; ts: SlackTs; person: string | undefined; isGroup?: boolean })
-  /** A channel has a new name or purpose. */
-  | { kind: 'renaming'; workspace: string; channel: string }
+  /** A channel has a new name or purpose, Slack has deleted it, or the bot has joined it. */
+  | { kind: 'renaming' | 'channel_deletion' | 'joining'; workspace: string; channel: string }
   /** Slack has given a channel another id. */
   | { kind: 'move'; workspace: string; from: string; channel: string }
-  /** Slack has deleted a channel. */
-  | { kind: 'channel_deletion'; workspace: string; channel: string }
-  /** The bot has joined a channel. */
-  | { kind: 'joining'; workspace: string; channel: string }
   /** Nothing for the inbox; `why` is for the log. */
   | { kind: 'ignored'; why: string };
 
@@ -62,14 +58,8 @@ export type InboxOutcome =
   | { kind: 'withdrawn' }
   /** Edited or deleted after it was sent. */
   | { kind: 'too_late'; change: 'edit' | 'deletion' }
-  /** A channel's new name is recorded for its project. */
-  | { kind: 'renamed' }
-  /** The settings of a deleted channel are deleted. */
-  | { kind: 'settings_deleted' }
-  /** What is stored of a channel has its new id. */
-  | { kind: 'moved' }
-  /** The channel is read for mentions from just before the bot joined. */
-  | { kind: 'joined' }
+  /** What is stored of a channel follows its new name or id, its deletion, or that the bot joined it. */
+  | { kind: 'recorded' }
   | { kind: 'ignored'; why: string };
 
 /** What an event was: `stop` by a reaction or Slack's own button, `step` of a workflow, or `other`. */
@@ -79,7 +69,6 @@ export type EventKind = Exclude<InboxEvent['kind'], 'ignored'> | 'stop' | 'step'
 export type EventOutcome =
   | InboxOutcome['kind']
   | StopOutcome
-  | 'recorded'
   | 'not_installed'
   | 'uninstalled'
   | 'unrecordable'

@@ -200,7 +200,6 @@ const ASK_RIGHTS: readonly string[] = [
   'src/relay/sending/linked-messages.ts',
   'src/relay/sending/allowed-files.ts',
   'src/relay/installations/shared-channels.ts',
-  'src/relay/inbox/orphan-replies.ts',
   'src/relay/inbox/backfill.ts',
   'src/app/intake.ts',
 ];

@@ -6,7 +6,6 @@ import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
-import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.ts';
@@ -104,7 +103,9 @@ export class TurnRunner {
   }
 
   async #begin(work: ThreadWork, thread: ThreadWithWork) {
-    if (thread.has_orphan_replies) await recoverOrphanReplies(work, thread);
+    const { orphanReplies, backfills } = work.deps.store;
+    const [orphan] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
+    if (orphan !== undefined) await backfills.addOrphanReplies(thread, orphan);
     for (;;) {
       const message = await nextAllowedMessage(work, thread);
       if (message === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, Jobs } from '../jobs/jobs.ts';
-import { countChanges, fromNow, isWaiting, millis, Queries } from '../queries.ts';
+import { countChanges, fromNow, inThread, isWaiting, millis, Queries } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
 
 /** A channel with more used threads than this is read in their place: it shows which of them were spoken in. */
@@ -10,6 +10,8 @@ const SPOKEN_IN_AHEAD_MS = 60 * 60_000;
 
 /** The longest that waiting messages are held until they are looked for in Slack after a gap (ms). */
 const FIRST_LOOK_MS = 60_000;
+/** The same, until replies are read that came before the mention of their thread. */
+const ORPHANS_LOOK_MS = 10_000;
 
 /** Whether a thread's waiting messages are held: they may have been edited or deleted in a gap, and are looked for in Slack. */
 export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) {
@@ -103,6 +105,13 @@ export class Backfills extends Queries {
     await this.#addPlace(thread, { since_ts }, '', -SPOKEN_IN_AHEAD_MS);
   }
 
+  /** Asks for a thread's replies that came before the mention which made it ours. What waits there is held meanwhile. */
+  async addOrphanReplies(thread: ThreadKey, since_ts: SlackTs): Promise<void> {
+    const waiting = { oldest_ts: since_ts, unseen: [], held_until: (Date.now() + ORPHANS_LOOK_MS) / 1_000 };
+    await this.#addPlace(thread, { since_ts, waiting }, '', -SPOKEN_IN_AHEAD_MS);
+    await this.changes(sql`delete from orphan_replies where ${inThread(thread)}`);
+  }
+
   /** Asks for one message by itself; false if that was asked for before. */
   async addMessage(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
     return await this.#addPlace(thread, { since_ts: ts, is_single: true }, ts);
@@ -110,7 +119,7 @@ export class Backfills extends Queries {
 
   async #addPlace(
     { workspace, channel, thread_ts }: ThreadKey,
-    payload: { since_ts: SlackTs; mentions_only?: true; is_single?: true },
+    payload: { since_ts: SlackTs; mentions_only?: true; is_single?: true; waiting?: object },
     key = '',
     inMs = 0,
   ): Promise<boolean> {

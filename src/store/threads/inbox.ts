@@ -105,9 +105,4 @@ export class OrphanReplyIds extends Queries {
       select ts from orphan_replies where ${inThread(thread)} and ts > ${ts} order by ts`);
     return rows.map((row) => row.ts);
   }
-
-  /** Deletes a thread's orphan replies: they were read back. */
-  async clear(thread: ThreadKey): Promise<void> {
-    await this.changes(sql`delete from orphan_replies where ${inThread(thread)}`);
-  }
 }

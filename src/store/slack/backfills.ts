@@ -108,8 +108,9 @@ export class Backfills extends Queries {
   /** Asks for a thread's replies that came before the mention which made it ours. What waits there is held meanwhile. */
   async addOrphanReplies(thread: ThreadKey, since_ts: SlackTs): Promise<void> {
     const waiting = { oldest_ts: since_ts, unseen: [], held_until: (Date.now() + ORPHANS_LOOK_MS) / 1_000 };
-    await this.#addPlace(thread, { since_ts, waiting }, '', -SPOKEN_IN_AHEAD_MS);
-    await this.changes(sql`delete from orphan_replies where ${inThread(thread)}`);
+    // A read that is under way may have passed them: then the next turn of the thread asks again.
+    if (await this.#addPlace(thread, { since_ts, waiting }, '', -SPOKEN_IN_AHEAD_MS))
+      await this.changes(sql`delete from orphan_replies where ${inThread(thread)}`);
   }
 
   /** Asks for one message by itself; false if that was asked for before. */

@@ -68,11 +68,14 @@ type Waiting = z.infer<typeof waitingSchema>;
 
 /** What is read, and `cursor`: the next page. */
 const placeSchema = z.object({
+  /** Nothing before it is missing. */
   since_ts: z.string(),
   cursor: z.string().optional(),
   /** It was read from its beginning again, because Slack refused a cursor. */
   was_restarted: z.boolean().optional(),
+  /** Other messages than mentions are not for the bot. */
   mentions_only: z.boolean().optional(),
+  /** Only the message at `since_ts`: the inbox refused it, and the rest of its place went on without it. */
   is_single: z.boolean().optional(),
   waiting: waitingSchema.optional(),
   /** Of a channel: the threads in use that no page has shown so far, which are read if they were spoken in since then. */
@@ -200,16 +203,6 @@ interface BackfillDeps {
 
 type Written = Pick<IncomingMessage, 'channel' | 'ts' | 'person'>;
 
-/** Which messages of a place are read back. */
-interface WantedMessages {
-  /** Nothing before it is missing. */
-  since_ts: string;
-  /** Other messages than mentions are not for the bot. */
-  mentions_only?: boolean | undefined;
-  /** Only the message at `since_ts`: the inbox refused it, and the rest of its place went on without it. */
-  is_single?: boolean | undefined;
-}
-
 /** Hands the messages of one place to the inbox. */
 class BackfilledMessages {
   readonly #backfill: BackfillDeps;
@@ -260,7 +253,7 @@ class BackfilledMessages {
   }
 
   /** Hands a page's messages to the inbox. One that it refuses becomes a place of its own, which is tried again. */
-  async takeIn(wanted: WantedMessages, page: HistoryPage, signal: AbortSignal): Promise<void> {
+  async takeIn(wanted: Place, page: HistoryPage, signal: AbortSignal): Promise<void> {
     const { store, log } = this.#backfill.deps;
     const { id: workspace } = this.#workspace;
     const { channel } = this.#job;
@@ -322,7 +315,7 @@ class BackfilledMessages {
 
   /** People's messages of a page, oldest first. */
   #peoplesMessages(
-    { since_ts, mentions_only: onlyMentions = false, is_single: isSingle = false }: WantedMessages,
+    { since_ts, mentions_only: onlyMentions = false, is_single: isSingle = false }: Place,
     { messages }: HistoryPage,
   ): { message: IncomingMessage; hasReplies: boolean }[] {
     const isChannel = this.#job.thread_ts === CHANNEL_LEVEL;

@@ -7,6 +7,7 @@ import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isSameAsWritten, mergedVersions, messageUpdate, withNewFiles } from '../reading/message-versions.ts';
 import {
+  type ChangedMessage,
   type InboxEvent,
   type InboxOutcome,
   type IncomingMessage,
@@ -29,7 +30,7 @@ const FIRST_SEEN_S = 600;
  */
 export async function acceptEdit(
   deps: EditDeps,
-  edit: Extract<InboxEvent, { kind: 'edit' }>,
+  edit: ChangedMessage,
   bot: { userId: string },
 ): Promise<InboxOutcome | undefined> {
   const { message, editedTs, before } = edit;
@@ -61,16 +62,13 @@ export async function acceptEdit(
   });
 }
 
-/** A message as an event shows it, of the edit `editedTs`; `before` it, if Slack says. */
-export type Version = Pick<Extract<InboxEvent, { kind: 'version' }>, 'message' | 'editedTs' | 'before'>;
-
 /**
  * Takes in what Slack shows of a message without an edit of it: its other copy, or one with more than before. `ts` is the
  * one under which the message is known. undefined if it is not, and counts as a message. Throws if the store cannot be written.
  */
 export async function acceptVersion(
   { store }: EditDeps,
-  version: Version,
+  version: ChangedMessage,
   bot: { userId: string },
   ts = version.message.ts,
 ): Promise<InboxOutcome | undefined> {
@@ -97,7 +95,7 @@ export async function acceptVersion(
 async function mergeWhileWaiting(
   { messages }: Pick<Store, 'messages'>,
   known: Message,
-  { message, editedTs: edited_ts }: Version,
+  { message, editedTs: edited_ts }: ChangedMessage,
 ): Promise<InboxOutcome | undefined> {
   // What is yet to be read back from Slack is read as it is then.
   if (known.state !== 'waiting' || known.content === null) return undefined;
@@ -113,7 +111,7 @@ async function mergeWhileWaiting(
 async function offerCorrection(
   { earlyEdits }: Pick<Store, 'earlyEdits'>,
   known: Message,
-  { message, editedTs: edited_ts, before }: Version,
+  { message, editedTs: edited_ts, before }: ChangedMessage,
 ): Promise<InboxOutcome> {
   if (known.state === 'unsent') return { kind: 'ignored', why: 'an edit of a message that was not sent' };
   if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };

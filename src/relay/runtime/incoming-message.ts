@@ -20,18 +20,20 @@ export interface IncomingMessage extends ThreadKey, ChannelActor {
   sharesFiles?: boolean;
 }
 
+/** A message as an event shows it after a change. */
+export interface ChangedMessage {
+  message: IncomingMessage;
+  /** Its last edit. */
+  editedTs: SlackTs | null;
+  /** Its earlier content, if Slack says. */
+  before?: MessageContent | undefined;
+}
+
 /** What a Slack event means for the inbox. */
 export type InboxEvent =
   | { kind: 'message'; message: IncomingMessage }
-  /** A person edited a message; `before` is its earlier content, if Slack says. */
-  | { kind: 'edit'; message: IncomingMessage; editedTs: SlackTs; before?: MessageContent | undefined }
-  /** Slack shows more of a message than before, without an edit of it; `editedTs` is its last one. */
-  | {
-      kind: 'version';
-      message: IncomingMessage;
-      editedTs: SlackTs | null;
-      before?: MessageContent | undefined;
-    }
+  /** A person edited a message (`edit`), or Slack shows more of it than before without an edit of it. */
+  | ({ kind: 'edit' | 'version' } & ChangedMessage)
   | (ThreadKey & { kind: 'deletion'; ts: SlackTs; person: string | undefined; isGroup?: boolean })
   /** A channel has a new name or purpose, Slack has deleted it, or the bot has joined it. */
   | { kind: 'renaming' | 'channel_deletion' | 'joining'; workspace: string; channel: string }

@@ -31,7 +31,7 @@ import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile 
 const MAX_CONCURRENT_UPLOADS = 3;
 /** Most bytes of an item that is read before its upload, because Slack does not say its size. */
 const MAX_READ_BYTES = 10 * 1024 * 1024;
-/** How often an upload checks whether its message was deleted or its turn stopped (ms). */
+/** How often an upload checks whether its message was deleted (ms). */
 const WANTED_CHECK_INTERVAL_MS = 1_000;
 
 /** The outcome for a message's files and tables. */
@@ -59,17 +59,17 @@ export interface AttachmentsUploadRequest extends UploadPlace {
 /**
  * Streams a message's files from Slack to the service, a few at a time. A file that cannot be sent gets a note with the
  * reason, and the others continue. Throws transient errors of Slack and the service: call it again, and uploaded files
- * are not uploaded twice. Throws TurnEnded if the message was deleted or the turn stopped.
+ * are not uploaded twice. Throws TurnEnded if the message was deleted.
  */
 export async function uploadAttachments(request: AttachmentsUploadRequest): Promise<Attachments> {
-  const { lease, stopSignal } = request;
+  const { lease, stopSignal, deps, turn } = request;
   const unwanted = new AbortController();
   const signal = anySignal([lease.signal, lease.draining, unwanted.signal, stopSignal]);
-  const timer = setInterval(() => {
-    throwIfUnwanted(request).catch((error: unknown) => {
-      if (error instanceof TurnEnded) unwanted.abort(error);
-    });
-  }, WANTED_CHECK_INTERVAL_MS);
+  const look = async () => {
+    const message = await deps.store.messages.get(messageKeyOf(turn));
+    if (message?.state === 'withdrawn') unwanted.abort(new TurnEnded('withdrawn', null));
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), WANTED_CHECK_INTERVAL_MS);
   try {
     return await new AttachmentBatch(request, signal).run();
   } catch (error) {
@@ -80,14 +80,6 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
   } finally {
     clearInterval(timer);
   }
-}
-
-/** Throws TurnEnded if the message was deleted or the turn stopped. */
-async function throwIfUnwanted({ deps, turn }: AttachmentsUploadRequest): Promise<void> {
-  const current = await deps.store.turns.get(turn.workspace, turn.id);
-  if (current?.stop_requested_at != null) throw new TurnEnded('cancelled', null);
-  const message = await deps.store.messages.get(messageKeyOf(turn));
-  if (message?.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
 }
 
 interface Outcome {

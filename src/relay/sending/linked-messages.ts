@@ -1,4 +1,5 @@
 import { anySignal, unlessAborted } from '../../calls/retries-and-waits.ts';
+import type { FileReason } from '../../render/strings/index.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import {
@@ -189,15 +190,6 @@ export function messageLinksIn(message: ParsedMessage): MessageLink[] {
   return [...links.values()];
 }
 
-/** Why a linked message must not be read; a key of the strings. */
-type LinkDenial =
-  | 'link_workflow'
-  | 'link_hidden'
-  | 'link_elsewhere'
-  | 'link_outsider'
-  | 'link_private'
-  | 'link_shared';
-
 /** Who knows who is where. */
 interface Witnesses {
   people: Pick<SlackDirectory, 'channelNow' | 'isElsewhere' | 'personNow' | 'areInsiders'>;
@@ -216,7 +208,7 @@ export async function linkDenialFor(
   { people, membership }: Witnesses,
   asked: ChannelActor,
   linked: string,
-): Promise<LinkDenial | undefined> {
+): Promise<FileReason | undefined> {
   if (asked.person === WORKFLOW_STEP) return 'link_workflow';
   if (linked === asked.channel) return undefined;
   const isDirect = isDirectChannel(asked.channel);

@@ -48,20 +48,19 @@ export async function lookUpNames(
     user === undefined ? [] : [{ kind: 'person', id: user, style: {} }],
   );
   const inlines = messages.flatMap((one) => inlinesOf(blocksOf(one)));
-  const found = await Promise.all([lookUp(scope, writers), lookUpReferences(scope, inlines)]);
+  const found = await Promise.all([
+    lookUpReferences(scope, writers, writers.length),
+    lookUpReferences(scope, inlines),
+  ]);
   return new Map(found.flatMap((names) => [...names]));
 }
 
-/** Looks up the names of the first 30 people and channels among inline elements. The others keep their ids. */
+/** Looks up the names of the first people and channels among inline elements, each once. The others keep their ids. */
 export async function lookUpReferences(
-  scope: NameScope,
+  { people, channel }: NameScope,
   inlines: readonly ParsedInline[],
+  most = MAX_NAMES,
 ): Promise<DisplayNames> {
-  return lookUp(scope, inlines, MAX_NAMES);
-}
-
-/** Looks up names, each once. */
-async function lookUp({ people, channel }: NameScope, inlines: readonly ParsedInline[], most?: number) {
   const kinds = new Map<string, 'person' | 'channel'>();
   for (const piece of inlines)
     if (piece.kind === 'person' || piece.kind === 'channel') kinds.set(piece.id, piece.kind);

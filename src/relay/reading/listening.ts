@@ -27,15 +27,6 @@ export function addresseeOf(
   return thread_ts === ts ? 'channel' : 'thread';
 }
 
-export interface Mentions {
-  /** The bot is mentioned outside code. */
-  readonly mentionsBot: boolean;
-  /** It starts with a mention of somebody else, and does not mention the bot. */
-  readonly startsWithOtherPerson: boolean;
-  /** Its text is only mentions of the bot. It may have files and tables. */
-  readonly isEmptyAfterMention: boolean;
-}
-
 /** Those whom a message mentions, in their order. Mentions in code, tables and forwarded messages do not count. */
 export function mentionedIds(message: ParsedMessage): string[] {
   // An app's summary may hold its only mention. A person's text repeats the rich text, but for its code.
@@ -48,8 +39,11 @@ function ownInlinesOf(message: ParsedMessage): ParsedInline[] {
   return inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
 }
 
-/** Whom a message mentions. */
-export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
+/**
+ * Whether a message mentions the bot outside code, whether it starts with a mention of somebody else and does not mention the
+ * bot, and whether its text is only mentions of the bot: it may have files and tables.
+ */
+export function readMentions(message: ParsedMessage, botUserId: string) {
   const inlines = ownInlinesOf(message);
   const mentionsBot = mentionedIds(message).includes(botUserId);
   const first = inlines.find((piece) => !isBlank(piece));

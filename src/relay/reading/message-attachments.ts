@@ -35,13 +35,9 @@ export function isMessagePreview({ is_share, is_msg_unfurl }: MessageAttachment)
 }
 
 /** Whether an attachment is Slack's own preview of a link. */
-export function isLinkPreview({
-  is_share,
-  is_msg_unfurl,
-  from_url,
-  original_url,
-}: MessageAttachment): boolean {
-  return is_share !== true && (is_msg_unfurl === true || (from_url ?? original_url) !== undefined);
+export function isLinkPreview(attachment: MessageAttachment): boolean {
+  const { is_share, from_url, original_url } = attachment;
+  return isMessagePreview(attachment) || (is_share !== true && (from_url ?? original_url) !== undefined);
 }
 
 /** Another message, with its writer, channel and time as far as Slack gives them. */

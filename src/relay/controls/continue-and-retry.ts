@@ -12,7 +12,6 @@ import { inBackground } from '../runtime/poller.ts';
 import { refreshPausedNotice } from './paused-messages.ts';
 import { buttonUse, showButtonUse } from './used-buttons.ts';
 
-/** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<
   NewMessage,
   'content' | 'said_ts' | 'resends_turn_id' | 'revises_turn_id' | 'is_urgent'

@@ -44,7 +44,6 @@ export class MidRunForwarding {
   #isSeeking = false;
   /** Aborted once the run was stopped or has ended: an unsent message waits again. */
   readonly #over = new AbortController();
-  /** How many messages the run was given. */
   forwardedCount = 0;
 
   constructor(work: ThreadWork, turn: TurnLocation, options: ForwardingOptions) {

@@ -21,10 +21,8 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import { type InboxOutcome, isEarlierTs } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 
-/** The part of the stopped turn's posts that shows how many messages are paused. */
 const NOTICE_PART = 'paused';
 
-/** What the notice of a pause needs. */
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
 /** The buttons below the notice of a pause, of which one ends it. */
@@ -32,9 +30,7 @@ export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paus
   /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
   const endings = new LRUCache<string, () => Promise<string>>({ max: 1_000 });
   return {
-    /** Sends the paused messages to the agent, in their order. */
     send_paused: (press) => endPause(deps, endings, press, 'send_paused'),
-    /** Discards the paused messages: they never reach the agent. */
     discard_paused: (press) => endPause(deps, endings, press, 'discard_paused'),
   };
 }

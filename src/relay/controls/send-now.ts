@@ -57,10 +57,8 @@ export async function sendNow(
   return answerAbout(deps, urgent, strings.passingOn(urgent.length));
 }
 
-/** What **Stop and send this instead** makes use of. */
 interface InsteadDeps {
   stopControl: Pick<StopControl, 'requestStop'>;
-  /** Sends what a stop has paused. */
   sendPaused: ButtonHandlers<'send_paused'>['send_paused'];
 }
 

@@ -16,17 +16,14 @@ import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { pauseBehindEnd, refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
-/** The emoji that stops the agent, on a message or on the answer. */
 const STOP_REACTION = 'octagonal_sign';
 
 /** Most threads of a channel in which a post that is not recorded yet is looked for. */
 const MAX_TURNS_POSTING = 3;
 
-/** A person adds an emoji to a message. */
 interface ReactionTrigger extends ChannelActor {
   kind: 'reaction';
   ts: string;
-  /** The ts of the message. */
   target: string;
   name: string;
 }

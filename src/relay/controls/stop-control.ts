@@ -17,7 +17,6 @@ import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
 
-/** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
 /** How long one attempt may take (ms); the next poll begins another. */
 const ATTEMPT_TIMEOUT_MS = 30_000;
@@ -30,7 +29,6 @@ export interface StopRequest extends ControlRequest {
   ts: string;
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
-  /** The control's name in the audit trail. */
   control?: string;
   /** Has something sent instead, so that nothing is paused; false if there is nothing: then nothing is stopped either. */
   instead?: (store: Store, trx: Transaction<Tables>) => Promise<boolean>;
@@ -41,7 +39,6 @@ export class StopControl {
   readonly #deps: RelayDeps;
   readonly #onStopRequested: (turn: Turn) => void;
   readonly #poller: Poller;
-  /** Calls to the service under way, by turn. */
   readonly #pendingCalls = new Map<string, Promise<void>>();
 
   /** `onStopRequested` is called for every turn to stop, repeatedly until the turn has settled. */
@@ -193,7 +190,6 @@ async function cancelAtService(
   else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
 }
 
-/** Whether the task has no message of a person that is later than this one. */
 async function isLastMessage(
   agent: AgentClient,
   taskId: string,

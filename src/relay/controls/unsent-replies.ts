@@ -33,7 +33,6 @@ export function unsentReplyButtons(
       const sent = await sendReply(deps, press);
       return sent === 'over' ? outcome : sent;
     },
-    /** Reads only what the settings say again. */
     stop_listening: (press) => setListening(deps, press, false),
   };
 }

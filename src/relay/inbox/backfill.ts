@@ -203,7 +203,6 @@ interface BackfillDeps {
 
 type Written = Pick<IncomingMessage, 'channel' | 'ts' | 'person'>;
 
-/** Hands the messages of one place to the inbox. */
 class BackfilledMessages {
   readonly #backfill: BackfillDeps;
   readonly #workspace: WorkspaceClient;
@@ -240,7 +239,6 @@ class BackfilledMessages {
     return [...unseen];
   }
 
-  /** Withdraws a waiting message that was deleted in Slack. */
   async withdraw(ts: string): Promise<void> {
     const { channel, thread_ts } = this.#job;
     const at = { workspace: this.#workspace.id, channel, thread_ts, ts };
@@ -279,7 +277,6 @@ class BackfilledMessages {
     if (recovered > 0) log.info({ workspace, channel, recovered }, 'recovered missed messages');
   }
 
-  /** Hands an event to the inbox, and its outcome on. */
   async #accept(event: InboxEvent, { channel, ts, person }: Written): Promise<InboxOutcome> {
     const { inbox, onOutcome } = this.#backfill;
     const { id: workspace, bot } = this.#workspace;
@@ -313,7 +310,6 @@ class BackfilledMessages {
     trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.messageGivenUp);
   }
 
-  /** People's messages of a page, oldest first. */
   #peoplesMessages(
     { since_ts, mentions_only: onlyMentions = false, is_single: isSingle = false }: Place,
     { messages }: HistoryPage,

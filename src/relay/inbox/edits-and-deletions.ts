@@ -171,7 +171,6 @@ export async function acceptDeletion(
   });
 }
 
-/** Whether a message addressed the bot already before its edit. */
 function isAddressedBy(message: IncomingMessage, before: MessageContent, botUser: string): boolean {
   return addresseeOf({ ...message, isMention: false }, parseMessage(before), botUser) === 'bot';
 }

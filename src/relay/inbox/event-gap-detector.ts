@@ -20,7 +20,6 @@ const DEAF =
 export interface EventGapDetectorDeps {
   store: Store;
   workspaces(): readonly string[];
-  /** Whether events can reach this process at the moment. */
   canReceiveEvents(): boolean;
   /** How long without a heartbeat is a gap that Slack does not fill by redelivery (ms). */
   minGapMs: number;

@@ -33,7 +33,6 @@ export interface InboxDeps extends PlaceDeps {
   rowsKeptDays: number;
   /** A thread has work now: its job was recorded with its message. */
   onWork: () => void;
-  /** The service account that a workspace's new threads use. */
   accountOf(workspace: string): string;
 }
 
@@ -195,14 +194,12 @@ export class Inbox {
   }
 }
 
-/** A message's content with an edit of it that came first. */
 function withEarlyEdit(content: MessageContent, edit: EarlyEdit | undefined): MessageContent {
   if (edit?.content == null) return content;
   const { edited_ts } = edit;
   return mergedVersions({ content, edited_ts: null }, { content: edit.content, edited_ts }).content;
 }
 
-/** Whether the second copy of a message has nothing that the first one lacks. */
 function addsNothing(first: IncomingMessage, second: IncomingMessage): boolean {
   if (isPartial(first) && !isPartial(second)) return false;
   const known = { content: first.content, edited_ts: null };

@@ -41,7 +41,6 @@ export function stopIn(
   return STOP_PHRASE.test(said) || further.some((words) => tidied(words) === said) ? 'phrase' : undefined;
 }
 
-/** Words in lower case, without the punctuation around them. */
 function tidied(text: string): string {
   const words = text.toLowerCase().split(/\s+/);
   const bare = words.map((word) => word.replace(/^[\p{P}~]+|[\p{P}~]+$/gu, ''));

@@ -73,7 +73,6 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
   readonly #entries = new Map<string, WorkspaceEntry>();
   /** Workspaces whose tokens cannot be decrypted: each is named once. */
   readonly #leftOut = new Set<string>();
-  /** The workspaces that Slack lists for a token, by organisation and encrypted token. */
   readonly #organisations = ttlCache<ReadonlySet<string>, { organisation: string; tokens: string }>(
     MAX_ORGANISATIONS,
     ORGANISATION_TTL_MS,
@@ -283,13 +282,11 @@ export interface WorkspaceRegistry {
   ids(): readonly string[];
   /** The workspaces that have this user as their bot: several of one organisation, or one. */
   ofBot(userId: string): readonly string[];
-  /** The organisation (`E…`) that a workspace belongs to, if to any. */
   organisationOf(id: string): string | undefined;
   /** Undefined if the app is not installed, as far as this process knows. */
   workspace(id: string): WorkspaceClient | undefined;
   /** The same, but also asks the store and, for an organisation, Slack. Throws StoreError, or a SlackError. */
   find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
-  /** Since when Slack refuses the token in the settings. */
   tokenRefusedSince(): Date | undefined;
   /** How many workspaces' own tokens Slack refuses, or cannot be decrypted. */
   refusedOwnTokenCount(): number;

@@ -10,7 +10,6 @@ import { acceptUninstallEvent, type UninstallEvent, uninstallationJobs } from '.
 
 export interface OAuthInstallationsDeps {
   store: Store;
-  /** The app's own credentials, and the keys that encrypt the tokens. */
   oauth: {
     clientId: string;
     clientSecret: string;
@@ -27,7 +26,6 @@ export interface OAuthInstallationsDeps {
 
 export type OAuthInstallations = ReturnType<typeof createOAuthInstallations>;
 
-/** The workspaces that install the app by OAuth: their registry, token rotation and uninstallation. */
 function createOAuthInstallations(deps: OAuthInstallationsDeps) {
   const { store, oauth, workspaceOptions, tokenGateFor, confirmAfterMs } = deps;
   const { log } = workspaceOptions;
@@ -87,7 +85,6 @@ function isInstallAllowed({ workspace, enterprise_id }: GrantedInstallation, nam
 /** The operator does not allow this workspace to install the app. */
 export class InstallRefused extends Error {
   readonly code = 'install_refused';
-  /** The workspace's id, or the organisation's. */
   readonly workspace: string;
 
   constructor(workspace: string) {
@@ -100,7 +97,6 @@ export class InstallRefused extends Error {
 /** Where tokens come from: one from the settings, or each workspace's own by OAuth. */
 export interface RegistrySources extends Omit<OAuthInstallationsDeps, 'oauth'> {
   oauth: OAuthInstallationsDeps['oauth'] | undefined;
-  /** The identity of the token in the settings. */
   identity: TokenIdentity | undefined;
 }
 
@@ -123,7 +119,6 @@ export async function openRegistry(
   return { registry, oauthInstallations: undefined };
 }
 
-/** The registry of the one workspace whose token is in the settings. */
 function singleWorkspace(
   installation: Installation,
   client: WorkspaceClient,

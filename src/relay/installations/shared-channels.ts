@@ -12,7 +12,6 @@ export interface SharedEvent extends ThreadKey {
   isShared: boolean;
   /** When its message was written, or when it happened. */
   ts: SlackTs;
-  /** Who wrote its message. */
   writer: string | undefined;
   /** Whom the message mentions, in their order; of a reaction, to whose message it is. */
   mentioned: () => readonly string[];

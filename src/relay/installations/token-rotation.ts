@@ -33,7 +33,6 @@ export class TokenRotation extends Poller {
   readonly #deps: InstallationDeps;
   readonly #onRenewed: () => Promise<void>;
   readonly #claimMs: number;
-  /** Renewals under way, by workspace. */
   readonly #running = new Map<string, Promise<void>>();
   /** Aborted when the process can no longer wait for the database. */
   readonly #lastChance = new AbortController();

@@ -7,7 +7,6 @@ import { decryptTokens, type InstallationDeps } from './token-rotation.ts';
 
 /** A Slack event about an installation that ends, or that is for fewer or more workspaces. */
 export type UninstallEvent = {
-  /** The workspace of the event (`T…`). */
   workspace: string | undefined;
   /** The organisation (`E…`) that it belongs to. */
   organisation: string | undefined;
@@ -15,7 +14,6 @@ export type UninstallEvent = {
   at: Date;
 } & (
   | { kind: 'uninstalled' }
-  /** The bot's tokens were revoked. */
   | { kind: 'revoked' }
   /** The organisation removes the app from some of its workspaces. */
   | { kind: 'access_revoked'; from: readonly string[] }
@@ -24,7 +22,6 @@ export type UninstallEvent = {
 );
 
 export interface UninstallDeps extends InstallationDeps {
-  /** Called when an installation has changed. */
   onChanged: () => Promise<void>;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number | undefined;

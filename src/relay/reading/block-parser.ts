@@ -64,7 +64,6 @@ function wordCounter(all: readonly string[]): (words: readonly string[]) => bool
   };
 }
 
-/** The names that a message's `text` gives for ids. */
 function labelsIn(text: string): Labels {
   const labels = new Map<string, string>();
   for (const [, id, label] of text.matchAll(/<(?:[@#]|!subteam\^)([A-Z0-9]+)\|([^<>|]+)>/g)) {
@@ -152,7 +151,6 @@ export function parseMrkdwn(text: string): ParsedBlock[] {
   return [...blocks, ...parseLines(text.slice(from))];
 }
 
-/** Decodes `&amp;`, `&lt;` and `&gt;`, once. */
 function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
 }
@@ -218,7 +216,6 @@ function parseLine(line: string): ParsedInline[] {
   return inlines.filter((piece) => piece.kind !== 'text' || piece.text !== '');
 }
 
-/** Parses what stands between `<` and `>`. */
 function parseToken(token: string): ParsedInline {
   const bar = token.indexOf('|');
   const head = bar < 0 ? token : token.slice(0, bar);

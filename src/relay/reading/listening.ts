@@ -102,7 +102,6 @@ function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {
   return piece?.kind === 'person' && piece.id === id && !piece.style.code;
 }
 
-/** What the bot does with a message. */
 interface Listening {
   /** It is for the bot even if its thread is not. */
   isAddressed: boolean;

@@ -88,7 +88,6 @@ export function isUnreadableQuote(attachment: MessageAttachment): boolean {
   return files.length === 0 && quotedWords(attachment).length === 0;
 }
 
-/** What an app attached to its message: an alert, a form. */
 function appBlocks(attachment: MessageAttachment): ParsedBlock[] {
   const { pretext, title, title_link: link, text: words, fields = [], blocks = [] } = attachment;
   const heading = title && link ? `<${link}|${title}>` : title && `*${title}*`;

@@ -121,7 +121,6 @@ export function isByApp({ bot_id: botId, app_id: appId }: Pick<ThreadMessage, 'b
   return (botId ?? appId) !== undefined;
 }
 
-/** Subtypes of messages that people write. */
 const USER_MESSAGE_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /** Whether people write such messages: no notice of Slack's own, and none of a subtype that nobody writes. */

@@ -11,7 +11,6 @@ import { tablesAmong, withoutTables } from './pasted-tables.ts';
 /** A message as one event shows it. */
 export interface MessageVersion {
   content: MessageContent;
-  /** Its last edit. */
   edited_ts: SlackTs | null;
 }
 

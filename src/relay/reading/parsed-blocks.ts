@@ -41,7 +41,6 @@ export interface ParsedTable {
   readonly kind: 'table';
   readonly rows: readonly (readonly unknown[])[];
   readonly columns: number;
-  /** The rows that the text shows. */
   readonly firstRows: () => readonly (readonly (readonly ParsedInline[])[])[];
   /** The name of the file that holds all of it, if it goes to the agent as one, too. */
   readonly file?: string;

@@ -90,7 +90,6 @@ export function flagsOf(content: MessageContent, botUserId: string, supported: S
   return { choices: typed.choices, misspelt: misspeltFlag(typed.text, supported) };
 }
 
-/** The flags that the service takes. */
 function supportedFlags(supported: SupportedTaskOptions): ReadonlyMap<string, Flag> {
   return new Map([...FLAGS].filter(([, flag]) => flag.chooses === undefined || supported[flag.where]));
 }

@@ -99,7 +99,6 @@ export function refusalIn(error: unknown): FileRefusal | undefined {
   return error.cause instanceof FileRefusedError ? { reason: error.cause.reason } : undefined;
 }
 
-/** The service's answers to an upload that may be about the file, or about all its calls. */
 const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 
 /** Why a file is left out after this error; undefined if it is tried again, or the error is not about the file. */
@@ -126,13 +125,11 @@ export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: 
   };
 }
 
-/** Who knows who is where. */
 interface Witnesses {
   people: Pick<SlackDirectory, 'channelNow' | 'personNow'>;
   membership: Pick<ChannelMembership, 'statusOf'>;
 }
 
-/** How many conversations of a file are asked for their members. */
 const MAX_CONVERSATIONS = 5;
 
 /**

@@ -10,7 +10,6 @@ import type { UploadSource } from './file-upload.ts';
 const MAX_BYTES = 5 * 1_048_576;
 const BYTES_AT_ONCE = 65_536;
 const MAX_COLUMNS = 200;
-/** Different cells that are kept of a column. */
 const MAX_SAMPLES = 3;
 
 const MONTH = '(?:Jan|Feb|Mar|Mär|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sept?|Oct|Okt|Nov|Dec|Dez)';
@@ -86,7 +85,6 @@ async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promi
   }
 }
 
-/** Searches a table, while it streams, for cells that a spreadsheet altered: genes that became dates, and ids without zeros. */
 class AlteredCellSearch {
   #columns: Column[] | undefined;
   #rows = 0;
@@ -177,7 +175,6 @@ function addCell(column: Column, cell: string): void {
   }
 }
 
-/** The genes that a date may have been. */
 function formerGenes(cell: string): string[] {
   const month = /[a-zä]{3}/i.exec(cell)?.[0].toLowerCase() ?? '';
   const key = { mär: 'mar', mrz: 'mar', okt: 'oct', dez: 'dec' }[month] ?? month;

@@ -51,7 +51,6 @@ export interface AttachmentsUploadRequest extends UploadPlace {
   items: readonly SharedItem[];
   /** How long each file has failed, by id, over the attempts of one run. */
   failing: Map<string, FilePatience>;
-  /** Ends the upload. Its reason is thrown. */
   stopSignal: AbortSignal;
   onProgress: UploadProgressListener;
 }
@@ -99,7 +98,6 @@ class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #limits: FileLimits;
   readonly #signal: AbortSignal;
-  /** In the message's order. */
   readonly #items: readonly BatchItem[];
   #promisedBytes = 0;
 
@@ -137,7 +135,6 @@ class AttachmentBatch {
     };
   }
 
-  /** Uploads one file, or notes why it is omitted. */
   async #process(item: BatchItem, index: number): Promise<void> {
     const tried =
       index < this.#limits.maxMessageFiles
@@ -187,7 +184,6 @@ class AttachmentBatch {
     return { ...uploaded, note: { name, reason: null, sizeBytes, ...(await remark(this.#signal)) } };
   }
 
-  /** An item's bytes, or why it is not sent. */
   async #sourceOf(item: BatchItem): Promise<UploadSource | FileReason> {
     const { shared } = item;
     if (shared.kind === 'left_out') return shared.reason;
@@ -256,7 +252,6 @@ class AttachmentBatch {
   }
 }
 
-/** A file whose bytes are here. */
 function bytesSource(
   about: Pick<UploadSource, 'id' | 'name' | 'mime'>,
   content: Buffer | string,

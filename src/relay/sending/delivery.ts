@@ -117,7 +117,6 @@ function notListedError(code: 'not_understood' | 'unavailable', cause?: Error): 
   return new AgentError(code, { sentence, outcome: 'unknown', cause });
 }
 
-/** What is known of a message that was sent. */
 interface SendAnswer {
   /** Its id; undefined where the task's list must say which is ours. */
   id: string | undefined;
@@ -149,7 +148,6 @@ async function pollUntilListed(task: TaskWork, turn: Turn, signal: AbortSignal):
   }
 }
 
-/** Records the intent to send. Throws TurnEnded or Interruption if a stop came first, or the content was erased. */
 async function recordIntent({ deps, agent, taskId }: TaskWork, turn: Turn, stopSignal: AbortSignal) {
   const last = await lastMessageId(agent, taskId);
   stopSignal.throwIfAborted();

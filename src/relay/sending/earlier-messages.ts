@@ -169,13 +169,11 @@ function rowText(cells: readonly unknown[]): string {
 }
 
 export interface TranscriptOptions {
-  /** The thread's messages before the question, in any order. */
   readonly messages: readonly ParsedMessage[];
   /** Which messages of the thread are not among them, because they were not read. */
   readonly missing?: 'older' | 'later' | undefined;
   readonly names: DisplayNames;
   readonly botUserId: string;
-  /** The newest messages are kept. */
   readonly maxMessages: number;
   /** The longest transcript, in UTF-16 units, including its heading. */
   readonly maxCharacters: number;
@@ -190,7 +188,6 @@ export interface LinkedMessage {
   readonly channelName: string | undefined;
   readonly message: ParsedMessage;
   readonly replies: readonly ParsedMessage[];
-  /** Which of the replies were not read. */
   readonly missing: TranscriptOptions['missing'];
   /** How many replies there are of which none was read. */
   readonly unreadReplies: number;
@@ -225,7 +222,6 @@ export function buildTranscript(options: TranscriptOptions): string {
   return kept.length === 0 ? '' : quoted(kept);
 }
 
-/** What ends a quoted message that is cut short. */
 const CUT_MARK = '… (cut)';
 
 /** Whether the last message of a quotation is cut short. */

@@ -84,7 +84,6 @@ function keptFileNotes(turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>): Fi
   return turn.file_notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
 }
 
-/** Whether a message is files and tables, and nothing else. */
 function isFilesOnly(content: MessageContent | null, botUserId: string): boolean {
   if (content === null || content.about !== undefined || content.choices !== undefined) return false;
   const message = parseMessage(content);

@@ -37,7 +37,6 @@ export interface FileUpload {
   source: UploadSource;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
-  /** Called while another thread uploads the same file. */
   onUploadedElsewhere: () => void;
   onProgress: (sentBytes: number) => void;
 }
@@ -157,7 +156,6 @@ export function serviceFileName(name: string | undefined, id: string): string {
   return truncateName(clean);
 }
 
-/** Shortens a long name but keeps its extension. */
 function truncateName(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const extension = /\.[\p{L}\p{N}]{1,12}$/u.exec(name)?.[0] ?? '';

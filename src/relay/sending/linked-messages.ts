@@ -63,7 +63,6 @@ export async function readLinkedMessages(
   };
 }
 
-/** A linked message, or why it was not read. */
 async function followLink(work: ThreadWork, message: Message, link: MessageLink, interrupt: AbortSignal) {
   const { workspace, deps } = work;
   const { linkMs } = deps.settings;
@@ -190,7 +189,6 @@ export function messageLinksIn(message: ParsedMessage): MessageLink[] {
   return [...links.values()];
 }
 
-/** Who knows who is where. */
 interface Witnesses {
   people: Pick<SlackDirectory, 'channelNow' | 'isElsewhere' | 'personNow' | 'areInsiders'>;
   membership: Pick<ChannelMembership, 'statusOf' | 'membersOf'>;

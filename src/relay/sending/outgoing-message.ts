@@ -42,13 +42,11 @@ const NOTHING_EARLIER: EarlierMessages = { messages: [], missing: undefined, quo
 
 /** A person's message as the agent gets it: what is known of it, from its first reading until it is sent. */
 export interface OutgoingMessage {
-  /** What it was made of. */
   message: WholeMessage;
   /** The turn whose message it repeats instead, word for word. */
   resent: Turn | undefined;
   /** As people read it; where it is the first of a thread between people, with a transcript of that thread. */
   text: string;
-  /** The task's title: the chosen one, or one made from the text. */
   title: string;
   /** The choices made in a form, or with flags at the beginning of the text. */
   choices: TaskChoices;

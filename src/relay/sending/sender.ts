@@ -42,7 +42,6 @@ export interface SenderOptions {
   recordTaskIntent(intent: TaskIntent): Promise<void>;
   /** Aborted if the message must not be sent. Its reason is thrown. */
   stopSignal: AbortSignal;
-  /** Runs a step, and retries it after transient errors. */
   withRetry: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
@@ -54,7 +53,6 @@ export class Sender {
   /** The thread and the message as this run knows them; read again after an error, because a wait follows. */
   #thread: Thread | undefined;
   #message: WholeMessage | undefined;
-  /** The message as it was last read for the agent. */
   #outgoing: OutgoingMessage | undefined;
   /** The turn has failed before, or in another process. */
   #hasWaited: boolean;

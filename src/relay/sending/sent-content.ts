@@ -22,7 +22,6 @@ export interface Freeze {
   attachments: Attachments;
   /** The task's last message, if the message is sent at once. */
   lastMessageId: string | undefined;
-  /** The task that it is sent to. */
   taskId: string;
   /** The same, if the thread's row does not have it yet. */
   startedTaskId: string | null;

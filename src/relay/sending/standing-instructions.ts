@@ -5,7 +5,6 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { blockquote, toSingleLine } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 
-/** What is sent, before the channel's instructions are quoted. */
 type Unquoted = Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string };
 
 /** What is recorded with a message that quotes none. */

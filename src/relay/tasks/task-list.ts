@@ -18,7 +18,6 @@ export async function inviteMe({ people, bot }: Pick<WorkspaceClient, 'people' |
 
 type ListDeps = Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>;
 
-/** A state read this recently (ms) is not read again. */
 const FRESH_MS = 15_000;
 const SERVICE_TIMEOUT_MS = 10_000;
 /** The most tasks on a page of the service's list. The others are read one by one. */

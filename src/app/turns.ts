@@ -4,9 +4,14 @@ import { showTaskTitle } from '../features/task-titles.ts';
 import type { RelayLimits } from '../limits.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
-import { correct, tellOfLateEdit } from '../relay/controls/edits-after-sending.ts';
 import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paused-messages.ts';
-import { offerSendNow, sendInstead, sendNow } from '../relay/controls/send-now.ts';
+import {
+  correct,
+  offerSendNow,
+  sendInstead,
+  sendNow,
+  tellOfLateEdit,
+} from '../relay/controls/send-now-and-corrections.ts';
 import { StopTriggers } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';
 import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-replies.ts';

@@ -61,9 +61,7 @@ export class Inbox {
       case 'edit':
       case 'version': {
         const accept = () =>
-          event.kind === 'edit'
-            ? acceptEdit(this.#deps, event, bot)
-            : acceptVersion(this.#deps, event, bot);
+          event.kind === 'edit' ? acceptEdit(this.#deps, event, bot) : acceptVersion(this.#deps, event, bot);
         const asMessage = () => this.#acceptMessage(event.message, bot, event.editedTs);
         return (await accept()) ?? this.#inOrder(event.message, asMessage);
       }

@@ -126,13 +126,11 @@ async function readBack(
   known: Parameters<typeof messageUpdate>[0],
 ) {
   const signal = anySignal([lease.signal, AbortSignal.timeout(READ_MS)]);
-  const read = await workspace.readBack
-    .message({ channel, threadTs, ts, signal })
-    .catch((error: unknown) => {
-      lease.signal.throwIfAborted();
-      if (!(error instanceof SlackError) && !signal.aborted) throw error;
-      deps.log.warn({ channel, ts, err: error }, 'a message goes as its app_mention showed it');
-    });
+  const read = await workspace.readBack.message({ channel, threadTs, ts, signal }).catch((error: unknown) => {
+    lease.signal.throwIfAborted();
+    if (!(error instanceof SlackError) && !signal.aborted) throw error;
+    deps.log.warn({ channel, ts, err: error }, 'a message goes as its app_mention showed it');
+  });
   if (read?.user !== user_id) return { ...known, is_partial: false };
   const version = { content: messageContent(read), edited_ts: read.edited?.ts ?? null };
   return messageUpdate(known, version, false);

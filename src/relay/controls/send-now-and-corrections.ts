@@ -1,0 +1,217 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transaction } from 'kysely';
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { noteWithButtons } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { MessageKey, Tables, ThreadKey, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { hasSettled } from '../../store/threads/turn-phase.ts';
+import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
+import { seeksOwnReply } from '../replies/reply-reader.ts';
+import type {
+  ButtonHandlers,
+  ChannelActor,
+  ControlOutcome,
+  MessagePress,
+  PressAnswer,
+} from '../runtime/control-request.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
+import { addPressedMessage } from './continue-and-retry.ts';
+import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
+import type { StopControl } from './stop-control.ts';
+
+/** Offers a thread's next message to its run, if this process has it; false if it was not offered. */
+type PassOn = (thread: ThreadKey, isAsked: boolean) => boolean;
+
+/** Passes a message on if the run pauses; else offers the buttons to its writer, once for all that they write meanwhile. */
+export async function offerSendNow(
+  deps: RelayDeps,
+  passOn: PassOn,
+  outcome: InboxOutcome,
+  { ts, ...writer }: ChannelActor & MessageKey,
+): Promise<void> {
+  if (outcome.kind !== 'admitted' || !outcome.isQueued || outcome.isPaused) return;
+  if (passOn(outcome.thread, false)) return;
+  const { messages, turns } = deps.store;
+  if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
+  const open = await turns.open(outcome.thread);
+  // Its reply is over; this message goes next, within seconds.
+  if (open !== undefined && (hasSettled(open) || seeksOwnReply(open))) return;
+  const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
+  trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
+}
+
+/** Handles **Send now**: the run gets the message, and what its writer wrote after it, as soon as it takes one, in any process. */
+export async function sendNow(
+  deps: RelayDeps,
+  passOn: PassOn,
+  press: MessagePress,
+): Promise<ControlOutcome | PressAnswer> {
+  const message = await messageOf(deps, press);
+  if (message === undefined) return 'unknown';
+  const use = useOnTurn({ ...message, asked_by: message.user_id }, press.person, 'send_now');
+  if (!(await mayUseControl(deps, use))) return 'refused';
+  const isPaused = (await deps.store.pausedThreads.pausedBy(message)) !== undefined;
+  const urgent = isPaused ? [] : await deps.store.messages.makeUrgent(message);
+  if (urgent.length === 0) return answerAbout(deps, [message]);
+  passOn(message, true);
+  return answerAbout(deps, urgent, strings.passingOn(urgent.length));
+}
+
+/**
+ * Tells who has edited or deleted a message that the agent already has, in an ephemeral note whose button sends the
+ * correction. `message.person` is '' if Slack does not name the editor: then nobody gets a note. Throws a SlackError.
+ */
+export async function tellOfLateEdit(
+  deps: RelayDeps,
+  outcome: InboxOutcome,
+  message: ChannelActor & MessageKey,
+): Promise<void> {
+  if (outcome.kind !== 'too_late' || message.person === '') return;
+  const turn = await deps.store.turns.ofMessage(message);
+  if (turn === undefined) return;
+  const isAnswered = hasSettled(turn);
+  if (outcome.change === 'deletion' && isAnswered) return;
+  const edited = isAnswered
+    ? noteWithButtons(strings.editedAfterAnswer, ['correct'], message.ts)
+    : noteWithButtons(strings.editedAfterSending, ['send_instead', 'correct'], message.ts);
+  const note =
+    outcome.change === 'edit' ? edited : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);
+  await sendEphemeral(deps, { ...message, threadTs: turn.thread_ts }, note);
+}
+
+/** Sends the new text of a message that was edited after it was sent; each edit once. */
+export async function correct(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
+  const { store } = deps;
+  const { workspace, channel, messageTs } = press;
+  const key = { workspace, channel, ts: messageTs };
+  const turn = await store.turns.ofMessage(key);
+  if (turn === undefined) return 'unknown';
+  if (!(await mayUseControl(deps, useOnTurn(turn, press.person, 'correct')))) return 'refused';
+  const isBusy = (await store.turns.open(turn)) !== undefined;
+  const [sent] = await store.transaction((within, trx) =>
+    addCorrection(deps, { store: within, trx }, turn, press, false),
+  );
+  if (sent === undefined) {
+    const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
+    return { outcome: 'over', told: await outcomeOf(deps, { ...key, ts }) };
+  }
+  refreshPausedNotice(deps, { ...turn, ts: press.ts });
+  return { outcome: 'done', told: isBusy ? await outcomeOf(deps, sent) : strings.passingOn(1) };
+}
+
+/** Adds the newest words of a message that was sent to its thread; none if another press has done so. */
+async function addCorrection(
+  deps: RelayDeps,
+  { store, trx }: { store: Store; trx: Transaction<Tables> },
+  turn: Turn,
+  press: MessagePress,
+  isUrgent: boolean,
+): Promise<MessageKey[]> {
+  const { workspace, channel, messageTs, ts } = press;
+  const key = { workspace, channel, ts: messageTs };
+  const edit = await store.earlyEdits.claim(key, ts);
+  if (edit?.content == null) return [];
+  await addPressedMessage(deps, { store, trx }, turn, press, {
+    // Saved under the person who edited the message, so that erasing that person erases it too.
+    content: { ...edit.content, isCorrection: true },
+    edited_ts: edit.edited_ts,
+    said_ts: (await store.messages.get(key))?.said_ts ?? null,
+    revises_turn_id: turn.id,
+    is_urgent: isUrgent,
+  });
+  return [{ ...key, ts }];
+}
+
+/**
+ * Handles **Stop and send this instead**, below the note on a message that waits, or that was edited while the agent
+ * answers it: stops the run, and sends the newest words next, before what others have waiting.
+ */
+export async function sendInstead(
+  deps: RelayDeps,
+  {
+    stopControl,
+    sendPaused,
+  }: { stopControl: StopControl; sendPaused: ButtonHandlers<'send_paused'>['send_paused'] },
+  press: MessagePress,
+): Promise<ControlOutcome | PressAnswer> {
+  const { store } = deps;
+  const message = await messageOf(deps, press);
+  if (message === undefined) return 'unknown';
+  const use = useOnTurn({ ...message, asked_by: message.user_id }, press.person, 'send_instead');
+  if (!(await mayUseControl(deps, use))) return 'refused';
+  const pausedBy = await store.pausedThreads.pausedBy(message);
+  const resumes = pausedBy !== undefined && { ...press, turnId: pausedBy, messageTs: undefined };
+  if (resumes && (await sendPaused(resumes)) === 'refused') return 'refused';
+  const isEdited = message.state !== 'waiting' && (await store.earlyEdits.get(message)) !== undefined;
+  const revised = isEdited ? await store.turns.ofMessage(message) : undefined;
+  let sent: MessageKey[] = [];
+  const instead = async (within: Store, trx: Transaction<Tables>) => {
+    sent =
+      revised === undefined
+        ? await within.messages.makeUrgent(message)
+        : await addCorrection(deps, { store: within, trx }, revised, press, true);
+    return sent.length > 0;
+  };
+  const turn = revised ?? (await store.turns.running(message));
+  const request = turn && { ...press, turnId: turn.id, turn, control: 'send_instead', instead };
+  const isAtWork = turn !== undefined && !hasSettled(turn);
+  if (request && isAtWork && (await stopControl.requestStop(request)) === 'refused') return 'refused';
+  // The run may have ended meanwhile: then the words go next all the same.
+  if (sent.length === 0) await store.transaction(instead);
+  if (sent.length > 0) return answerAbout(deps, sent, strings.sendingInstead);
+  const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;
+  return answerAbout(deps, [{ ...message, ts }]);
+}
+
+function messageOf({ store }: RelayDeps, { workspace, channel, messageTs: ts }: MessagePress) {
+  return store.messages.get({ workspace, channel, ts });
+}
+
+/** How often (ms), and how many times, it is looked what became of a message that somebody asked to send. */
+const LOOK_INTERVAL_MS = 500;
+const MAX_LOOKS = 600;
+
+/** What the note on messages that somebody asked to send says: `now`, if they are on their way, and then what became of them. */
+async function answerAbout(deps: RelayDeps, keys: readonly MessageKey[], now?: string): Promise<PressAnswer> {
+  const before = now === undefined ? await outcomeOfAll(deps, keys) : undefined;
+  if (before === strings.notPassedOn)
+    return { outcome: 'done', told: before, replacement: noteOf(before, keys) };
+  if (before !== undefined) return { outcome: 'done', told: before };
+  const later = async () => {
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+      await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
+      const told = await outcomeOfAll(deps, keys);
+      if (told !== undefined) return noteOf(told, keys);
+    }
+    return undefined;
+  };
+  return { outcome: 'done', told: now ?? strings.passingOn(1), later };
+}
+
+/** The note that says so; what the agent takes later may still go in place of what it writes. */
+function noteOf(told: string, [first]: readonly MessageKey[]): RenderedMessage {
+  if (told !== strings.notPassedOn || first === undefined) return { text: told, blocks: [] };
+  return noteWithButtons(told, ['send_instead'], first.ts);
+}
+
+/** What became of those that were not deleted; undefined while one is on its way. */
+async function outcomeOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<string | undefined> {
+  const outcomes = await Promise.all(keys.map((key) => outcomeOf(deps, key)));
+  if (outcomes.includes(undefined)) return undefined;
+  // One that still waits counts before those that were sent.
+  if (outcomes.includes(strings.notPassedOn)) return strings.notPassedOn;
+  return outcomes.find((told) => told !== strings.sendNowTooLate('withdrawn')) ?? outcomes[0];
+}
+
+/** What became of a message that somebody asked to send; undefined while it is on its way. */
+async function outcomeOf(deps: RelayDeps, key: MessageKey): Promise<string | undefined> {
+  const message = await deps.store.messages.get(key);
+  if (message === undefined) return strings.controlFailed.unknown;
+  const { state, is_urgent: isUrgent } = message;
+  if (state === 'sending') return undefined;
+  if (state !== 'waiting') return strings.sendNowTooLate(state);
+  return (await noteIfPaused(deps, message)) ?? (isUrgent ? undefined : strings.notPassedOn);
+}

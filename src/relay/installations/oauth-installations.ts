@@ -8,15 +8,20 @@ import { InstalledWorkspaces, type WorkspaceRegistry } from './installed-workspa
 import { encryptTokens, type GrantedInstallation, TokenRotation } from './token-rotation.ts';
 import { acceptUninstallEvent, type UninstallEvent, uninstallationJobs } from './uninstall-events.ts';
 
-export interface OAuthInstallationsDeps {
+/** The app's own credentials, and the keys that encrypt the tokens. */
+interface OAuthOptions {
+  clientId: string;
+  clientSecret: string;
+  keyring: Keyring;
+  /** The workspaces (T…) and organisations (E…) that may install the app; empty: all. */
+  mayInstall: readonly string[];
+}
+
+/** Where tokens come from: the identity of the one in the settings, or each workspace's own by OAuth. */
+interface RegistrySources {
   store: Store;
-  oauth: {
-    clientId: string;
-    clientSecret: string;
-    keyring: Keyring;
-    /** The workspaces (T…) and organisations (E…) that may install the app; empty: all. */
-    mayInstall: readonly string[];
-  };
+  oauth: OAuthOptions | undefined;
+  identity: TokenIdentity | undefined;
   workspaceOptions: WorkspaceClientOptions;
   /** The gate of a workspace's token; undefined: of the token in the settings. */
   tokenGateFor: (workspace: string | undefined) => CredentialGate;
@@ -26,8 +31,8 @@ export interface OAuthInstallationsDeps {
 
 export type OAuthInstallations = ReturnType<typeof createOAuthInstallations>;
 
-function createOAuthInstallations(deps: OAuthInstallationsDeps) {
-  const { store, oauth, workspaceOptions, tokenGateFor, confirmAfterMs } = deps;
+function createOAuthInstallations(sources: RegistrySources, oauth: OAuthOptions) {
+  const { store, workspaceOptions, tokenGateFor, confirmAfterMs } = sources;
   const { log } = workspaceOptions;
   const slack = slackTokens({ ...oauth, ...workspaceOptions });
   const parts = { store, keyring: oauth.keyring, slack, log };
@@ -40,15 +45,10 @@ function createOAuthInstallations(deps: OAuthInstallationsDeps) {
   const onChanged = () => workspaces.refresh();
 
   /** Revokes the token that Slack has already granted, except that of an installation that is in use. */
-  async function refuse({
-    workspace,
-    enterprise_id: enterprise,
-    tokens,
-  }: GrantedInstallation): Promise<never> {
-    log.warn(
-      { workspace, enterprise },
-      'refused an installation: INSTALL_WORKSPACES does not list the workspace',
-    );
+  async function refuse(granted: GrantedInstallation): Promise<never> {
+    const { workspace, enterprise_id: enterprise, tokens } = granted;
+    const why = 'refused an installation: INSTALL_WORKSPACES does not list the workspace';
+    log.warn({ workspace, enterprise }, why);
     // Slack may grant a workspace the same token again.
     const isInUse = (await store.installations.get(workspace))?.encrypted_tokens != null;
     if (!isInUse)
@@ -60,8 +60,8 @@ function createOAuthInstallations(deps: OAuthInstallationsDeps) {
 
   return {
     workspaces,
-    acceptUninstallEvent: (event: UninstallEvent) => acceptUninstallEvent({ store, onChanged }, event),
-    uninstallationJobs: uninstallationJobs({ ...parts, onChanged, confirmAfterMs }),
+    acceptUninstallEvent: (event: UninstallEvent) => acceptUninstallEvent(store, event, onChanged),
+    uninstallationJobs: uninstallationJobs(parts, onChanged, confirmAfterMs),
     tokenRotation: new TokenRotation(parts, onChanged),
     /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */
     install: async (granted: GrantedInstallation): Promise<void> => {
@@ -94,19 +94,13 @@ export class InstallRefused extends Error {
   }
 }
 
-/** Where tokens come from: one from the settings, or each workspace's own by OAuth. */
-export interface RegistrySources extends Omit<OAuthInstallationsDeps, 'oauth'> {
-  oauth: OAuthInstallationsDeps['oauth'] | undefined;
-  identity: TokenIdentity | undefined;
-}
-
 /** Opens the registry of workspaces, with `oauthInstallations` where the app is installed by OAuth. Throws StoreError. */
 export async function openRegistry(
   sources: RegistrySources,
 ): Promise<{ registry: WorkspaceRegistry; oauthInstallations: OAuthInstallations | undefined }> {
   const { store, identity, oauth, workspaceOptions, tokenGateFor } = sources;
   if (oauth !== undefined) {
-    const oauthInstallations = createOAuthInstallations({ ...sources, oauth });
+    const oauthInstallations = createOAuthInstallations(sources, oauth);
     return { registry: oauthInstallations.workspaces, oauthInstallations };
   }
   if (identity === undefined) throw new TypeError('Neither a token nor OAuth is set.');

@@ -198,11 +198,7 @@ export interface ServiceClientOptions
   readsPerSecond: number;
 }
 
-export interface ServiceClient {
-  readonly agent: AgentClient;
-  readonly readRate: ReadRate;
-  readonly gate: CredentialGate;
-}
+type ServiceClient = ReturnType<typeof createServiceClient>;
 
 /** An account's address and key. The key is read before each call. */
 export interface ServiceCredentials {
@@ -211,11 +207,11 @@ export interface ServiceCredentials {
 }
 
 /** The client of an account. Throws TypeError if its address or key is invalid. */
-export function createServiceClient(
+function createServiceClient(
   credentials: ServiceCredentials,
   { readsPerSecond, ...clientOptions }: ServiceClientOptions,
   gate: CredentialGate,
-): ServiceClient {
+) {
   const readRate = new ReadRate(readsPerSecond);
   const agent = new AgentClient({
     ...clientOptions,

@@ -13,23 +13,15 @@ export type UninstallEvent = {
   /** When it happened, by Slack's clock. */
   at: Date;
 } & (
-  | { kind: 'uninstalled' }
-  | { kind: 'revoked' }
+  | { kind: 'uninstalled' | 'revoked' }
   /** The organisation removes the app from some of its workspaces. */
   | { kind: 'access_revoked'; from: readonly string[] }
   /** The organisation adds the app to some of its workspaces. */
   | { kind: 'access_granted'; to: readonly string[] }
 );
 
-export interface UninstallDeps extends InstallationDeps {
-  onChanged: () => Promise<void>;
-  /** The time between the two refusals of a token that end its installation (ms). */
-  confirmAfterMs?: number | undefined;
-}
-
-/** By default a refused token is asked about again after this time (ms). */
+/** A refused token is asked about again after this time (ms): a second refusal ends its installation. */
 const CONFIRM_AFTER_MS = 120_000;
-
 /** An event this soon after an installation (ms) may be about the one before. */
 const REINSTALL_WINDOW_MS = 120_000;
 
@@ -38,8 +30,9 @@ const payloadSchema = z.object({ why: z.string(), at: z.coerce.date(), refused: 
 
 /** Takes in an event; returns once it is stored. Throws a StoreError: then Slack must send it again. */
 export async function acceptUninstallEvent(
-  { store, onChanged }: Pick<UninstallDeps, 'onChanged'> & { store: Pick<Store, 'installations' | 'jobs'> },
+  store: Pick<Store, 'installations' | 'jobs'>,
   event: UninstallEvent,
+  onChanged: () => Promise<void>,
 ): Promise<void> {
   const { organisation } = event;
   if (event.kind === 'access_revoked' || event.kind === 'access_granted') {
@@ -62,8 +55,11 @@ export async function acceptUninstallEvent(
  * app was reinstalled. Whether the current token is still valid then tells which installation the event is about. One
  * refusal may be Slack's error: the installation ends with a second one, minutes later.
  */
-export function uninstallationJobs(deps: UninstallDeps): JobKind {
-  const { store, log, confirmAfterMs = CONFIRM_AFTER_MS, onChanged } = deps;
+export function uninstallationJobs(
+  { store, keyring, slack, log }: InstallationDeps,
+  onChanged: () => Promise<void>,
+  confirmAfterMs = CONFIRM_AFTER_MS,
+): JobKind {
   return {
     kind: JOB_KIND.uninstallation,
     share: 1,
@@ -74,8 +70,8 @@ export function uninstallationJobs(deps: UninstallDeps): JobKind {
       const row = await store.installations.get(workspace);
       if (row === undefined || row.uninstalled_at !== null) return 'done';
       if (row.encrypted_tokens !== null && mayBeLate(row, at)) {
-        const { token } = decryptTokens(deps.keyring, workspace, row.encrypted_tokens).bot;
-        if (await deps.slack.isValid(token)) {
+        const { token } = decryptTokens(keyring, workspace, row.encrypted_tokens).bot;
+        if (await slack.isValid(token)) {
           log.info({ workspace }, 'ignored an uninstall event of an earlier installation');
           return 'done';
         }
@@ -85,11 +81,8 @@ export function uninstallationJobs(deps: UninstallDeps): JobKind {
       }
       // The app may have been reinstalled while Slack was asked.
       if (!(await store.installations.markUninstalled(workspace, row.change_seq))) return { inMs: 0 };
-      await store.audit.add({
-        workspace,
-        kind: 'setting',
-        details: { setting: 'installation', installed: false },
-      });
+      const details = { setting: 'installation', installed: false };
+      await store.audit.add({ workspace, kind: 'setting', details });
       log.info({ workspace, why }, 'app uninstalled; its tokens are deleted');
       await onChanged();
       return 'done';

@@ -482,10 +482,10 @@ describe('an uninstall event', () => {
           return answer;
         },
       }),
-      onChanged: async () => undefined,
       log: silentLog,
     };
-    const jobs = uninstallationJobs(deps);
+    const onChanged = async () => undefined;
+    const jobs = uninstallationJobs(deps, onChanged);
     const run = async () => {
       const room = { kind: JOB_KIND.uninstallation, room: 10, share: 10 };
       for (const job of await store.jobs.claim([room], [], 30_000)) {
@@ -495,7 +495,7 @@ describe('an uninstall event', () => {
       }
     };
     const handle = async (event: UninstallEvent) => {
-      await acceptUninstallEvent(deps, event);
+      await acceptUninstallEvent(store, event, onChanged);
       await run();
     };
     const runIn = async (minutes: number) => {

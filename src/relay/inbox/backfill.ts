@@ -119,18 +119,17 @@ async function readPlace(backfill: BackfillDeps, job: Job, lease: Lease): Promis
   if (workspace === undefined) return 'later';
   const place = placeSchema.parse(job.payload);
   const { cursor, waiting } = place;
-  const messages = new BackfilledMessages(backfill, workspace, job);
+  const work = { ...backfill, workspace, job };
   try {
     const page = await readPage(workspace, job, place, signal);
     if (page === undefined) return 'later';
-    const unseen = await messages.applyChanges(page, waiting?.unseen ?? []);
-    await messages.takeIn(place, page, signal);
+    const unseen = await applyChanges(work, page, waiting?.unseen ?? []);
+    await takeIn(work, place, page, signal);
     const left = waiting && { ...waiting, unseen };
-    const roots = await messages.addSpokenIn(place, page);
+    const roots = await addSpokenIn(work, place, page);
     // The rest of the place stays unknown.
     if (page.isEndless) return await endIncomplete(deps, job, lease);
-    if (page.nextCursor === undefined)
-      return await atTheEnd(messages, place, left, deps.settings.lookAgainMs);
+    if (page.nextCursor === undefined) return await atTheEnd(work, place, left, deps.settings.lookAgainMs);
     return { inMs: 0, payload: { ...place, roots, waiting: left, cursor: page.nextCursor } };
   } catch (error) {
     if (signal.aborted || !(error instanceof SlackError) || transientFailure(error) !== undefined)
@@ -179,7 +178,7 @@ async function readPage(
 
 /** The place was read to its end: waiting messages that it lacks are looked for once more, then count as deleted. */
 async function atTheEnd(
-  messages: BackfilledMessages,
+  work: PlaceWork,
   { since_ts }: Place,
   waiting: Waiting | undefined,
   lookAgainMs: number,
@@ -190,7 +189,7 @@ async function atTheEnd(
     const again = { ...waiting, held_until, is_second_look: true };
     return { inMs: lookAgainMs, payload: { since_ts, waiting: again } };
   }
-  for (const ts of waiting.unseen) await messages.withdraw(ts);
+  for (const ts of waiting.unseen) await withdraw(work, ts);
   return 'done';
 }
 
@@ -201,137 +200,130 @@ interface BackfillDeps {
   onOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
 }
 
-type Written = Pick<IncomingMessage, 'channel' | 'ts' | 'person'>;
+/** A place that is read, and who reads it. */
+interface PlaceWork extends BackfillDeps {
+  workspace: WorkspaceClient;
+  job: Job;
+}
 
-class BackfilledMessages {
-  readonly #backfill: BackfillDeps;
-  readonly #workspace: WorkspaceClient;
-  readonly #job: Job;
-
-  constructor(backfill: BackfillDeps, workspace: WorkspaceClient, job: Job) {
-    this.#backfill = backfill;
-    this.#workspace = workspace;
-    this.#job = job;
+/** Applies the edits of waiting messages, and the deletions that left a tombstone; returns which messages the page lacks. */
+async function applyChanges(work: PlaceWork, { messages }: HistoryPage, waiting: readonly string[]) {
+  const unseen = new Set(waiting);
+  for (const read of messages) {
+    if (!unseen.delete(read.ts)) continue;
+    const message = read.edited && toIncomingMessage(work, read);
+    if (read.subtype === 'tombstone') await withdraw(work, read.ts);
+    else if (message !== undefined && read.edited !== undefined)
+      await acceptChange(work, { kind: 'edit', message, editedTs: read.edited.ts });
   }
+  return [...unseen];
+}
 
-  /** Applies the edits of waiting messages, and the deletions that left a tombstone; returns which messages the page lacks. */
-  async applyChanges({ messages }: HistoryPage, waiting: readonly string[]): Promise<string[]> {
-    const unseen = new Set(waiting);
-    for (const read of messages) {
-      if (!unseen.delete(read.ts)) continue;
-      const message = read.edited && this.#toIncomingMessage(read);
-      if (read.subtype === 'tombstone') await this.withdraw(read.ts);
-      else if (message !== undefined && read.edited !== undefined)
-        await this.#acceptChange({ kind: 'edit', message, editedTs: read.edited.ts }, message);
-    }
-    return [...unseen];
-  }
+/** Asks for the threads of a channel that were spoken in, by this page; after the last one, also for those that none had. */
+async function addSpokenIn({ deps, job }: PlaceWork, { roots = [], since_ts }: Place, page: HistoryPage) {
+  const unseen = new Set(roots);
+  const wasSpokenIn = ({ ts, reply_count: replies = 0, latest_reply: last }: ThreadMessage) =>
+    unseen.delete(ts) && (last === undefined ? replies > 0 : !isEarlierTs(last, since_ts));
+  const found = page.messages.filter(wasSpokenIn).map(({ ts }) => ts);
+  const isLast = page.nextCursor === undefined && !page.isEndless;
+  for (const thread_ts of isLast ? [...found, ...unseen] : found)
+    await deps.store.backfills.addThread({ ...job, thread_ts }, since_ts);
+  return [...unseen];
+}
 
-  /** Asks for the threads of a channel that were spoken in, by this page; after the last one, also for those that none had. */
-  async addSpokenIn({ roots = [], since_ts }: Place, page: HistoryPage): Promise<string[]> {
-    const unseen = new Set(roots);
-    const wasSpokenIn = ({ ts, reply_count: replies = 0, latest_reply: last }: ThreadMessage) =>
-      unseen.delete(ts) && (last === undefined ? replies > 0 : !isEarlierTs(last, since_ts));
-    const found = page.messages.filter(wasSpokenIn).map(({ ts }) => ts);
-    const isLast = page.nextCursor === undefined && !page.isEndless;
-    for (const thread_ts of isLast ? [...found, ...unseen] : found)
-      await this.#backfill.deps.store.backfills.addThread({ ...this.#job, thread_ts }, since_ts);
-    return [...unseen];
-  }
+async function withdraw(work: PlaceWork, ts: string): Promise<void> {
+  const { channel, thread_ts } = work.job;
+  const at = { workspace: work.workspace.id, channel, thread_ts, ts };
+  const outcome = await acceptChange(work, { kind: 'deletion', ...at, person: undefined });
+  if (outcome?.kind === 'withdrawn') work.deps.log.info(at, 'a waiting message was deleted in Slack');
+}
 
-  async withdraw(ts: string): Promise<void> {
-    const { channel, thread_ts } = this.#job;
-    const at = { workspace: this.#workspace.id, channel, thread_ts, ts };
-    const outcome = await this.#acceptChange(
-      { kind: 'deletion', ...at, person: undefined },
-      { ...at, person: '' },
-    );
-    if (outcome?.kind === 'withdrawn')
-      this.#backfill.deps.log.info(at, 'a waiting message was deleted in Slack');
-  }
-
-  /** Hands a page's messages to the inbox. One that it refuses becomes a place of its own, which is tried again. */
-  async takeIn(wanted: Place, page: HistoryPage, signal: AbortSignal): Promise<void> {
-    const { store, log } = this.#backfill.deps;
-    const { id: workspace } = this.#workspace;
-    const { channel } = this.#job;
-    let recovered = 0;
-    let hasFailed = false;
-    for (const { message, hasReplies } of this.#peoplesMessages(wanted, page)) {
-      signal.throwIfAborted();
-      try {
-        const outcome = await this.#accept({ kind: 'message', message }, message);
-        const { ts, thread_ts } = message;
-        if (outcome.kind === 'admitted') recovered += 1;
-        // The thread was unknown when the gap was recorded, so its replies are missing, too.
-        const isOurs = outcome.kind === 'admitted' || outcome.kind === 'known';
-        if (isOurs && hasReplies) await store.backfills.addThread({ workspace, channel, thread_ts }, ts);
-      } catch (error) {
-        const isLasting = transientFailure(error) === undefined;
-        // One statement may take too long by itself; two in a page are an outage.
-        if (signal.aborted || wanted.is_single === true || (!isLasting && hasFailed)) throw error;
-        hasFailed ||= !isLasting;
-        await this.#passOver(message, error);
-      }
-    }
-    if (recovered > 0) log.info({ workspace, channel, recovered }, 'recovered missed messages');
-  }
-
-  async #accept(event: InboxEvent, { channel, ts, person }: Written): Promise<InboxOutcome> {
-    const { inbox, onOutcome } = this.#backfill;
-    const { id: workspace, bot } = this.#workspace;
-    const outcome = await inbox.accept(event, bot);
-    onOutcome(outcome, { workspace, channel, ts, person });
-    return outcome;
-  }
-
-  /** Hands the change of a waiting message to the inbox. One that it refuses leaves that message as it was. */
-  async #acceptChange(event: InboxEvent, message: Written): Promise<InboxOutcome | undefined> {
+/** Hands a page's messages to the inbox. One that it refuses becomes a place of its own, which is tried again. */
+async function takeIn(work: PlaceWork, place: Place, page: HistoryPage, signal: AbortSignal): Promise<void> {
+  const { store, log } = work.deps;
+  const { id: workspace } = work.workspace;
+  const { channel } = work.job;
+  let recovered = 0;
+  let hasFailed = false;
+  for (const { message, hasReplies } of peoplesMessages(work, place, page)) {
+    signal.throwIfAborted();
     try {
-      return await this.#accept(event, message);
+      const outcome = await accept(work, { kind: 'message', message });
+      const { ts, thread_ts } = message;
+      if (outcome.kind === 'admitted') recovered += 1;
+      // The thread was unknown when the gap was recorded, so its replies are missing, too.
+      const isOurs = outcome.kind === 'admitted' || outcome.kind === 'known';
+      if (isOurs && hasReplies) await store.backfills.addThread({ workspace, channel, thread_ts }, ts);
     } catch (error) {
-      if (transientFailure(error) !== undefined) throw error;
-      const { channel, ts } = message;
-      const lost = { workspace: this.#workspace.id, channel, ts, err: error };
-      this.#backfill.deps.log.error(lost, 'the change of a waiting message is lost');
-      return undefined;
+      const isLasting = transientFailure(error) === undefined;
+      // One statement may take too long by itself; two in a page are an outage.
+      if (signal.aborted || place.is_single === true || (!isLasting && hasFailed)) throw error;
+      hasFailed ||= !isLasting;
+      await passOver(work, message, error);
     }
   }
+  if (recovered > 0) log.info({ workspace, channel, recovered }, 'recovered missed messages');
+}
 
-  /** Has a message tried again by itself. In an outage, this throws a StoreError: then all wait. */
-  async #passOver(message: IncomingMessage, error: unknown): Promise<void> {
-    const { deps } = this.#backfill;
-    const { workspace, channel, thread_ts, ts, person } = message;
-    const isNew = await deps.store.backfills.addMessage({ workspace, channel, thread_ts }, ts);
-    const about = { workspace, channel, thread_ts, ts, err: error };
-    deps.log.warn(about, 'a message read back cannot be recorded');
-    if (!isNew || transientFailure(error) !== undefined) return;
-    const threadTs = thread_ts === ts ? undefined : thread_ts;
-    trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.messageGivenUp);
-  }
+type MessageEvent = Extract<InboxEvent, { message: IncomingMessage } | { kind: 'deletion' }>;
 
-  #peoplesMessages(
-    { since_ts, mentions_only: onlyMentions = false, is_single: isSingle = false }: Place,
-    { messages }: HistoryPage,
-  ): { message: IncomingMessage; hasReplies: boolean }[] {
-    const isChannel = this.#job.thread_ts === CHANNEL_LEVEL;
-    const found = messages.flatMap((read) => {
-      const message = isEarlierTs(read.ts, since_ts) ? undefined : this.#toIncomingMessage(read);
-      if (onlyMentions && !readMentions(parseMessage(read), this.#workspace.bot.userId).mentionsBot)
-        return [];
-      const hasReplies = (isChannel || isSingle) && (read.reply_count ?? 0) > 0;
-      return message === undefined ? [] : [{ message, hasReplies }];
-    });
-    return isChannel ? found.reverse() : found;
-  }
+async function accept(
+  { inbox, onOutcome, workspace: { id, bot } }: PlaceWork,
+  event: MessageEvent,
+): Promise<InboxOutcome> {
+  const outcome = await inbox.accept(event, bot);
+  const { channel, ts, person = '' } = 'message' in event ? event.message : event;
+  onOutcome(outcome, { workspace: id, channel, ts, person });
+  return outcome;
+}
 
-  #toIncomingMessage(read: ThreadMessage): IncomingMessage | undefined {
-    const { ts, user, edited } = read;
-    const { id: workspace, bot } = this.#workspace;
-    const isPersons = user !== bot.userId && !isByApp(read) && isPersonsMessage(read);
-    if (user === undefined || !isPersons) return undefined;
-    const thread_ts = read.thread_ts ?? ts;
-    const said = { content: messageContent(read), editedTs: edited?.ts };
-    return { workspace, channel: this.#job.channel, ts, thread_ts, person: user, ...said };
+/** Hands the change of a waiting message to the inbox. One that it refuses leaves that message as it was. */
+async function acceptChange(work: PlaceWork, event: MessageEvent): Promise<InboxOutcome | undefined> {
+  try {
+    return await accept(work, event);
+  } catch (error) {
+    if (transientFailure(error) !== undefined) throw error;
+    const { channel, ts } = 'message' in event ? event.message : event;
+    const lost = { workspace: work.workspace.id, channel, ts, err: error };
+    work.deps.log.error(lost, 'the change of a waiting message is lost');
+    return undefined;
   }
+}
+
+/** Has a message tried again by itself. In an outage, this throws a StoreError: then all wait. */
+async function passOver({ deps }: PlaceWork, message: IncomingMessage, error: unknown): Promise<void> {
+  const { workspace, channel, thread_ts, ts, person } = message;
+  const isNew = await deps.store.backfills.addMessage({ workspace, channel, thread_ts }, ts);
+  const about = { workspace, channel, thread_ts, ts, err: error };
+  deps.log.warn(about, 'a message read back cannot be recorded');
+  if (!isNew || transientFailure(error) !== undefined) return;
+  const threadTs = thread_ts === ts ? undefined : thread_ts;
+  trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.messageGivenUp);
+}
+
+/** People's messages of a page, oldest first. */
+function peoplesMessages(
+  work: PlaceWork,
+  { since_ts, mentions_only: onlyMentions = false, is_single: isSingle = false }: Place,
+  { messages }: HistoryPage,
+): { message: IncomingMessage; hasReplies: boolean }[] {
+  const isChannel = work.job.thread_ts === CHANNEL_LEVEL;
+  const found = messages.flatMap((read) => {
+    const message = isEarlierTs(read.ts, since_ts) ? undefined : toIncomingMessage(work, read);
+    if (onlyMentions && !readMentions(parseMessage(read), work.workspace.bot.userId).mentionsBot) return [];
+    const hasReplies = (isChannel || isSingle) && (read.reply_count ?? 0) > 0;
+    return message === undefined ? [] : [{ message, hasReplies }];
+  });
+  return isChannel ? found.reverse() : found;
+}
+
+function toIncomingMessage(
+  { workspace: { id: workspace, bot }, job: { channel } }: PlaceWork,
+  read: ThreadMessage,
+): IncomingMessage | undefined {
+  const { ts, user, edited } = read;
+  const isPersons = user !== bot.userId && !isByApp(read) && isPersonsMessage(read);
+  if (user === undefined || !isPersons) return undefined;
+  const said = { content: messageContent(read), editedTs: edited?.ts };
+  return { workspace, channel, ts, thread_ts: read.thread_ts ?? ts, person: user, ...said };
 }

@@ -68,15 +68,8 @@ export function withoutLeadingMention(content: readonly ParsedBlock[], botUserId
     remaining.shift();
     isAddressed ||= isAddress;
     const next = remaining[0];
-    if (isAddress && next?.kind === 'text') {
-      remaining[0] = {
-        ...next,
-        text: next.text
-          .trimStart()
-          .replace(/^[,:;](?=\s|$)/, '')
-          .trimStart(),
-      };
-    }
+    if (isAddress && next?.kind === 'text')
+      remaining[0] = { ...next, text: next.text.replace(/^\s*(?:[,:;](?=\s|$))?\s*/, '') };
   }
   return isAddressed ? [{ kind: 'paragraph', content: remaining }, ...others] : [...content];
 }

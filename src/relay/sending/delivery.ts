@@ -72,8 +72,9 @@ export async function settleSends(task: TaskWork, turn: Turn, inDoubt: readonly 
  * Sends a turn's message exactly once, unless the turn has it bound already. The intent records the task's last message
  * before the call. `isIntended`: the intent was recorded just before, and nothing was sent since.
  *
- * Returns the turn, with the id of its reply if the service has named that. Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the
- * reason of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded before the intent.
+ * Returns the turn, with the id of its reply if the service has named that. Throws AgentError; after an error whose outcome
+ * is `unknown`, settle the send before it is called again. Throws the reason of `stopSignal`, or TurnEnded or Interruption for
+ * a stop that was recorded before the intent.
  */
 export async function deliverOnce(
   task: TaskWork,

@@ -2,17 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
 import type { MessageContent, SlackTs } from '../../store/schema.ts';
+import type { MessageUpdate } from '../../store/threads/messages.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { wordsOf } from './block-parser.ts';
 import { isLinkPreview } from './message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage, parseMessage } from './message-parser.ts';
 import { tablesAmong, withoutTables } from './pasted-tables.ts';
 
-/** A message as one event shows it. */
-export interface MessageVersion {
-  content: MessageContent;
-  edited_ts: SlackTs | null;
-}
+/** A message as one event shows it, with its last edit. */
+type MessageVersion = Omit<MessageUpdate, 'is_partial'>;
 
 /**
  * Two versions of a message in one. A later edit has new words. Of the same edit, Slack may show less in one event than in
@@ -30,10 +28,10 @@ export function mergedVersions(known: MessageVersion, other: MessageVersion): Me
 
 /** What a version changes of a message; `isPartial`: this copy may lack files. */
 export function messageUpdate(
-  known: MessageVersion & { is_partial: boolean },
+  known: MessageUpdate,
   version: MessageVersion,
   isPartial: boolean,
-): MessageVersion & { is_partial: boolean } {
+): MessageUpdate {
   const merged = mergedVersions(known, version);
   return { ...merged, is_partial: isPartial && (merged.edited_ts !== known.edited_ts || known.is_partial) };
 }

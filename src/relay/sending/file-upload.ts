@@ -42,7 +42,7 @@ export interface FileUpload {
 }
 
 /** The service's id of an uploaded file, and how many bytes were sent for it. */
-export interface UploadedFile {
+interface UploadedFile {
   fileId: string;
   sentBytes: number;
 }

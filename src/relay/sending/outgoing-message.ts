@@ -5,7 +5,7 @@ import type { FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
-import type { WholeMessage } from '../../store/threads/messages.ts';
+import type { MessageUpdate, WholeMessage } from '../../store/threads/messages.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { isMessagePreview } from '../reading/message-attachments.ts';
 import {
@@ -123,7 +123,7 @@ export async function completed(
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
-  known: Parameters<typeof messageUpdate>[0],
+  known: MessageUpdate,
 ) {
   const signal = anySignal([lease.signal, AbortSignal.timeout(READ_MS)]);
   const read = await workspace.readBack.message({ channel, threadTs, ts, signal }).catch((error: unknown) => {

@@ -91,6 +91,4 @@ export interface CursorPage<Item> extends Page<Item> {
   readonly cursor: string | null;
   /** Size of the response. */
   readonly bytes: number;
-  /** How many items of its lists could not be read. */
-  readonly leftOut: number;
 }

@@ -29,9 +29,7 @@ export interface ResultCursor {
   readonly reconcile?: boolean | undefined;
 }
 
-/** `leftOut`: how many messages of the page cannot be read. */
-type MessagePage = Page<Message> & { readonly leftOut?: number };
-export type ListMessages = (cursor: MessageCursor) => Promise<MessagePage>;
+export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
 
 /** Reads a page that is too large again with a smaller `limit`, and keeps that. Throws if one event is too large. */
 export function withSmallerPages(list: ListMessages): ListMessages {
@@ -100,7 +98,7 @@ async function* pagesFrom(
   let { limit } = options;
   for (let page = 0; page < MAX_MESSAGE_PAGES; page += 1) {
     const { items, hasMore, firstId, lastId, leftOut } = await list({ ...options, limit, [cursor]: at });
-    if (readable === 'all' && leftOut) {
+    if (readable === 'all' && leftOut > 0) {
       const sentence = "A message in the agent service's list cannot be read.";
       throw new AgentError('not_understood', { sentence, outcome: 'unknown' });
     }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { countLeftOut, parseJson } from '../calls/json.ts';
+import { parseJson } from '../calls/json.ts';
 import { anySignal, type LeaseGuard, withSecondCall } from '../calls/retries-and-waits.ts';
 import type { AgentClientOptions, CallAttempt, CursorPage, Transport } from './client-options.ts';
 import {
@@ -77,8 +77,8 @@ export class ServiceHttp {
   readonly #keyCheck: KeyCheck;
   /** When a call last got the response that it asked for (`performance.now()`). */
   lastSuccessAt = Number.NEGATIVE_INFINITY;
-  /** The calls whose left out items were logged: a reply is read again and again. */
-  readonly #callsLeftOutOf = new Set<string>();
+  /** The lists whose left out items were logged: a reply is read again and again. */
+  readonly #listsLeftOutOf = new Set<string>();
 
   get baseUrl(): URL {
     return this.#options.baseUrl;
@@ -105,9 +105,14 @@ export class ServiceHttp {
     schema: z.ZodType<Page<Item>>,
     details: CallDetails,
   ): Promise<CursorPage<Item>> {
-    const { value, raw, ...read } = await this.#requestJson('GET', path, schema, details);
+    const { value, raw, bytes } = await this.#requestJson('GET', path, schema, details);
+    const { leftOut } = value;
+    if (leftOut > 0 && !this.#listsLeftOutOf.has(path)) {
+      this.#listsLeftOutOf.add(path);
+      this.#options.log?.warn({ call: `GET ${path}`, leftOut }, 'left out items of a list that cannot be read');
+    }
     const cursor = nextCursor(raw, this.#options.serviceOptions, value.items.at(-1)?.id);
-    return { ...value, ...read, cursor };
+    return { ...value, bytes, cursor };
   }
 
   /** Opens a stream, or the redirect to one. Only `idleMs` limits the time to read the body. */
@@ -122,13 +127,13 @@ export class ServiceHttp {
     return await this.#request('GET', path, { ...details, accept: '*/*' }, read, idleMs);
   }
 
-  /** `raw` is the parsed response before the schema, `bytes` its size, `leftOut` the number of items left out of lists. */
+  /** `raw` is the parsed response before the schema, `bytes` its size. */
   async #requestJson<Schema extends z.ZodType>(
     method: Method,
     path: string,
     schema: Schema,
     details: CallDetails,
-  ): Promise<{ value: z.output<Schema>; raw: unknown; bytes: number; leftOut: number }> {
+  ): Promise<{ value: z.output<Schema>; raw: unknown; bytes: number }> {
     return await this.#request(method, path, details, async (response, context) => {
       if (response.status >= 300) throw await errorForResponse(context, response);
       const { responseReader } = this.#options;
@@ -137,21 +142,14 @@ export class ServiceHttp {
         throw responseSizeError(context, response, responseReader.maxDescription);
       }
       const raw = text.trim() === '' ? null : parseJson(text);
-      const { result: parsed, leftOut } = countLeftOut(() => schema.safeParse(raw));
-      if (leftOut > 0) this.#logLeftOut(context.name, leftOut);
-      if (parsed.success) return { value: parsed.data, raw, bytes, leftOut };
+      const parsed = schema.safeParse(raw);
+      if (parsed.success) return { value: parsed.data, raw, bytes };
       const problem =
         raw === undefined || raw === null
           ? 'is not JSON'
           : `has an unknown shape, ${describeIssues(parsed.error)}`;
       throw unreadableResponseError(context, response, problem);
     });
-  }
-
-  #logLeftOut(call: string, leftOut: number): void {
-    if (this.#callsLeftOutOf.has(call)) return;
-    this.#callsLeftOutOf.add(call);
-    this.#options.log?.warn({ call, leftOut }, 'left out items of a list that cannot be read');
   }
 
   async #request<T>(method: Method, path: string, details: CallDetails, read: ReadResponse<T>, idleMs = 0) {

@@ -1,6 +1,6 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
-import { firstTextAt, listOf } from '../calls/json.ts';
+import { countedListOf, firstTextAt, listOf } from '../calls/json.ts';
 import { contentSchema, truncatedCopy } from './content-blocks.ts';
 
 /*
@@ -201,14 +201,14 @@ export const partUrlsSchema = z
 /** The envelope that all lists share. A schema is compiled at its first use, so each list has one. */
 function listSchema<Item extends z.ZodType>(item: Item) {
   return record({
-    data: listOf(item),
+    data: countedListOf(item),
     has_more: z
       .unknown()
       .optional()
       .transform((more) => more === true || more === 'true'),
     first_id: optionalWordSchema,
     last_id: optionalWordSchema,
-  }).transform(({ data, ...page }) => ({ items: data, ...page }));
+  }).transform(({ data, ...page }) => ({ ...data, ...page }));
 }
 
 export type Page<Item> = z.output<ReturnType<typeof listSchema<z.ZodType<Item>>>>;

@@ -49,31 +49,27 @@ export function firstTextAt(
   return null;
 }
 
-let leftOutItems = 0;
-
 /** A list with more unreadable items is refused: each takes about 10 µs. */
 const MAX_UNREADABLE_ITEMS = 1_000;
 
-/** A list without the items that cannot be read, such as messages of old integrations. */
-export function listOf<Item extends z.ZodType>(item: Item) {
-  return z.array(z.unknown()).transform((wire, context): z.output<Item>[] => {
+/** The items of a list that can be read, and how many are left out, such as messages of old integrations. */
+export function countedListOf<Item extends z.ZodType>(item: Item) {
+  return z.array(z.unknown()).transform((wire, context): { items: z.output<Item>[]; leftOut: number } => {
     const items: z.output<Item>[] = [];
-    let unreadable = 0;
+    let leftOut = 0;
     for (const input of wire) {
       const { data, error } = item.safeParse(input);
       if (error === undefined) items.push(data);
-      else if (++unreadable > MAX_UNREADABLE_ITEMS) {
+      else if (++leftOut > MAX_UNREADABLE_ITEMS) {
         context.issues.push({ code: 'custom', input: '', message: 'too many unreadable items' });
         return z.NEVER;
       }
     }
-    leftOutItems += unreadable;
-    return items;
+    return { items, leftOut };
   });
 }
 
-/** What `parse` returns, and how many items the lists in it have left out. */
-export function countLeftOut<T>(parse: () => T): { result: T; leftOut: number } {
-  const before = leftOutItems;
-  return { result: parse(), leftOut: leftOutItems - before };
+/** A list without the items that cannot be read. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return countedListOf(item).transform(({ items }) => items);
 }

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
-import { countLeftOut } from '../calls/json.ts';
 import { fetch, freshConnections, keptConnections } from '../calls/outbound-proxy.ts';
 import { type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { SharedQuestion } from '../calls/shared-calls.ts';
@@ -95,9 +94,7 @@ export class SlackClient {
       const named = isOrgToken === true ? { team_id: workspace, ...args } : args;
       const response = await inFlight.run(request, () => webClients.memo(slackApiUrl).apiCall(method, named));
       gate?.accepted();
-      const { result: parsed, leftOut } = countLeftOut(() => options.schema.safeParse(response));
-      if (leftOut > 0)
-        log.warn({ workspace, method, leftOut }, 'left out items of a response that cannot be read');
+      const parsed = options.schema.safeParse(response);
       if (parsed.success) {
         this.#lastSuccessAt = performance.now();
         return parsed.data;

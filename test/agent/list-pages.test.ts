@@ -34,6 +34,7 @@ function service({ count, size, inclusive }: Reading): ListMessages {
     const items = afterId === undefined ? range.slice(-size) : range.slice(0, size);
     return {
       items,
+      leftOut: 0,
       hasMore: items.length < range.length,
       firstId: items.at(0)?.id ?? null,
       lastId: items.at(-1)?.id ?? null,
@@ -83,7 +84,7 @@ describe('a walk through the messages', () => {
     const list: ListMessages = async ({ limit }) => {
       limits.push(limit);
       const items = limit === 500 ? [message('m0')] : [];
-      return { items, hasMore: limit !== 500, firstId: null, lastId: null };
+      return { items, leftOut: 0, hasMore: limit !== 500, firstId: null, lastId: null };
     };
     expect((await lastMessage(list))?.id).toBe('m0');
     expect(limits).toEqual([11, 44, 176, 500]);

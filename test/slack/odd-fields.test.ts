@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { countLeftOut } from '../../src/calls/json.ts';
 import {
   actorSchema,
   envelopeSchema,
@@ -169,16 +168,14 @@ test.each(schemas)('no odd field or item refuses %s that has its essential field
   );
 });
 
-test('an odd message leaves its page as it is otherwise, and is counted', async () => {
+test('an odd message leaves its page as it is otherwise', async () => {
   const page = (await schemasOfCalls()).find(([name]) => name === 'conversations.replies')?.[1] ?? z.never();
   const message = (n: number) => ({ ts: `${n}.000000`, text: `said ${n}` });
   const odd = [null, 'text', 7, [], {}, { ts: null }, { ts: 'yesterday' }];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...odd, ...[1, 2, 3].map(message))), (messages) => {
-      const { result, leftOut } = countLeftOut(() => page.parse({ messages }));
       const kept = messages.filter((one) => !odd.includes(one));
-      expect(result).toMatchObject({ messages: kept });
-      expect(leftOut).toBe(messages.length - kept.length);
+      expect(page.parse({ messages })).toMatchObject({ messages: kept });
     }),
   );
 });

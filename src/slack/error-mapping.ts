@@ -1,6 +1,5 @@
-import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRequestError } from '@slack/web-api';
 import { z } from 'zod';
-import { listOf } from '../calls/json.ts';
+import { listOf, parseJson } from '../calls/json.ts';
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import {
   ChannelGoneError,
@@ -16,22 +15,14 @@ import {
 } from './errors.ts';
 import { optional } from './field-schemas.ts';
 
-export interface InFlightRequest {
-  method: string;
-  guard: LeaseGuard | undefined;
-  signal: AbortSignal;
-  isSent: boolean;
-  status?: number;
-  retryAfterMs?: number | undefined;
-}
-
 /** Socket errors before a byte of the request is written. */
 const NEVER_SENT_CODES =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_TLS|PROXY_\d+|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
 
+const successSchema = z.looseObject({ ok: z.literal(true) });
 const texts = listOf(z.string()).catch([]);
 const platformErrorSchema = z.looseObject({
-  error: z.string(),
+  error: z.string().regex(/^\w{1,100}$/),
   needed: optional(z.string()),
   errors: texts,
   response_metadata: z.looseObject({ messages: texts }).catch({ messages: [] }),
@@ -49,29 +40,21 @@ export function unreadableResponse(method: string, cause: unknown): SlackUnavail
   );
 }
 
-/** The error for anything that a request to Slack threw. */
-export function toSlackError(request: InFlightRequest, error: unknown): SlackError {
-  const { method } = request;
-  if (error instanceof SlackError) return error;
-  if (error instanceof WebAPIRequestError && error.original instanceof SlackError) return error.original;
-  if (request.status === 429) {
-    return new SlackRateLimitError({ method, slackCode: 'ratelimited', cause: error }, request.retryAfterMs);
-  }
-  if (error instanceof WebAPIPlatformError) return fromPlatformError(request, error);
-  if (error instanceof WebAPIHTTPError) return fromHttpStatus(method, error);
-  return fromNetworkError(request, error);
-}
-
-function fromPlatformError(request: InFlightRequest, cause: WebAPIPlatformError): SlackError {
-  const data = platformErrorSchema.safeParse(cause.data);
-  // WebClient puts a body that is not JSON, such as a proxy's page, in the place of the code.
-  if (!data.success || !/^\w{1,100}$/.test(data.data.error)) return unreadableResponse(request.method, cause);
-  const { error, needed, errors, response_metadata } = data.data;
-  return errorForCode(request.method, error, {
-    retryAfterMs: request.retryAfterMs,
-    neededScopes: needed,
-    reasons: reasonsIn(response_metadata.messages, errors),
-    cause,
+/** Slack's `ok:true` in the body of a response; throws the SlackError for any other. */
+export function successIn(
+  body: string,
+  { method, status, retryAfterMs }: { method: string; status: number; retryAfterMs: number | undefined },
+): unknown {
+  if (status === 429) throw new SlackRateLimitError({ method, slackCode: 'ratelimited' }, retryAfterMs);
+  if (status !== 200) throw errorForStatus(method, status);
+  const response = parseJson(body);
+  if (successSchema.safeParse(response).success) return response;
+  const { data } = platformErrorSchema.safeParse(response);
+  if (data === undefined) throw unreadableResponse(method, undefined);
+  throw errorForCode(method, data.error, {
+    retryAfterMs,
+    neededScopes: data.needed,
+    reasons: reasonsIn(data.response_metadata.messages, data.errors),
   });
 }
 
@@ -84,25 +67,27 @@ function reasonsIn(messages: readonly string[], errors: readonly string[]): stri
     .map((reason) => reason.replaceAll(/"[^"]*"?|https?:[^\s\]]+/g, '…').slice(0, MAX_REASON_LENGTH));
 }
 
-function fromHttpStatus(method: string, cause: WebAPIHTTPError): SlackError {
-  const { statusCode: status } = cause;
-  const call = { method, slackCode: `http_${status}`, cause };
+function errorForStatus(method: string, status: number): SlackError {
+  const call = { method, slackCode: `http_${status}` };
   if (status < 500 && status !== 408)
     return new SlackRefusedError({ ...call, outcome: 'none' }, 'Check SLACK_API_URL and any proxy.');
   const sentence = 'Slack or a proxy failed; look at status.slack.com and at any proxy.';
   return new SlackUnavailableError({ ...call, outcome: 'unknown' }, sentence);
 }
 
-function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError {
-  const { method } = request;
+/** The error for anything that a request to Slack threw. */
+export function toSlackError(
+  { method, guard, signal }: { method: string; guard: LeaseGuard | undefined; signal: AbortSignal },
+  cause: unknown,
+): SlackError {
+  if (cause instanceof SlackError) return cause;
   const codes = codesOf(cause);
-  const outcome = request.isSent && !codes.some((code) => NEVER_SENT_CODES.test(code)) ? 'unknown' : 'none';
-  if (request.guard?.signal.aborted) return new SlackLeaseError({ method, outcome, cause });
+  const outcome = codes.some((code) => NEVER_SENT_CODES.test(code)) ? 'none' : 'unknown';
+  if (guard?.signal.aborted) return new SlackLeaseError({ method, outcome, cause });
   const check = 'check the network, SLACK_API_URL and any proxy.';
   const unavailable = (slackCode: string, sentence: string) =>
     new SlackUnavailableError({ method, slackCode, outcome, cause }, `${sentence}; ${check}`);
-  if (request.signal.aborted) return unavailable('timed_out', 'Slack did not respond in time');
-  if (request.status === 200) return unreadableResponse(method, cause);
+  if (signal.aborted) return unavailable('timed_out', 'Slack did not respond in time');
   const code = codes.at(-1);
   return unavailable('network', `The connection to Slack failed${code === undefined ? '' : ` (${code})`}`);
 }

@@ -1,13 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
-import { LRUCache } from 'lru-cache';
+import { type FetchFunction, LogLevel, type Logger as SlackLogger } from '@slack/web-api';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
-import { fetch, freshConnections, keptConnections } from '../calls/outbound-proxy.ts';
+import { fetch, keptConnections } from '../calls/outbound-proxy.ts';
 import { type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { SharedQuestion } from '../calls/shared-calls.ts';
-import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
+import { successIn, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
 import { missingScopes } from './scopes.ts';
 
@@ -49,6 +47,8 @@ export interface SlackCallOptions<S extends z.ZodType> {
 export class SlackClient {
   readonly installation: Installation;
   readonly #options: SlackClientOptions;
+  /** The token's scopes, as Slack last said; none if it did not. */
+  grantedScopes: readonly string[] = [];
   /** When a call last succeeded (`performance.now()`). */
   #lastSuccessAt = Number.NEGATIVE_INFINITY;
   readonly #presence = new SharedQuestion(PRESENCE_INTERVAL_MS, () =>
@@ -73,35 +73,28 @@ export class SlackClient {
   async call<S extends z.ZodType>(
     method: string,
     args: Record<string, unknown>,
-    options: SlackCallOptions<S>,
+    { schema, guard }: SlackCallOptions<S>,
   ): Promise<z.infer<S>> {
-    const { guard } = options;
-    const { installation } = this;
-    const { workspace, isOrgToken } = installation;
+    const { workspace } = this.installation;
+    const { gate, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
     assertLeaseHeld(method, guard);
-    const { gate, log, onCall, timeoutMs = CALL_TIMEOUT_MS, slackApiUrl = SLACK_API_URL } = this.#options;
     gate?.enter();
     const controller = new AbortController();
     const ms = Math.min(timeoutMs, guard?.remainingMs() ?? timeoutMs);
     const timer = setTimeout(() => controller.abort(new Error(`No response within ${ms} ms.`)), ms);
     const onLost = () => controller.abort(guard?.signal.reason);
     guard?.signal.addEventListener('abort', onLost, { once: true });
-    const { signal } = controller;
-    const request: SlackRequest = { method, guard, signal, isSent: false, installation, log };
     const since = performance.now();
     let outcome = 'ok';
     try {
-      const named = isOrgToken === true ? { team_id: workspace, ...args } : args;
-      const response = await inFlight.run(request, () => webClients.memo(slackApiUrl).apiCall(method, named));
+      const response = await this.#post(method, args, controller.signal);
       gate?.accepted();
-      const parsed = options.schema.safeParse(response);
-      if (parsed.success) {
-        this.#lastSuccessAt = performance.now();
-        return parsed.data;
-      }
-      throw unreadableResponse(method, parsed.error);
+      const parsed = schema.safeParse(response);
+      if (!parsed.success) throw unreadableResponse(method, parsed.error);
+      this.#lastSuccessAt = performance.now();
+      return parsed.data;
     } catch (error) {
-      const failure = toSlackError(request, error);
+      const failure = toSlackError({ method, guard, signal: controller.signal }, error);
       outcome = failure.code;
       if (failure instanceof SlackAuthError && failure.isInstallationDead) gate?.refused(failure);
       throw failure;
@@ -111,48 +104,45 @@ export class SlackClient {
       guard?.signal.removeEventListener('abort', onLost);
     }
   }
+
+  /** Sends a form with the token; returns Slack's `ok:true`, and throws the SlackError for any other response. */
+  async #post(method: string, args: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    const { installation } = this;
+    const { log, slackApiUrl = SLACK_API_URL } = this.#options;
+    const { workspace, isOrgToken, token } = installation;
+    const response = await fetch(`${slackApiUrl}${method}`, {
+      method: 'POST',
+      body: formOf(isOrgToken === true ? { team_id: workspace, ...args } : args),
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'user-agent': 'taskthread',
+        ...(token !== '' && { authorization: `Bearer ${token}` }),
+      },
+      redirect: 'error',
+      signal,
+      dispatcher: keptConnections,
+    });
+    const { status, headers } = response;
+    this.grantedScopes = headers.get('x-oauth-scopes')?.trim().split(/\s*,\s*/) ?? [];
+    noteScopes(installation, log, this.grantedScopes);
+    const text = response.text();
+    const body = status === 200 ? await text : await text.catch(() => '');
+    return successIn(body, { method, status, retryAfterMs: parseRetryAfter(headers.get('retry-after')) });
+  }
 }
 
-interface SlackRequest extends InFlightRequest {
-  installation: Installation;
-  log: Logger;
+/** Arguments as Slack takes them: texts as they are, all else as JSON. */
+function formOf(args: Record<string, unknown>): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(args)) {
+    if (value === undefined || value === null) continue;
+    form.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  return form.toString();
 }
 
-/**
- * The requests under way: WebClient has one token, time-out and log, and ours are per call. Its queue starts a request in
- * the caller's async context as long as it never waits, hence the unlimited concurrency.
- */
-const inFlight = new AsyncLocalStorage<SlackRequest>();
-
-/** One for each address of the API, because its hundreds of methods take 40 kB; all workspaces share it. */
-const webClients = new LRUCache<string, WebClient>({
-  max: 10,
-  memoMethod: (slackApiUrl) =>
-    new WebClient(undefined, {
-      ...webClientOptions(slackApiUrl),
-      maxRequestConcurrency: Number.POSITIVE_INFINITY,
-      logger: createSlackLogger(() => inFlight.getStore()?.log, true),
-      fetch: sendInFlight,
-    }),
-});
-
-const sendInFlight: FetchFunction = async (url, init = {}) => {
-  const request = inFlight.getStore();
-  if (request === undefined) throw new Error('A request was made outside SlackClient.call.');
-  assertLeaseHeld(request.method, request.guard);
-  const { token } = request.installation;
-  const authorization = token === '' ? {} : { authorization: `Bearer ${token}` };
-  request.isSent = true;
-  const headers = { ...init.headers, ...authorization };
-  const response = await sendText(url, { ...init, headers, signal: request.signal }, keptConnections);
-  request.status = response.status;
-  request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
-  noteScopes(request.installation, request.log, response.headers.get('x-oauth-scopes')?.split(','));
-  return response;
-};
-
-/** Keeps which scopes an installation lacks, as each response says; undefined or none: this one does not. */
-export function noteScopes(installation: Installation, log: Logger, granted: readonly string[] = []): void {
+/** Keeps which scopes an installation lacks, as each response says; none: this one does not. */
+export function noteScopes(installation: Installation, log: Logger, granted: readonly string[]): void {
   const { workspace, missingScopes: before = [] } = installation;
   if (granted.length === 0 || workspace === '') return;
   const missing = missingScopes(granted);
@@ -191,13 +181,11 @@ export function clientForToken(
 async function sendText(
   url: string | URL,
   { body, headers, method, redirect, signal }: Parameters<FetchFunction>[1] = {},
-  dispatcher = freshConnections,
 ) {
   if (typeof body !== 'string')
     throw new Error("Slack's packages send only forms and JSON here; use FileUploads for files.");
   return fetch(url, {
     body,
-    dispatcher,
     signal: signal ?? AbortSignal.timeout(CALL_TIMEOUT_MS),
     ...(headers && { headers }),
     ...(method && { method }),
@@ -220,13 +208,12 @@ export function webClientOptions(slackApiUrl: string) {
  * Passes the log lines of Slack's packages on to ours. Drops debug lines, which contain people's messages. `isQuiet`: warnings and
  * errors become debug lines, for clients whose failures we log ourselves.
  */
-export function createSlackLogger(log: Logger | (() => Logger | undefined), isQuiet = false): SlackLogger {
+export function createSlackLogger(log: Logger, isQuiet = false): SlackLogger {
   const drop = () => undefined;
-  const current = () => (typeof log === 'function' ? log() : log);
   const passOn =
     (level: 'debug' | 'warn' | 'error') =>
     (...parts: unknown[]) =>
-      current()?.[isQuiet ? 'debug' : level]({ parts: parts.map(String) }, 'Slack package');
+      log[isQuiet ? 'debug' : level]({ parts: parts.map(String) }, 'Slack package');
   return {
     debug: drop,
     info: passOn('debug'),

@@ -33,7 +33,6 @@ const authTestSchema = z.looseObject({
   bot_id: z.string(),
   app_id: optional(z.string()),
   enterprise_id: optional(z.string()),
-  response_metadata: optional(z.looseObject({ scopes: optional(listOf(z.string())) })),
 });
 
 /** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's token. */
@@ -43,7 +42,7 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
   const response = await retryTransient(() => client.call('auth.test', {}, { schema: authTestSchema }));
   const { team_id: workspace, user_id: botUser, bot_id: botId, enterprise_id: enterprise } = response;
   const installation = { workspace, token, botUser, botId, enterprise };
-  const { scopes = [] } = response.response_metadata ?? {};
+  const { grantedScopes: scopes } = client;
   noteScopes(installation, options.log, scopes);
   return {
     installation,

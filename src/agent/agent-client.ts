@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { guardedConnections } from '../calls/outbound-proxy.ts';
+import type { Presence } from '../calls/shared-calls.ts';
 import {
   type AgentCallOptions,
   type AgentClientOptions,
@@ -11,7 +12,6 @@ import {
 } from './client-options.ts';
 import { AgentNotFoundError } from './errors.ts';
 import { DEFAULT_RETRY_POLICY } from './http-request.ts';
-import { ServicePresence } from './key-check.ts';
 import {
   allResults,
   type ListMessages,
@@ -62,7 +62,6 @@ export class AgentClient {
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
   readonly #connections: ReturnType<typeof guardedConnections>;
-  readonly presence: ServicePresence;
   /** The service's signed links, which are used without the key. */
   readonly links: SignedLinks;
 
@@ -96,8 +95,17 @@ export class AgentClient {
       responseReader: this.#responseReader,
       apiKey: () => options.apiKey,
     });
-    this.presence = new ServicePresence(this.#http);
     this.links = new SignedLinks({ ...transport, allowedHosts });
+  }
+
+  /** Whether the service itself answers, or only a gateway in front of it. */
+  get presence(): Presence {
+    return this.#http.presence;
+  }
+
+  /** Whether a call under the key succeeded after `at` (`performance.now()`). In an outage, a gateway may still refuse keys. */
+  hasSucceededAfter(at: number): boolean {
+    return this.#http.lastSuccessAt > at;
   }
 
   /** Closes all connections; calls in progress fail. */

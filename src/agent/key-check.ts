@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallGate } from '../calls/credential-gate.ts';
-import { SharedQuestion } from '../calls/shared-calls.ts';
 import { AgentError, type AgentRejectedError } from './errors.ts';
 
 /** No task has this id, so asking for it changes nothing. */
@@ -88,39 +87,9 @@ export class KeyCheck {
 type KeyState = 'valid' | 'refused' | 'unknown';
 
 export const WRONG_KEY = 'a-key-that-nobody-has';
-const PRESENCE_INTERVAL_MS = 1_000;
 
-/** Tells whether the service itself answers, or only a gateway in front of it, with errors or pages of its own. */
-export class ServicePresence {
-  readonly #service: KeyedService;
-  readonly #wrongKey = new SharedQuestion(PRESENCE_INTERVAL_MS, () => this.#tryWrongKey());
-  #refusedWrongKeyAt = Number.NEGATIVE_INFINITY;
-
-  constructor(service: KeyedService) {
-    this.#service = service;
-  }
-
-  /**
-   * Whether the service was there after `at` (`performance.now()`): a call under the key succeeded or, if none did,
-   * the service now refuses a wrong key.
-   */
-  async wasThereAfter(at: number): Promise<boolean> {
-    const wasThere = () => this.hasSucceededAfter(at) || this.#refusedWrongKeyAt > at;
-    if (!wasThere()) await this.#wrongKey.answered();
-    return wasThere();
-  }
-
-  /** Whether a call under the key succeeded after `at` (`performance.now()`). In an outage, a gateway may still refuse keys. */
-  hasSucceededAfter(at: number): boolean {
-    return this.#service.lastSuccessAt > at;
-  }
-
-  async #tryWrongKey(): Promise<void> {
-    try {
-      await this.#service.tryKey(WRONG_KEY);
-    } catch (error) {
-      if (error instanceof AgentError && error.code === 'bad_key')
-        this.#refusedWrongKeyAt = performance.now();
-    }
-  }
+/** Rejects unless the service refuses a wrong key: a gateway in front of it has errors or pages of its own. */
+export async function expectKeyRefusal(service: KeyedService): Promise<void> {
+  const answer = await service.tryKey(WRONG_KEY).catch((error: unknown) => error);
+  if (!(answer instanceof AgentError && answer.code === 'bad_key')) throw answer;
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { anySignal, type LeaseGuard, withSecondCall } from '../calls/retries-and-waits.ts';
+import { Presence } from '../calls/shared-calls.ts';
 import type { AgentClientOptions, CallAttempt, CursorPage, Transport } from './client-options.ts';
 import {
   type CallContext,
@@ -19,7 +20,7 @@ import {
   retryCall,
   sendRequest,
 } from './http-request.ts';
-import { KeyCheck, NO_TASK_ID } from './key-check.ts';
+import { expectKeyRefusal, KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import { describeIssue, type Page } from './service-schema.ts';
@@ -77,6 +78,8 @@ export class ServiceHttp {
   readonly #keyCheck: KeyCheck;
   /** When a call last got the response that it asked for (`performance.now()`). */
   lastSuccessAt = Number.NEGATIVE_INFINITY;
+  /** Whether the service itself answers: a call under the key succeeds, or a wrong key is refused. */
+  readonly presence = new Presence(() => expectKeyRefusal(this));
   /** The lists whose left out items were logged: a reply is read again and again. */
   readonly #listsLeftOutOf = new Set<string>();
 
@@ -205,6 +208,7 @@ export class ServiceHttp {
       const value = await call.read(response, context);
       gate?.accepted();
       this.lastSuccessAt = performance.now();
+      this.presence.show();
       return value;
     } catch (error) {
       const ends = { lease: guard?.signal, caller: call.signal, timeout: timeout.signal };

@@ -25,24 +25,39 @@ export function ttlCache<Value extends object | string, Context = unknown>(
   });
 }
 
-/** Asks the same at most once an interval (ms), however many want to know. */
-export class SharedQuestion {
+/** How often a server is asked whether it is there (ms), however many want to know. */
+const PRESENCE_INTERVAL_MS = 1_000;
+
+/** When a server last showed that it is there. */
+export class Presence {
   readonly #ask: () => Promise<unknown>;
-  readonly #intervalMs: number;
   #asking: Promise<unknown> | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
+  #shownAt = Number.NEGATIVE_INFINITY;
 
-  constructor(intervalMs: number, ask: () => Promise<unknown>) {
+  /** `ask` resolves if the server is there, and rejects if nobody can tell. */
+  constructor(ask: () => Promise<unknown>) {
     this.#ask = ask;
-    this.#intervalMs = intervalMs;
   }
 
-  /** Waits for the answer to the last question, which is asked now where the interval has passed. Never throws. */
-  async answered(): Promise<void> {
-    if (performance.now() - this.#askedAt >= this.#intervalMs) {
+  /** The server is there now. */
+  show(): void {
+    this.#shownAt = performance.now();
+  }
+
+  /** Whether the server has shown itself after `at` (`performance.now()`). */
+  hasShownAfter(at: number): boolean {
+    return this.#shownAt > at;
+  }
+
+  /** The same, where it is asked if it has not. Never throws. */
+  async wasThereAfter(at: number): Promise<boolean> {
+    if (this.hasShownAfter(at)) return true;
+    if (performance.now() - this.#askedAt >= PRESENCE_INTERVAL_MS) {
       this.#askedAt = performance.now();
-      this.#asking = this.#ask();
+      this.#asking = this.#ask().then(() => this.show());
     }
     await this.#asking?.catch(() => undefined);
+    return this.hasShownAfter(at);
   }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
 import { fetch, keptConnections } from '../calls/outbound-proxy.ts';
 import { type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
-import { SharedQuestion } from '../calls/shared-calls.ts';
+import { Presence } from '../calls/shared-calls.ts';
 import { successIn, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
 import { missingScopes } from './scopes.ts';
@@ -13,9 +13,6 @@ export const SLACK_API_URL = 'https://slack.com/api/';
 
 /** Time limit of one call (ms): shorter than a lease, so that a lost lease is noticed in time. */
 export const CALL_TIMEOUT_MS = 5_000;
-
-/** How often Slack is asked whether it is there (ms), however many want to know. */
-const PRESENCE_INTERVAL_MS = 1_000;
 
 export const anyResponseSchema = z.looseObject({});
 
@@ -49,21 +46,12 @@ export class SlackClient {
   readonly #options: SlackClientOptions;
   /** The token's scopes, as Slack last said; none if it did not. */
   grantedScopes: readonly string[] = [];
-  /** When a call last succeeded (`performance.now()`). */
-  #lastSuccessAt = Number.NEGATIVE_INFINITY;
-  readonly #presence = new SharedQuestion(PRESENCE_INTERVAL_MS, () =>
-    this.call('auth.test', {}, { schema: anyResponseSchema }),
-  );
+  /** Whether Slack answers this token well. */
+  readonly presence = new Presence(() => this.call('auth.test', {}, { schema: anyResponseSchema }));
 
   constructor(options: SlackClientOptions) {
     this.installation = options.installation;
     this.#options = options;
-  }
-
-  /** Whether Slack has answered this token well after `at` (`performance.now()`); asks it, where no call has succeeded. */
-  async wasThereAfter(at: number): Promise<boolean> {
-    if (this.#lastSuccessAt <= at) await this.#presence.answered();
-    return this.#lastSuccessAt > at;
   }
 
   /**
@@ -91,7 +79,7 @@ export class SlackClient {
       gate?.accepted();
       const parsed = schema.safeParse(response);
       if (!parsed.success) throw unreadableResponse(method, parsed.error);
-      this.#lastSuccessAt = performance.now();
+      this.presence.show();
       return parsed.data;
     } catch (error) {
       const failure = toSlackError({ method, guard, signal: controller.signal }, error);

@@ -175,7 +175,7 @@ export function createWorkspaceClient(
   return {
     id: installation.workspace,
     uninstalled,
-    wasThereAfter: (at: number) => slackClient.wasThereAfter(at),
+    wasThereAfter: (at: number) => slackClient.presence.wasThereAfter(at),
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting(client, log, onEdit),
     streams: new MessageStreams(client, log, onEdit),

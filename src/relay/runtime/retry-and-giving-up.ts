@@ -211,7 +211,7 @@ export class RefusalDoubt {
     if (isUnavailable) {
       // Its success counts: nothing else may be called meanwhile.
       if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);
-      const failedMs = await this.#unavailable.count((at) => client.presence.hasSucceededAfter(at));
+      const failedMs = await this.#unavailable.count((at) => client.hasSucceededAfter(at));
       return failedMs >= this.#limits.badThingMs ? undefined : transientFailure(error);
     }
     const isTaskThere =

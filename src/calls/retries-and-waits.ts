@@ -100,14 +100,14 @@ export function doubledMs(firstMs: number, attempt: number, maxMs: number): numb
 /** Repeats a call until it succeeds or `pauseAfter` an error, of attempt 1 and so on, gives no pause (ms). */
 export async function repeatCall<T>(
   call: (attempt: number) => Promise<T>,
-  pauseAfter: (error: unknown, attempt: number) => number | undefined,
+  pauseAfter: (error: unknown, attempt: number) => number | undefined | Promise<number | undefined>,
   wait: (ms: number, error: unknown) => Promise<unknown> = (ms) => sleep(ms),
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await call(attempt);
     } catch (error) {
-      const pauseMs = pauseAfter(error, attempt);
+      const pauseMs = await pauseAfter(error, attempt);
       if (pauseMs === undefined) throw error;
       await wait(pauseMs, error);
     }

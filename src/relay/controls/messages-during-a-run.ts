@@ -13,7 +13,7 @@ import { messageUpdate } from '../reading/message-versions.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TAKEN_EMOJI } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { emptyMessageOf, Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isEmptyMessage } from '../sending/empty-message.ts';
 import { nextAllowedMessage } from '../sending/next-message.ts';
@@ -182,17 +182,14 @@ export class MidRunForwarding {
   }
 
   #senderOptions(turn: Turn): SenderOptions {
-    const { deps, lease } = this.#work;
     const wake = this.#over.signal;
-    const onWait = (cause?: WaitCause, error?: unknown) => {
-      if (cause !== undefined) deps.log.warn({ err: error, turn: turn.id, cause }, 'waiting to retry a step');
-    };
+    const retrying = { about: { turn: turn.id }, wake };
     return {
       // The task exists.
       channelSettings: DEFAULT_SETTINGS,
       stopSignal: wake,
-      recordTaskIntent: (intent) => deps.store.threads.intendTask(turn, intent),
-      withRetry: (step) => withRetry(lease, () => step().catch(rethrowAsNotAccepting), onWait, { wake }),
+      recordTaskIntent: (intent) => this.#work.deps.store.threads.intendTask(turn, intent),
+      withRetry: (step) => withRetry(this.#work, () => step().catch(rethrowAsNotAccepting), retrying),
     };
   }
 }

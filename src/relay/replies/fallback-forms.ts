@@ -86,7 +86,7 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
         return value;
       } catch (err) {
         if (!(err instanceof PayloadRefusedError)) throw err;
-        deps.log.error({ err, turn: turn.id, part }, 'Slack refused the blocks; sending simpler ones');
+        deps.log.error({ err, turn: turn.id, part }, 'Slack refused a part of a reply in this form');
         const sent = rendered();
         if (sent !== undefined) {
           refused.add(messageDigest(sent));
@@ -139,7 +139,7 @@ function withoutRefusedBlocks(workspace: object, message: RenderedMessage): Rend
 const MAX_FAULTS = 3;
 
 /** Sends parts. Throws PayloadRefusedError where Slack itself keeps failing at one while other calls succeed; it may have arrived. */
-export function faultSender(workspace: FormWork['workspace']) {
+function faultSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   const faults = new Map<string, { times: number; since: number }>();
   return async <T>(part: string, send: () => Promise<T>): Promise<T> => {

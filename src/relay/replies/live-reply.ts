@@ -8,9 +8,10 @@ import { Poller } from '../runtime/poller.ts';
 import {
   backoffMs,
   isThreadUnreachable,
+  slackPatience,
   ThreadGivenUp,
   transientFailure,
-  withPatience,
+  withRetry,
 } from '../runtime/retry-and-giving-up.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
@@ -276,6 +277,6 @@ export class LiveReply {
 
   async #withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.#turn.id, step: 'showing the final reply' };
-    return withPatience(this.#work, step, { about, orElse: (error) => Promise.reject(error) });
+    return withRetry(this.#work, step, { about, judge: slackPatience(this.#work) });
   }
 }

@@ -17,7 +17,7 @@ import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease
 import { backoffMs, isThreadUnreachable, transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { faultSender } from './fallback-forms.ts';
+import { asRendered, type FormSender, formSender } from './fallback-forms.ts';
 
 /** What files need; ThreadWork fits. */
 interface FileWork {
@@ -51,14 +51,14 @@ export class ThreadFiles {
   readonly #work: FileWork;
   readonly #turn: TurnLocation;
   readonly #place: SharePlace;
-  readonly #tryPart: ReturnType<typeof faultSender>;
+  readonly #sendForm: FormSender;
   #rows = new Map<string, SlackFileRow>();
 
   constructor(work: FileWork, turn: TurnLocation, { hidden = false } = {}) {
     this.#work = work;
     this.#turn = turn;
     this.#place = hidden ? {} : { channel: turn.channel, threadTs: turn.thread_ts };
-    this.#tryPart = faultSender(work.workspace);
+    this.#sendForm = formSender(work, turn);
   }
 
   /**
@@ -89,7 +89,7 @@ export class ThreadFiles {
       await this.#shareStaged(left);
     };
     try {
-      await this.#tryPart(part, attach);
+      await this.#sendForm(part, [asRendered], () => undefined, attach);
     } catch (err) {
       if (!isPermanentRefusal(err) && !(err instanceof PayloadRefusedError)) throw err;
       const { log } = this.#work.deps;

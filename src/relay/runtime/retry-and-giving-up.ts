@@ -1,6 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentRejectedError, AgentUnreadCreationError } from '../../agent/errors.ts';
-import { doubledMs } from '../../calls/retries-and-waits.ts';
+import { doubledMs, repeatCall } from '../../calls/retries-and-waits.ts';
 import type { RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { ThreadWork } from './deps.ts';
-import { type Lease, sleepWithLease, throwIfInterrupted } from './lease.ts';
+import { sleepWithLease, throwIfInterrupted } from './lease.ts';
 
 /** The cause of a wait, so that the thread can name it. */
 export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'file' | 'store';
@@ -67,40 +67,50 @@ export function backoffMs(attempt: number, random: () => number = Math.random): 
   return maxMs / 2 + (maxMs / 2) * random();
 }
 
-/**
- * Runs a step until it succeeds or fails for good. `onWait` gets the cause of each wait, and undefined after the last one.
- * `wake` ends a wait early. `judge` says how to wait after an error, in place of `transientFailure`, and throws what ends
- * the step.
- */
+/** How a step is repeated. */
+export interface Retrying<T> {
+  /** What the step is about, for the log. */
+  about: Record<string, string>;
+  /** Gets the cause of each wait, and undefined after the last one. */
+  onWait?: (cause: WaitCause | undefined) => void;
+  /** Ends a wait early. */
+  wake?: AbortSignal;
+  /** Says how to wait after an error, in place of `transientFailure`, and throws what ends the step. */
+  judge?: (error: unknown) => Promise<TransientFailure | undefined>;
+  /** Stands in for what Slack refuses for good, or what is given up there. */
+  orElse?: (error: SlackError) => T | Promise<T>;
+}
+
+/** Runs a step until it succeeds or fails for good. Throws an Interruption, the lease's reason, and the step's last error. */
 export async function withRetry<T>(
-  lease: Lease,
+  { lease, deps }: Pick<ThreadWork, 'deps' | 'lease'>,
   step: () => Promise<T>,
-  onWait: (cause: WaitCause | undefined, error?: unknown) => void,
-  {
-    wake,
-    judge = async (error) => transientFailure(error),
-  }: {
-    wake?: AbortSignal;
-    judge?: (error: unknown) => Promise<TransientFailure | undefined>;
-  } = {},
+  { about, onWait, wake, judge = async (error) => transientFailure(error), orElse }: Retrying<T>,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    throwIfInterrupted(lease);
-    try {
-      const value = await step();
-      if (attempt > 1) onWait(undefined);
-      return value;
-    } catch (error) {
-      if (lease.signal.aborted) throw error;
-      const wait = await judge(error);
-      if (wait === undefined) {
-        if (attempt > 1) onWait(undefined);
-        throw error;
-      }
-      onWait(wait.cause, error);
-      const waitMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));
-      await sleepWithLease(Math.max(wait.waitMs ?? 0, waitMs), lease, wake);
+  const attemptStep = async (attempt: number) => {
+    const value = await step();
+    if (attempt > 1) onWait?.(undefined);
+    return value;
+  };
+  const pauseAfter = async (error: unknown, attempt: number) => {
+    if (lease.signal.aborted) return undefined;
+    const wait = await judge(error);
+    if (wait === undefined) {
+      if (attempt > 1) onWait?.(undefined);
+      return undefined;
     }
+    deps.log.warn({ ...about, err: error, cause: wait.cause }, 'waiting to repeat a step');
+    onWait?.(wait.cause);
+    return Math.max(wait.waitMs ?? 0, Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt)));
+  };
+  throwIfInterrupted(lease);
+  try {
+    return await repeatCall(attemptStep, pauseAfter, (ms) => sleepWithLease(ms, lease, wake));
+  } catch (error) {
+    const isOurs = lease.remainingMs() > 0 && !(error instanceof SlackLeaseError);
+    if (orElse === undefined || !isOurs || !(error instanceof SlackError)) throw error;
+    deps.log.warn({ ...about, err: error }, 'giving up a step in Slack');
+    return await orElse(error);
   }
 }
 
@@ -132,39 +142,6 @@ export function slackPatience({ workspace, deps }: Pick<ThreadWork, 'workspace' 
     }
     return transientFailure(error);
   };
-}
-
-export interface Patience<T> {
-  /** What the step is about, for the log. */
-  about: Record<string, string>;
-  /** Called at the first wait. */
-  onWait?: () => void;
-  /** Stands in for what Slack refuses for good, or fails at for `badThingMs` while other calls succeed. */
-  orElse: (error: SlackError) => T | Promise<T>;
-}
-
-/** Runs a step in Slack until it succeeds or is given up. Throws an Interruption, the lease's reason, and what is no SlackError. */
-export async function withPatience<T>(
-  work: Pick<ThreadWork, 'workspace' | 'deps' | 'lease'>,
-  step: () => Promise<T>,
-  { about, onWait, orElse }: Patience<T>,
-): Promise<T> {
-  const { lease, deps } = work;
-  let waited = false;
-  const onEachWait = (cause: WaitCause | undefined, error: unknown) => {
-    if (cause === undefined || waited) return;
-    waited = true;
-    deps.log.warn({ ...about, err: error, cause }, 'waiting for a step in Slack');
-    onWait?.();
-  };
-  try {
-    return await withRetry(lease, step, onEachWait, { judge: slackPatience(work) });
-  } catch (error) {
-    const isOurs = lease.remainingMs() > 0 && !(error instanceof SlackLeaseError);
-    if (!isOurs || !(error instanceof SlackError)) throw error;
-    deps.log.warn({ ...about, err: error }, 'giving up a step in Slack');
-    return await orElse(error);
-  }
 }
 
 const MAX_PAUSE_MS = 15_000;

@@ -10,7 +10,7 @@ import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from '.
 import type { ThreadWork } from '../runtime/deps.ts';
 import { messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
-import { withPatience } from '../runtime/retry-and-giving-up.ts';
+import { slackPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
 
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;
@@ -33,7 +33,7 @@ export async function nextAllowedMessage(
   { before, failFast = false }: { before?: string; failFast?: boolean } = {},
 ): Promise<AllowedMessage | undefined> {
   const { deps, workspace, lease } = work;
-  const patiently: typeof withPatience = failFast ? (_work, step) => step() : withPatience;
+  const patiently: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
   let refused: RefusedMessage[] = [];
   const tellThem = () => {
     tellRefused(deps, refused);
@@ -61,6 +61,7 @@ export async function nextAllowedMessage(
       const { settings, denial } = await patiently(work, () => verdictOn(work, message), {
         about: aboutMessage(message),
         onWait,
+        judge: slackPatience(work),
         orElse: (): Verdict => ({ denial: 'unknown' }),
       }).finally(() => {
         clearTimeout(isLate);
@@ -93,7 +94,7 @@ async function verdictOn({ deps, workspace, lease }: ThreadWork, message: Messag
 }
 
 /** Reads a message's text from Slack; withdraws one that is gone. `unread` where Slack refuses it for good, or keeps failing. */
-async function readBack(work: ThreadWork, message: Message, patiently: typeof withPatience) {
+async function readBack(work: ThreadWork, message: Message, patiently: typeof withRetry) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;
   const find = async () => {
@@ -103,6 +104,7 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   const orElse = (error: SlackError) => (error instanceof MessageGoneError ? undefined : 'unread');
   const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, {
     about: aboutMessage(message),
+    judge: slackPatience(work),
     orElse,
   });
   if (read === 'unread') return read;

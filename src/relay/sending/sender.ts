@@ -11,7 +11,7 @@ import { closingAt } from '../access/access-policy.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { type WaitCause, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import type { FilePatience } from './allowed-files.ts';
 import {
@@ -193,13 +193,10 @@ export class Sender {
     if (this.#message === this.#options.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#options.channelSettings.model);
     // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
-    const { lease, deps } = this.#work;
+    const { recordTaskIntent, stopSignal: wake } = this.#options;
+    const retrying = { about: { turn: this.#turn.id }, wake };
     const record = (intent: TaskIntent) =>
-      withRetry(lease, () => this.#options.recordTaskIntent(intent), onWait, {
-        wake: this.#options.stopSignal,
-      });
-    const onWait = (cause?: WaitCause, err?: unknown) =>
-      deps.log.debug({ err, turn: this.#turn.id, cause }, 'waiting to record the start of a task');
+      withRetry(this.#work, () => recordTaskIntent(intent), retrying);
     const { taskId, isRecorded } = await ensureThreadTask(this.#work, thread, projectId, options, record);
     if (!isRecorded) this.#startedTaskId = taskId;
     this.#thread = { ...thread, project_id: projectId, task_id: taskId, task_intended_at: null };

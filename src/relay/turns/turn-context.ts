@@ -105,14 +105,8 @@ export class TurnContext implements ThreadWork {
 
   /** Runs a step until it succeeds or fails for good; the thread shows what it waits for. */
   withRetry<T>(step: () => Promise<T>): Promise<T> {
-    const onWait = (waitCause: WaitCause | undefined, error: unknown) => {
-      if (waitCause !== undefined)
-        this.deps.log.warn(
-          { err: error, turn: this.#turn.id, cause: waitCause },
-          'retrying a step of a turn',
-        );
-      this.state.update({ waitCause });
-    };
+    const about = { turn: this.#turn.id };
+    const onWait = (waitCause: WaitCause | undefined) => this.state.update({ waitCause });
     const judgeSlack = slackPatience(this);
     const judge = async (error: unknown) => {
       const wait = await judgeSlack(error);
@@ -121,7 +115,7 @@ export class TurnContext implements ThreadWork {
       const sentTo = isAtService(this.#turn) ? this.#task?.taskId : undefined;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
-    return withRetry(this.lease, step, onWait, { wake: this.stopSignal, judge }).then((value) => {
+    return withRetry(this, step, { about, onWait, wake: this.stopSignal, judge }).then((value) => {
       this.#doubt.clear();
       return value;
     });

@@ -4,15 +4,15 @@ import { hasSettled, isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
-import { withPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { slackPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 import { cancelRun, cancelRunInDoubt } from './run-cancellation.ts';
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
 export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
   const { deps, workspace, lease } = work;
-  // Nobody can see a wait.
-  const retry = <T>(step: () => Promise<T>) => withRetry(lease, step, () => undefined);
+  const about = { workspace: workspace.id, turn: turn.id };
+  const retry = <T>(step: () => Promise<T>) => withRetry(work, step, { about });
   await cancelRunInDoubt(work, turn, retry);
   if (isAtService(turn) && !hasSettled(turn)) await cancelRun(deps, turn, retry);
   // An earlier process may have told them; its calls have ended with its lease.
@@ -33,7 +33,6 @@ export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Pro
     const message = async () => ({ text: strings.replyUnreachable(turn.channel) });
     await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
   };
-  const step = 'telling the asker that the thread is unreachable';
-  const about = { workspace: workspace.id, turn: turn.id, step };
-  await withPatience(work, tellAsker, { about, orElse: () => undefined });
+  const telling = { ...about, step: 'telling the asker that the thread is unreachable' };
+  await withRetry(work, tellAsker, { about: telling, judge: slackPatience(work), orElse: () => undefined });
 }

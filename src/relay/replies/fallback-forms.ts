@@ -43,13 +43,14 @@ export const REPLY_FORMS: readonly MessageForm[] = [
 /** How long a block that Slack refused is left out in the workspace (ms): it may be on its way there. */
 const REFUSAL_MEMORY_MS = 6 * 3_600_000;
 
-/** Until when (as `Date.now()`) which blocks are left out, by workspace. */
-const leftOutUntil = new WeakMap<object, Map<OptionalBlock, number>>();
-
 /** What forms of messages need; ThreadWork fits. */
 export interface FormWork {
   deps: { log: Logger; onBlockRefused?: (block: string) => void };
-  workspace: { wasThereAfter: (at: number) => Promise<boolean> };
+  workspace: {
+    wasThereAfter: (at: number) => Promise<boolean>;
+    /** Until when (as `Date.now()`) which blocks are left out in the workspace. */
+    blocksLeftOutUntil: Map<string, number>;
+  };
 }
 
 /**
@@ -111,10 +112,9 @@ function leaveOut(
 ): void {
   if (accepted === undefined) return;
   const left = optionalBlocks(accepted);
-  const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
   // Slack refuses a picture for its file, which another one does not have.
   for (const block of refused.filter((one) => one !== 'image' && !left.includes(one))) {
-    leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
+    workspace.blocksLeftOutUntil.set(block, Date.now() + REFUSAL_MEMORY_MS);
     deps.onBlockRefused?.(block);
   }
 }
@@ -124,8 +124,11 @@ function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
   return simpler === undefined ? thumbs : [simpler.without, ...thumbs];
 }
 
-function withoutRefusedBlocks(workspace: object, message: RenderedMessage): RenderedMessage {
-  const isLeftOut = (block: OptionalBlock) => (leftOutUntil.get(workspace)?.get(block) ?? 0) > Date.now();
+function withoutRefusedBlocks(
+  { blocksLeftOutUntil }: FormWork['workspace'],
+  message: RenderedMessage,
+): RenderedMessage {
+  const isLeftOut = (block: OptionalBlock) => (blocksLeftOutUntil.get(block) ?? 0) > Date.now();
   const { simpler } = message;
   const known = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
   if (!isLeftOut('context_actions')) return known;

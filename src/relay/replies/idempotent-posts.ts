@@ -12,6 +12,7 @@ import { INTENT_MAX_AGE_MS, once, waitUntilCallEnded } from '../runtime/unknown-
 import {
   asRendered,
   type FormSender,
+  type FormWork,
   formSender,
   type MessageForm,
   messageDigest,
@@ -23,8 +24,7 @@ export interface PostWork {
   workspace: {
     posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
     readBack: Pick<MessageHistory, 'findOwnPost'>;
-    wasThereAfter: (at: number) => Promise<boolean>;
-  };
+  } & FormWork['workspace'];
   lease: Lease;
 }
 

@@ -17,15 +17,12 @@ import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease
 import { backoffMs, isThreadUnreachable, transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { asRendered, type FormSender, formSender } from './fallback-forms.ts';
+import { asRendered, type FormSender, type FormWork, formSender } from './fallback-forms.ts';
 
 /** What files need; ThreadWork fits. */
 interface FileWork {
   deps: { log: Logger; store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> } };
-  workspace: {
-    uploads: Pick<FileUploads, 'stage' | 'share' | 'shareOutcome'>;
-    wasThereAfter: (at: number) => Promise<boolean>;
-  };
+  workspace: { uploads: Pick<FileUploads, 'stage' | 'share' | 'shareOutcome'> } & FormWork['workspace'];
   lease: Lease;
 }
 

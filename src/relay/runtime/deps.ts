@@ -175,6 +175,7 @@ export function createWorkspaceClient(
   return {
     id: installation.workspace,
     uninstalled,
+    blocksLeftOutUntil: new Map<string, number>(),
     wasThereAfter: (at: number) => slackClient.presence.wasThereAfter(at),
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting(client, log, onEdit),

@@ -19,7 +19,7 @@ function message(without: NewBlock, ...below: RenderedMessage['blocks']): Render
 
 /** A workspace that refuses these blocks, and what it was sent. */
 function workspaceWithout(...refused: string[]) {
-  const workspace = { wasThereAfter: async () => true };
+  const workspace = { wasThereAfter: async () => true, blocksLeftOutUntil: new Map<string, number>() };
   const sent: string[] = [];
   const counted: string[] = [];
   const deps = { log: silentLog, onBlockRefused: (block: string) => counted.push(block) };

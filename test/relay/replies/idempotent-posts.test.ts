@@ -51,6 +51,7 @@ async function begun(agoMs: number) {
     posting,
     readBack: { findOwnPost: async () => undefined, async *messages() {} },
     wasThereAfter: async () => true,
+    blocksLeftOutUntil: new Map<string, number>(),
   };
   const work = { deps: { log: silentLog, store }, workspace, lease };
   const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);

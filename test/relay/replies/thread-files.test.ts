@@ -55,7 +55,7 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'sh
   const files = new ThreadFiles(
     {
       deps: { store: { slackFiles }, log: silentLog },
-      workspace: { uploads, wasThereAfter: async () => true },
+      workspace: { uploads, wasThereAfter: async () => true, blocksLeftOutUntil: new Map() },
       lease,
     },
     turn,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { anySignal } from '../calls/retries-and-waits.ts';
 import type { AgentClient } from './agent-client.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
-import type { AgentUploadRequest, ResumableUpload, UploadedPart } from './request-bodies.ts';
+import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
 import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
 import { openSource, type PartBuffer, PartReader } from './upload-parts.ts';
 
@@ -12,7 +12,7 @@ const SLICE_BYTES = 1024 * 1024;
 const MAX_ETAG_LENGTH = 1024;
 
 /** An upload in parts that was started. */
-export type MultipartState = ResumableUpload & { readonly uploadId: string };
+type MultipartState = ResumableUpload & { readonly uploadId: string };
 
 /** Uploads the missing parts of a file. */
 export class MultipartUpload {
@@ -26,7 +26,6 @@ export class MultipartUpload {
   readonly #failure = new AbortController();
   readonly #signal: AbortSignal;
   readonly #urls = new Map<number, string>();
-  #recording: Promise<void> = Promise.resolve();
 
   constructor(client: AgentClient, request: AgentUploadRequest, upload: MultipartState) {
     this.#client = client;
@@ -40,12 +39,12 @@ export class MultipartUpload {
     this.#signal = anySignal([request.signal, this.#failure.signal]);
   }
 
-  async run(): Promise<UploadedPart[]> {
+  async run(): Promise<ResumableUpload> {
     if (this.#request.resume?.uploadId !== this.#upload.uploadId) await this.#request.onStart?.(this.#upload);
     this.#reportProgress();
     const first = this.#parts.find((part) => this.#isMissing(part));
     if (first !== undefined) await this.#sendMissing(first);
-    return Array.from(this.#etags, ([number, etag]) => ({ number, etag }));
+    return { ...this.#upload, parts: Array.from(this.#etags, ([number, etag]) => ({ number, etag })) };
   }
 
   /** Reads the file once from the first missing part on, and sends a few parts at the same time. */
@@ -65,7 +64,6 @@ export class MultipartUpload {
     } finally {
       reader.close();
       await Promise.all(inProgress);
-      await this.#recording;
     }
     if (this.#failure.signal.aborted) throw this.#failure.signal.reason;
   }
@@ -104,15 +102,8 @@ export class MultipartUpload {
       buffer.release(etag !== undefined);
     }
     this.#etags.set(number, etag);
-    this.#recordPart({ number, etag });
     this.#reportProgress();
-  }
-
-  /** Records finished parts one after the other, without holding up the next parts. */
-  #recordPart(part: UploadedPart): void {
-    const { onPart } = this.#request;
-    if (onPart === undefined) return;
-    this.#recording = this.#recording.then(() => onPart(part)).catch((error: unknown) => this.#fail(error));
+    await this.#request.onPart?.({ number, etag });
   }
 
   async #putPart(number: number, url: string, piece: Buffer): Promise<string> {

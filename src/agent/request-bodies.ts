@@ -58,7 +58,7 @@ export interface AgentUploadRequest extends NewFile {
   readonly onProgress?: ((doneBytes: number) => void) | undefined;
   /** Awaited when an upload has started or restarted; what was reported before no longer counts. */
   readonly onStart?: ((started: ResumableUpload) => void | Promise<void>) | undefined;
-  /** Called after each part, for one part at a time, and awaited before the finalize. */
+  /** Called after each part, and awaited before the finalize. */
   readonly onPart?: ((part: UploadedPart) => void | Promise<void>) | undefined;
   /** Awaited before the finalize. */
   readonly onFinalize?: (() => void | Promise<void>) | undefined;

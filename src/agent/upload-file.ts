@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
 import { AgentError } from './errors.ts';
 import { BrokenRequestError } from './http-request.ts';
-import { type MultipartState, MultipartUpload } from './multipart-upload.ts';
-import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
+import { MultipartUpload } from './multipart-upload.ts';
+import type { AgentUploadRequest, ResumableUpload, StartedUpload } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
 import { openSource, PartReader } from './upload-parts.ts';
 
@@ -14,7 +14,7 @@ import { openSource, PartReader } from './upload-parts.ts';
  */
 export async function uploadFile(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
   try {
-    return (await resume(client, request)) ?? (await startOnceMore(client, request));
+    return (await resume(client, request)) ?? (await finalize(client, request, await send(client, request)));
   } catch (error) {
     if (request.signal?.aborted === true && !(error instanceof AgentError)) throw uploadAborted(error);
     const isOfSource = error instanceof BrokenRequestError && error.kind === 'unread_body';
@@ -28,33 +28,31 @@ const STALE_CODES = new Set(['not_found', 'busy', 'rejected']);
 const CONTENT_TOO_LARGE = 413;
 
 function isStale(error: unknown): boolean {
-  return error instanceof AgentError && STALE_CODES.has(error.code) && error.status !== CONTENT_TOO_LARGE;
+  if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
+  return STALE_CODES.has(error.code) && error.status !== CONTENT_TOO_LARGE;
 }
 
-/** Starts an upload, and another one if it is lost before the storage has all bytes, as with a link that has expired. */
-async function startOnceMore(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
-  let isSending = false;
-  const onStart = async (started: ResumableUpload) => {
-    isSending = true;
-    await request.onStart?.(started);
-  };
-  const onFinalize = async () => {
-    isSending = false;
-    await request.onFinalize?.();
-  };
+/** Sends the bytes to the storage, and once more if the upload is lost meanwhile, as with a link that has expired. */
+async function send(client: AgentClient, request: AgentUploadRequest): Promise<ResumableUpload> {
+  const start = () => client.startUpload(request, { signal: request.signal });
+  const started = await start();
   try {
-    return await start(client, { ...request, onStart, onFinalize });
+    return await sendTo(started, client, request);
   } catch (error) {
-    if (!isSending || !isStale(error)) throw error;
-    return await start(client, request);
+    if (!isStale(error)) throw error;
+    return await sendTo(await start(), client, request);
   }
 }
 
-async function start(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
-  const started = await client.startUpload(request, { signal: request.signal });
-  const { url, ...upload } = { ...started, parts: [] };
+/** Sends the bytes, in one piece or in parts. */
+async function sendTo(
+  { url, ...started }: StartedUpload,
+  client: AgentClient,
+  request: AgentUploadRequest,
+): Promise<ResumableUpload> {
+  const upload = { ...started, parts: [] };
   const { uploadId } = upload;
-  if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
+  if (uploadId !== null) return await new MultipartUpload(client, request, { ...upload, uploadId }).run();
   await request.onStart?.(upload);
   await client.links.put({
     name: 'upload link',
@@ -65,30 +63,22 @@ async function start(client: AgentClient, request: AgentUploadRequest): Promise<
     sizeBytes: request.sizeBytes,
     signal: request.signal,
   });
-  return await finalize(client, request, upload);
+  return upload;
 }
 
 /** Resumes an upload; undefined if there is none, or if it must be restarted. */
 async function resume(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord | undefined> {
   const upload = request.resume;
-  if (upload === undefined) return undefined;
+  if (upload === undefined || (upload.uploadId === null && upload.finalizing !== true)) return undefined;
   const { uploadId } = upload;
   try {
-    if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
-    return upload.finalizing === true ? await finalize(client, request, upload) : undefined;
+    const sent =
+      uploadId === null ? upload : await new MultipartUpload(client, request, { ...upload, uploadId }).run();
+    return await finalize(client, request, sent);
   } catch (error) {
     if (isStale(error)) return undefined;
     throw error;
   }
-}
-
-async function finishMultipart(
-  client: AgentClient,
-  request: AgentUploadRequest,
-  upload: MultipartState,
-): Promise<FileRecord> {
-  const parts = await new MultipartUpload(client, request, upload).run();
-  return await finalize(client, request, { ...upload, parts });
 }
 
 /** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */

@@ -107,7 +107,7 @@ export class MultipartUpload {
   }
 
   async #putPart(number: number, url: string, piece: Buffer): Promise<string> {
-    const { etag } = await this.#client.links.put({
+    const etag = await this.#client.links.put({
       name: `upload link of part ${number}`,
       method: 'PUT',
       url,

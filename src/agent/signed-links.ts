@@ -44,23 +44,18 @@ interface SignedLinksOptions extends Transport {
   readonly allowedHosts: ReadonlySet<string>;
 }
 
-export interface LinkUpload {
-  /** What the link is for, in error sentences. */
-  readonly name: string;
-  readonly method: 'PUT' | 'POST';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Creates a new body for each attempt. */
-  readonly body: () => Readable;
-  readonly sizeBytes: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-type LinkRequest = Pick<HttpRequest, 'method' | 'headers'> & {
+interface LinkRequest extends Pick<HttpRequest, 'method' | 'headers'> {
   /** Creates a new body for each attempt. */
   readonly body?: () => Readable;
   readonly signal: AbortSignal | undefined;
-};
+}
+
+interface LinkUpload extends Required<LinkRequest> {
+  /** What the link is for, in error sentences. */
+  readonly name: string;
+  readonly url: string;
+  readonly sizeBytes: number;
+}
 
 /** Statuses with which a storage may answer once although the same is right a moment later, with another link. */
 const RENEWED_STATUSES: readonly unknown[] = [404, 409];
@@ -78,11 +73,11 @@ export class SignedLinks {
   }
 
   /** Sends a body. Returns the response's ETag exactly as received. Throws BrokenRequestError if the body cannot be read. */
-  async put({ name, url, sizeBytes, ...upload }: LinkUpload): Promise<{ etag: string | undefined }> {
+  async put({ name, url, sizeBytes, ...upload }: LinkUpload): Promise<string | undefined> {
     const headers = { ...upload.headers, 'content-length': String(sizeBytes) };
     const response = await this.#request(this.#contextOf(name), url, { ...upload, headers });
     await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
-    return { etag: response.header('etag') };
+    return response.header('etag');
   }
 
   /** Runs `use`, and once more with `isExpired` if its link has expired or leads nowhere: then it asks for another one. */

@@ -11,6 +11,10 @@ export function optional<S extends z.ZodType>(schema: S) {
   return schema.optional().catch(undefined);
 }
 
+/** The same for a text, and for a flag. */
+export const text = optional(z.string());
+export const flag = optional(z.boolean());
+
 /** Where the next page of a list begins; undefined on the last page. Another form refuses the page: it may not be the last. */
 export const nextPageSchema = z
   .looseObject({ next_cursor: z.string().nullish() })

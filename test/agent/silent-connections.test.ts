@@ -41,7 +41,7 @@ test.concurrent('an upload of which nothing is heard is sent anew before a minut
     sizeBytes: 5,
     signal: undefined,
   } as const;
-  expect(await client.links.put(upload)).toEqual({ etag: '"1"' });
+  expect(await client.links.put(upload)).toBe('"1"');
   expect(storage.requests).toHaveLength(2);
   await client.close();
 });

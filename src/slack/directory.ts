@@ -13,7 +13,7 @@ import {
   SlackError,
   SlackRefusedError,
 } from './errors.ts';
-import { optional, pagesOf } from './field-schemas.ts';
+import { flag, optional, pagesOf, text } from './field-schemas.ts';
 import {
   INSIDER_KINDS,
   type Person,
@@ -40,8 +40,6 @@ export interface Channel {
   isExtShared: boolean | undefined;
 }
 
-const text = optional(z.string());
-const flag = optional(z.boolean());
 const channelResponseSchema = z.looseObject({
   channel: z.looseObject({
     id: z.string(),

@@ -1,34 +1,34 @@
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
 import { SlackError, SlackUnavailableError } from './errors.ts';
-import { optional, slackId } from './field-schemas.ts';
+import { flag, optional, slackId, text } from './field-schemas.ts';
 
-const emailAddressSchema = z.looseObject({ original: optional(z.string()), address: optional(z.string()) });
+const emailAddressSchema = z.looseObject({ original: text, address: text });
 
 /** The fields of Slack's file object that we read. https://docs.slack.dev/reference/objects/file-object */
 export const slackFileSchema = z.looseObject({
   id: z.string(),
-  name: optional(z.string()),
-  title: optional(z.string()),
-  mimetype: optional(z.string()),
-  filetype: optional(z.string()),
-  mode: optional(z.string()),
+  name: text,
+  title: text,
+  mimetype: text,
+  filetype: text,
+  mode: text,
   /** In bytes. */
   size: optional(z.int().min(0)),
-  is_external: optional(z.boolean()),
-  external_url: optional(z.string()),
-  file_access: optional(z.string()),
-  url_private: optional(z.string()),
-  url_private_download: optional(z.string()),
-  permalink: optional(z.string()),
+  is_external: flag,
+  external_url: text,
+  file_access: text,
+  url_private: text,
+  url_private_download: text,
+  permalink: text,
   /** Of an e-mail that was forwarded into Slack: its words, and who sent it to whom. */
-  plain_text: optional(z.string()),
-  subject: optional(z.string()),
+  plain_text: text,
+  subject: text,
   from: optional(listOf(emailAddressSchema)),
   to: optional(listOf(emailAddressSchema)),
   cc: optional(listOf(emailAddressSchema)),
-  headers: optional(z.looseObject({ date: optional(z.string()) })),
-  attachments: optional(listOf(z.looseObject({ filename: optional(z.string()) }))),
+  headers: optional(z.looseObject({ date: text })),
+  attachments: optional(listOf(z.looseObject({ filename: text }))),
   /** Who uploaded it, and the conversations that it is shared in, as far as the bot sees them: files.info says. */
   user: optional(slackId),
   channels: optional(listOf(slackId)),

@@ -37,19 +37,14 @@ export class MessageStreams {
    * call `MessageHistory.findOwnPost`. Throws a SlackError.
    */
   async start(request: StreamStart): Promise<{ ts: string } | undefined> {
-    const { channel, threadTs, markdown, guard } = request;
-    const args = { channel, thread_ts: threadTs, markdown_text: markdown };
-    const send = async () => {
+    const { channel, threadTs, markdown, guard, signal } = request;
+    const withIntent = async () => {
       await request.beforeSend?.();
-      return this.#client.slackClient.call('chat.startStream', args, { schema: startedSchema, guard });
+      return { channel, thread_ts: threadTs, markdown_text: markdown };
     };
+    const options = { schema: startedSchema, guard, signal, maxWaitMs: START_MAX_WAIT_MS, channel };
     try {
-      return await this.#client.rateLimiter.run(
-        'chat.startStream',
-        { guard, signal: request.signal, maxWaitMs: START_MAX_WAIT_MS },
-        send,
-        channel,
-      );
+      return await this.#client.call('chat.startStream', withIntent, options);
     } catch (error) {
       if (isPermanentRefusal(error)) {
         this.isAvailable = false;

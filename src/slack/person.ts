@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
-import { nextPageSchema, optional } from './field-schemas.ts';
+import { flag, nextPageSchema, optional, text } from './field-schemas.ts';
 import type { Installation } from './slack-client.ts';
 import { isSlackItself } from './slack-message.ts';
 
@@ -18,8 +18,6 @@ export interface Person {
   isAdmin: boolean;
 }
 
-const text = optional(z.string());
-const flag = optional(z.boolean());
 /** What takes access away, in whatever form. */
 const denyingFlag = z.boolean().nullish().catch(true);
 

@@ -100,16 +100,12 @@ export class Posting {
       unfurl_media: false,
     };
     const priority = () => ({ order: POST_PRIORITY[request.kind] });
-    const send = async () => {
+    const withIntent = async () => {
       await request.beforeSend?.();
-      return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
+      return args;
     };
-    const { ts, message } = await this.#client.rateLimiter.run(
-      'chat.postMessage',
-      { guard, signal, priority },
-      send,
-      channel,
-    );
+    const options = { schema: postedSchema, guard, signal, priority, channel };
+    const { ts, message } = await this.#client.call('chat.postMessage', withIntent, options);
     if (threadTs !== undefined && message !== undefined && message.thread_ts !== threadTs) {
       await this.#deleteStray(channel, ts);
       const call = { method: 'chat.postMessage', slackCode: 'thread_not_found', outcome: 'none' } as const;

@@ -236,6 +236,13 @@ export class RateLimiter {
   }
 }
 
+type CallArguments = Record<string, unknown> | (() => Promise<Record<string, unknown>>);
+
+interface LimitedCallOptions<S extends z.ZodType> extends SlackCallOptions<S> {
+  /** The channel whose own limit holds, too. */
+  channel?: string;
+}
+
 /** Slack's Web API under its rate limits: waits for a permit of the method, then calls. */
 export class RateLimitedClient {
   readonly slackClient: SlackClient;
@@ -251,25 +258,27 @@ export class RateLimitedClient {
   }
 
   /**
-   * Waits as long as it takes; with `maxWaitMs`, undefined if there is no permit within it. Throws a SlackError, or the
-   * reason of the signal that withdrew the request.
+   * Waits as long as it takes; with `maxWaitMs`, undefined if there is no permit within it. `args` may be made with the
+   * permit, just before the call. Throws a SlackError, or the reason of the signal that withdrew the request.
    */
   call<S extends z.ZodType>(
     method: LimitedMethod,
-    args: Record<string, unknown>,
-    options: PatientRequest & SlackCallOptions<S>,
+    args: CallArguments,
+    options: PatientRequest & LimitedCallOptions<S>,
   ): Promise<z.infer<S>>;
   call<S extends z.ZodType>(
     method: LimitedMethod,
-    args: Record<string, unknown>,
-    options: PermitRequest & SlackCallOptions<S>,
+    args: CallArguments,
+    options: PermitRequest & LimitedCallOptions<S>,
   ): Promise<z.infer<S> | undefined>;
   async call<S extends z.ZodType>(
     method: LimitedMethod,
-    args: Record<string, unknown>,
-    options: PermitRequest & SlackCallOptions<S>,
+    args: CallArguments,
+    options: PermitRequest & LimitedCallOptions<S>,
   ): Promise<z.infer<S> | undefined> {
-    return await this.rateLimiter.run(method, options, () => this.slackClient.call(method, args, options));
+    const send = async () =>
+      this.slackClient.call(method, typeof args === 'function' ? await args() : args, options);
+    return await this.rateLimiter.run(method, options, send, options.channel);
   }
 
   /** Like `call`, of whose response nothing is read; false if there is no permit within `maxWaitMs`. */

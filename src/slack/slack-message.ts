@@ -2,9 +2,8 @@ import { v5 as uuidV5 } from 'uuid';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
 import { slackFileSchema } from './downloadable-files.ts';
-import { optional, slackId, slackTs } from './field-schemas.ts';
+import { optional, slackId, slackTs, text } from './field-schemas.ts';
 
-const text = optional(z.string());
 const blocks = optional(z.array(z.unknown()));
 
 const textOrNumber = optional(z.union([z.string(), z.number().transform(String)]));

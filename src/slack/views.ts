@@ -47,13 +47,9 @@ export class Views {
     render: () => Promise<object>,
     { hash, signal }: { hash?: string | undefined; signal?: AbortSignal } = {},
   ): Promise<string | undefined> {
-    const { rateLimiter, slackClient } = this.#client;
-    const send = async () => {
-      const args = { user_id: person, view: await render(), ...(hash !== undefined && { hash }) };
-      return slackClient.call('views.publish', args, { schema: publishedSchema });
-    };
+    const rendered = async () => ({ user_id: person, view: await render(), hash });
     try {
-      return (await rateLimiter.run('views.publish', { signal }, send)).view.hash;
+      return (await this.#client.call('views.publish', rendered, { schema: publishedSchema, signal })).view.hash;
     } catch (error) {
       if (error instanceof SlackRefusedError && error.slackCode === 'hash_conflict') return undefined;
       throw error;

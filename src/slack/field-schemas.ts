@@ -27,12 +27,12 @@ export const nextPageSchema = z
  */
 export async function* pagesOf<Page extends { response_metadata: string | undefined }>(
   max: number,
-  read: (at: { cursor?: string }) => Promise<Page>,
+  read: (at: { cursor: string | undefined }) => Promise<Page>,
 ): AsyncGenerator<Page | undefined> {
   const cursors = new Set<string | undefined>();
   for (let cursor: string | undefined; cursors.size < max && !cursors.has(cursor); ) {
     cursors.add(cursor);
-    const page = await read(cursor === undefined ? {} : { cursor });
+    const page = await read({ cursor });
     yield page;
     cursor = page.response_metadata;
     if (cursor === undefined) return;

@@ -86,7 +86,7 @@ export class FileUploads {
     const { guard, name, sizeBytes, altText } = file;
     const { upload_url: url, file_id: fileId } = await this.#client.call(
       'files.getUploadURLExternal',
-      { filename: name, length: sizeBytes, ...(altText !== undefined && { alt_txt: altText }) },
+      { filename: name, length: sizeBytes, alt_txt: altText },
       { schema: uploadUrlSchema, guard },
     );
     await file.onFileId?.(fileId);
@@ -108,10 +108,7 @@ export class FileUploads {
    * the thread was deleted: Slack then shows the files in the channel, and the stray message is deleted.
    */
   async share({ channel, threadTs, files, comment, guard }: ShareRequest): Promise<void> {
-    const place = channel === undefined ? {} : { channel_id: channel };
-    const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-    const text = comment === undefined ? {} : { initial_comment: comment };
-    const args = { files, ...place, ...thread, ...text };
+    const args = { files, channel_id: channel, thread_ts: threadTs, initial_comment: comment };
     await this.#client.send('files.completeUploadExternal', args, { guard });
     const ids = files.map(({ id }) => id);
     const hidden = await this.#withdrawUnseen(ids, { channel, threadTs }, guard);

@@ -142,7 +142,7 @@ export class MessageHistory {
    * the pages do not end: what was not read is not known to be absent.
    */
   async *messages(request: HistoryRequest): AsyncGenerator<ThreadMessage> {
-    const read = (at: { cursor?: string }) => this.#client.call(...this.#pageCall({ ...request, ...at }));
+    const read = (at: { cursor: string | undefined }) => this.#client.call(...this.#pageCall({ ...request, ...at }));
     for await (const page of pagesOf(MAX_PAGES, read)) {
       if (page === undefined) throw unreadableResponse(methodFor(request), 'the pages do not end');
       yield* page.messages;
@@ -199,10 +199,11 @@ export class MessageHistory {
     const { channel, threadTs, oldest, latest, cursor, guard, signal, priority } = request;
     const args = {
       channel,
-      ...(threadTs !== undefined && { ts: threadTs }),
-      ...(oldest !== undefined && { oldest, inclusive: true }),
-      ...(latest !== undefined && { latest, inclusive: true }),
-      ...(cursor !== undefined && { cursor }),
+      ts: threadTs,
+      oldest,
+      latest,
+      inclusive: true,
+      cursor,
       limit: this.isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE,
       include_all_metadata: true,
     };

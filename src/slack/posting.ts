@@ -95,7 +95,7 @@ export class Posting {
       channel,
       ...messageArguments(request.message, threadTs),
       client_msg_id: clientMsgId(key),
-      ...keyArguments(key),
+      metadata: metadataOf(key),
       unfurl_links: false,
       unfurl_media: false,
     };
@@ -126,7 +126,7 @@ export class Posting {
       maxWaitMs: maxWaitMs === undefined ? undefined : earliestInMs + maxWaitMs,
       render: async () => {
         const message = await render();
-        return message && { ...messageArguments(message), ...keyArguments(key) };
+        return message && { ...messageArguments(message), metadata: metadataOf(key) };
       },
       onSent: () => this.#editSpacing.recordChange(channel, ts),
       onShown: this.#onEdit,
@@ -213,15 +213,15 @@ export class Posting {
 }
 
 /** The metadata by which the bot finds its message again. */
-function keyArguments(key: string | undefined) {
-  return key === undefined ? {} : { metadata: { event_type: METADATA_TYPE, event_payload: { key } } };
+function metadataOf(key: string | undefined) {
+  return key === undefined ? undefined : { event_type: METADATA_TYPE, event_payload: { key } };
 }
 
 /** Omits empty blocks: chat.update then removes the old ones. */
 function messageArguments({ text, blocks = [] }: SlackMessage, threadTs?: string) {
   return {
     text,
-    ...(blocks.length > 0 && { blocks }),
-    ...(threadTs !== undefined && { thread_ts: threadTs }),
+    blocks: blocks.length > 0 ? blocks : undefined,
+    thread_ts: threadTs,
   };
 }

@@ -87,10 +87,6 @@ export async function workspacesOfToken(options: TokenOptions): Promise<Readonly
   return workspaces;
 }
 
-async function revokeToken(options: TokenOptions): Promise<void> {
-  await clientForToken(options.token, options).call('auth.revoke', {}, { schema: anyResponseSchema });
-}
-
 const tokenResponseSchema = z.looseObject({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1),
@@ -101,33 +97,9 @@ const tokenResponseSchema = z.looseObject({
 /** Time limit of the call (ms): its answer holds the only refresh token that is valid then. */
 const RENEWAL_TIMEOUT_MS = 45_000;
 
-export interface TokenRenewalOptions extends Pick<SlackClientOptions, 'slackApiUrl' | 'log' | 'onCall'> {
+export interface SlackTokensOptions extends Pick<SlackClientOptions, 'slackApiUrl' | 'log' | 'onCall'> {
   clientId: string;
   clientSecret: string;
-}
-
-const RENEWAL_METHOD = 'oauth.v2.access';
-
-/** Renews an expiring token; the old one stays valid until it expires. Throws a SlackError. */
-async function renewToken({ clientId, clientSecret, ...options }: TokenRenewalOptions, refreshToken: string) {
-  const client = clientForToken(undefined, { ...options, timeoutMs: RENEWAL_TIMEOUT_MS });
-  const args = {
-    grant_type: 'refresh_token',
-    client_id: clientId,
-    client_secret: clientSecret,
-    refresh_token: refreshToken,
-  };
-  const requestedAt = Date.now();
-  const renewed = await client.call(RENEWAL_METHOD, args, { schema: tokenResponseSchema });
-  return {
-    token: renewed.access_token,
-    /** Valid once, for the next renewal. */
-    refreshToken: renewed.refresh_token,
-    expiresAt: new Date(requestedAt + renewed.expires_in * 1_000),
-  };
-}
-
-export interface SlackTokensOptions extends TokenRenewalOptions {
   rateLimitStore: PermitStore;
   /** How many times as fast as Slack's limits tokens are renewed. */
   pace?: number | undefined;
@@ -135,23 +107,43 @@ export interface SlackTokensOptions extends TokenRenewalOptions {
 
 export type SlackTokens = ReturnType<typeof slackTokens>;
 
+const RENEWAL_METHOD = 'oauth.v2.access';
+
 /** What Slack does with the tokens of workspaces that install the app. Each throws a SlackError if Slack does not answer. */
 export function slackTokens(options: SlackTokensOptions) {
-  const { clientId, clientSecret, slackApiUrl, log, onCall, pace, rateLimitStore: store } = options;
+  const { clientId, clientSecret, slackApiUrl, log, pace, rateLimitStore: store } = options;
   const at = { slackApiUrl, log };
   // It belongs to no workspace.
   const rateLimiter = new RateLimiter({ workspace: '', store, rateLimits: RATE_LIMITS, pace, log });
+  const renewals = clientForToken(undefined, { ...options, timeoutMs: RENEWAL_TIMEOUT_MS });
   return {
     isValid: (token: string) => isTokenValid({ ...at, token }),
     /** Waits for the right to renew one token, as long as it takes. Rejects with the signal's reason. */
     renewalPermit: (signal: AbortSignal) => rateLimiter.permit(RENEWAL_METHOD, { signal }),
-    /** Renews a token, with a permit. After a refusal of the rate limit, no process gets one for as long as Slack says. */
-    renew: (refreshToken: string) =>
-      renewToken({ clientId, clientSecret, ...at, onCall }, refreshToken).catch((error: unknown) => {
-        if (error instanceof SlackRateLimitError) rateLimiter.backOff(RENEWAL_METHOD, error.retryAfterMs);
-        throw error;
-      }),
-    revoke: (token: string) => revokeToken({ ...at, token }),
+    /**
+     * Renews an expiring token, with a permit; the old one stays valid until it expires. After a refusal of the rate limit,
+     * no process gets a permit for as long as Slack says.
+     */
+    renew: async (refreshToken: string) => {
+      const app = { client_id: clientId, client_secret: clientSecret };
+      const args = { grant_type: 'refresh_token', ...app, refresh_token: refreshToken };
+      const requestedAt = Date.now();
+      const renewed = await renewals
+        .call(RENEWAL_METHOD, args, { schema: tokenResponseSchema })
+        .catch((error: unknown) => {
+          if (error instanceof SlackRateLimitError) rateLimiter.backOff(RENEWAL_METHOD, error.retryAfterMs);
+          throw error;
+        });
+      return {
+        token: renewed.access_token,
+        /** Valid once, for the next renewal. */
+        refreshToken: renewed.refresh_token,
+        expiresAt: new Date(requestedAt + renewed.expires_in * 1_000),
+      };
+    },
+    revoke: async (token: string) => {
+      await clientForToken(token, at).call('auth.revoke', {}, { schema: anyResponseSchema });
+    },
     workspacesOf: (token: string) => workspacesOfToken({ ...at, token }),
   };
 }

@@ -5,7 +5,7 @@ import { sleepUnlessAborted, within } from '../../calls/retries-and-waits.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { ProcessLock } from '../../store/processes/process-lock.ts';
 import type { Job } from '../../store/schema.ts';
-import { LEASE_MS, type Lease, RenewableLease, unlessLost } from './lease.ts';
+import { type Lease, RenewableLease, unlessLost } from './lease.ts';
 import { Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
@@ -223,7 +223,7 @@ export class JobRunner {
     const kind = this.#kinds.get(job.kind);
     const { claim_id: claim } = job;
     if (kind === undefined || claim === null) throw new Error(`no job of this kind can run: ${job.kind}`);
-    const lease = new RenewableLease(claimedAt, this.#clocks, LEASE_MS, this.#isHolder);
+    const lease = new RenewableLease(claimedAt, this.#clocks, this.#isHolder);
     if (this.#claims.signal.aborted || lease.remainingMs() <= 0) endLease(lease);
     const ended = this.#run(kind, job, lease).finally(() => {
       const wasFull =

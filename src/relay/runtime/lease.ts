@@ -17,10 +17,9 @@ export function drainOnUninstall(lease: Lease, uninstalled: AbortSignal): Lease 
   return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
 }
 
-/** A lease that lasts for `ms` from its last renewal, and is worth nothing while `isHeld` is false. */
+/** A lease that lasts for LEASE_MS from its last renewal, and is worth nothing while `isHeld` is false. */
 export class RenewableLease implements Lease {
   readonly #clocks: Clocks;
-  readonly #ms: number;
   readonly #isHeld: () => boolean;
   readonly #lostController = new AbortController();
   readonly #drainController = new AbortController();
@@ -28,15 +27,14 @@ export class RenewableLease implements Lease {
   readonly draining = this.#drainController.signal;
   #renewedAt: ClockReading;
 
-  constructor(renewed: ClockReading, clocks: Clocks, ms: number = LEASE_MS, isHeld = () => true) {
+  constructor(renewed: ClockReading, clocks: Clocks, isHeld: () => boolean) {
     this.#renewedAt = renewed;
     this.#isHeld = isHeld;
     this.#clocks = clocks;
-    this.#ms = ms;
   }
 
   remainingMs(): number {
-    return this.signal.aborted || !this.#isHeld() ? 0 : this.#ms - elapsedMs(this.#renewedAt, this.#clocks);
+    return this.signal.aborted || !this.#isHeld() ? 0 : LEASE_MS - elapsedMs(this.#renewedAt, this.#clocks);
   }
 
   /** A renewal that was requested at `since` has succeeded. */
@@ -84,10 +82,7 @@ export async function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise
   try {
     return await unlessAborted(run, lost);
   } catch (error) {
-    const ended = run.then(
-      () => undefined,
-      () => undefined,
-    );
+    const ended = run.catch(() => undefined);
     if (lost.aborted) await within(ABORT_GRACE_MS, ended, undefined);
     throw error;
   }

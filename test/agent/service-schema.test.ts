@@ -407,7 +407,7 @@ describe('the other resources', () => {
   });
 
   test('need only the data of a list', () => {
-    const page = { items: [], hasMore: false, firstId: null, lastId: null };
+    const page = { items: [], leftOut: 0, hasMore: false, firstId: null, lastId: null };
     expect(taskListSchema.parse({ data: [] })).toEqual(page);
     expect(taskListSchema.safeParse({}).success).toBe(false);
   });

@@ -1,8 +1,6 @@
 import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
-import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import {
@@ -14,7 +12,7 @@ import {
   withRetry,
 } from '../runtime/retry-and-giving-up.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
-import { ReplyMessages } from './reply-messages.ts';
+import { type PlannedMessage, ReplyMessages, STATUS_PART } from './reply-messages.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ThreadFiles } from './thread-files.ts';
 
@@ -26,17 +24,17 @@ export class LiveReply {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
-  readonly #beforeEdit: () => Promise<void>;
-  /** The reply's messages in Slack. */
+  /** The turn's messages in Slack. */
   readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
+  /** Reads the agent's reply for an edit, while one is followed. */
+  beforeEdit: () => Promise<void> = async () => undefined;
   /** Withdraws the edits that wait for a permit. */
   #pendingEdits = new AbortController();
   /** Ends the wait for a turn to render. */
   #hurry: AbortSignal;
   /** After its live changes come its final text and then, apart from that, the final form of each message. */
-  #stage: 'unopened' | 'live' | 'final_text' | 'final_form' = 'unopened';
-  #isClosed = false;
+  #stage: 'unopened' | 'live' | 'final_text' | 'final_form' | 'closed' = 'unopened';
   #unseenSince: number | undefined;
   /** Shows the changes until the reply is final. */
   readonly #changes: Poller;
@@ -46,14 +44,8 @@ export class LiveReply {
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  /** `begunAt`: when the turn began here (`performance.now()`). `beforeEdit` reads the agent's reply for an edit. */
-  constructor(
-    work: ThreadWork,
-    turn: TurnLocation,
-    state: ReplyState,
-    { begunAt, beforeEdit }: { begunAt: number | undefined; beforeEdit: () => Promise<void> },
-  ) {
-    this.#beforeEdit = beforeEdit;
+  /** `begunAt`: when the turn began here (`performance.now()`). */
+  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, begunAt: number | undefined) {
     this.#work = work;
     this.#hurry = anySignal([work.lease.signal, this.#pendingEdits.signal]);
     this.#turn = turn;
@@ -64,38 +56,34 @@ export class LiveReply {
     const poller = (show: () => Promise<unknown>) =>
       new Poller({ poll: () => this.#showChanges(show), onError });
     this.#changes = poller(() => this.#showLatest());
-    this.#statusChanges = poller(() => this.#edit('status'));
+    this.#statusChanges = poller(() => this.#edit(STATUS_PART));
   }
 
   /** Posts the first message, or finds an earlier process's, which the caller records (`posts.recordWith`); then shows every change. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
-    if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
+    const [first] = this.#messages.planned();
+    if (first !== undefined && !this.posts.has(first.part)) await this.#messages.post(first.part, 'first');
     await this.#messages.setApart();
     this.#stage = 'live';
-    if (this.#unseenSince !== undefined) this.#pollNow();
+    if (this.#unseenSince !== undefined) this.onChanged();
   }
 
   onChanged(): void {
     this.#unseenSince ??= Date.now();
-    if (this.#stage !== 'unopened') this.#pollNow();
-  }
-
-  #pollNow(): void {
+    if (this.#stage === 'unopened') return;
     this.#changes.pollNow();
     if (this.#state.isApart) this.#statusChanges.pollNow();
   }
 
   /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
   async showFinalText(): Promise<void> {
-    this.#stage = 'final_text';
     // A live edit that still waits gives way to the final ones.
-    this.#pendingEdits.abort(NO_LONGER_NEEDED);
-    if (!this.#isClosed) this.#pendingEdits = new AbortController();
+    await this.#endChanges('final_text');
+    if (this.#stage !== 'closed') this.#pendingEdits = new AbortController();
     this.#hurry = anySignal([this.#work.lease.signal, this.#pendingEdits.signal]);
     this.#unseenSince ??= Date.now();
-    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
     await this.#withRetry(() => this.#messages.endApart());
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
@@ -129,17 +117,15 @@ export class LiveReply {
     }
   }
 
-  /** Stops showing changes; the messages stay in the thread. `record` gets what was not recorded before. */
-  async close<T>(record: (last: LastStep) => Promise<T>): Promise<T> {
-    this.#isClosed = true;
-    this.#pendingEdits.abort(NO_LONGER_NEEDED);
-    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
-    return this.posts.recordWith((posts) => record({ posts }));
+  /** Stops showing changes; the messages stay in the thread. */
+  close(): Promise<void> {
+    return this.#endChanges('closed');
   }
 
   /** Closes it, and records what an unfinished turn shows. */
   async suspend(): Promise<void> {
-    await this.close(({ posts = [] }) => this.#work.deps.store.posts.record(this.#turn, posts));
+    await this.close();
+    await this.posts.record();
     await this.posts.withdrawIntent();
   }
 
@@ -147,6 +133,12 @@ export class LiveReply {
   async remove(): Promise<void> {
     await this.suspend();
     await this.#messages.removeExtra(0);
+  }
+
+  async #endChanges(stage: 'final_text' | 'closed'): Promise<void> {
+    if (this.#stage !== 'closed') this.#stage = stage;
+    this.#pendingEdits.abort(NO_LONGER_NEEDED);
+    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
   }
 
   get #isShowingFinalText(): boolean {
@@ -157,17 +149,17 @@ export class LiveReply {
     return this.#isShowingFinalText || this.#stage === 'final_form';
   }
 
-  get #isOver(): boolean {
-    return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
+  get #isLive(): boolean {
+    return this.#stage === 'live' && !this.#work.lease.signal.aborted;
   }
 
   async #showChanges(show: () => Promise<unknown>): Promise<void> {
-    if (this.#isOver || this.unreachable !== undefined) return;
+    if (!this.#isLive || this.unreachable !== undefined) return;
     try {
       await show();
       this.#failures = 0;
     } catch (error) {
-      if (this.#isOver) return;
+      if (!this.#isLive) return;
       if (isThreadUnreachable(error)) {
         this.unreachable = error;
         return;
@@ -180,23 +172,20 @@ export class LiveReply {
       await sleepUnlessAborted(pauseMs, this.#hurry);
     }
   }
-
   /** Brings the thread up to date message by message, so that people never read past a gap. */
   async #showLatest(): Promise<void> {
     while (!this.#isShowingFinalText) {
       this.#unseenSince ??= Date.now();
-      const isOutdated = (message: RenderedMessage, index: number) =>
-        !this.#messages.isUpToDate(index, message);
       // The rendered messages are freed before the wait for an edit.
-      const outdated = await this.#render().then((all) => all.findIndex(isOutdated));
+      const outdated = (await this.#render()).find((one) => !this.#messages.isUpToDate(one))?.part;
       // The reply may have become final meanwhile: its edits are not ours to wait for.
       if (this.#isShowingFinalText) return;
-      if (outdated < 0) {
+      if (outdated === undefined) {
         this.#unseenSince = undefined;
         this.#state.discardRendered();
         return;
       }
-      if (this.#messages.has(outdated)) await this.#editOrReplace(outdated);
+      if (this.posts.has(outdated)) await this.#editOrReplace(outdated);
       else await this.#messages.post(outdated, 'final');
     }
   }
@@ -207,57 +196,56 @@ export class LiveReply {
     let mayWait = true;
     for (;;) {
       const all = await this.#render();
-      const outdated = all.findIndex((message, index) => {
-        if (this.#messages.isUpToDate(index, message)) return false;
-        return !this.#messages.isReadable(index, message) || (mayWait && index === all.length - 1);
+      const outdated = all.find((one) => {
+        if (this.#messages.isUpToDate(one)) return false;
+        return !this.#messages.isReadable(one) || (mayWait && one === all.at(-1));
       });
-      const message = all[outdated];
-      if (message === undefined) return;
-      if (!this.#messages.has(outdated)) await this.#messages.post(outdated, 'final');
-      else if ((await this.#editOrReplace(outdated, maxWaitMs)) === 'left_out') {
-        if (this.#messages.isReadable(outdated, message)) mayWait = false;
-        else await this.#continueBelow(outdated, message);
+      if (outdated === undefined) return;
+      if (!this.posts.has(outdated.part)) await this.#messages.post(outdated.part, 'final');
+      else if ((await this.#editOrReplace(outdated.part, maxWaitMs)) === 'left_out') {
+        if (this.#messages.isReadable(outdated)) mayWait = false;
+        else await this.#continueBelow(outdated);
       }
     }
   }
 
   /** No edit is available for the missing text: it is posted below what the thread shows. */
-  async #continueBelow(index: number, { source }: RenderedMessage): Promise<void> {
+  async #continueBelow({ part, message: { source } }: PlannedMessage): Promise<void> {
     const from = source?.from ?? 0;
-    const displayedUpTo = this.#messages.displayedUpTo(index, from);
+    const displayedUpTo = this.#messages.displayedUpTo(part, from);
     if (displayedUpTo === 'unknown') {
       // An earlier process showed it; only an edit makes sure.
-      await this.#edit(index);
+      await this.#edit(part);
       return;
     }
     const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
     const find = () => this.#state.breakPoint(from, upTo);
     const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#hurry);
-    if (at <= from) return this.#messages.markReplaced(index);
+    if (at <= from) return this.#messages.markReplaced(part);
     const breaks = this.#state.breaksWith(at);
     await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
     this.#state.update({ breaks });
   }
 
   /** Edits a message; the final text of one that Slack keeps failing to change is posted in its place. */
-  #editOrReplace(index: number, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
-    return this.#edit(index, maxWaitMs).catch(async (error: unknown): Promise<'shown'> => {
+  #editOrReplace(part: string, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
+    return this.#edit(part, maxWaitMs).catch(async (error: unknown): Promise<'shown'> => {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
-      await this.#messages.markReplaced(index);
+      await this.#messages.markReplaced(part);
       return 'shown';
     });
   }
 
-  /** Edits a message, or what stands apart from the answer, which comes after all text. */
-  async #edit(which: number | 'status', maxWaitMs?: number): Promise<'shown' | 'left_out'> {
-    const isStatus = which === 'status';
+  /** Edits a message; the status comes after all text. */
+  async #edit(part: string, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
+    const isStatus = part === STATUS_PART;
     if (!isStatus) this.#state.discardRendered();
     const onPermit = async () => {
-      if (!isStatus && !this.#isFinal) await this.#beforeEdit();
+      if (!isStatus && !this.#isFinal) await this.beforeEdit();
       if (!isStatus) this.#unseenSince = undefined;
       await this.#render();
     };
-    return this.#messages.edit(which, onPermit, {
+    return this.#messages.edit(part, onPermit, {
       maxWaitMs,
       signal: this.#pendingEdits.signal,
       state: () => ({
@@ -269,10 +257,10 @@ export class LiveReply {
   }
 
   /** The reply's messages now, rendered without holding up the process. */
-  async #render(): Promise<RenderedMessage[]> {
+  async #render(): Promise<PlannedMessage[]> {
     const next = () => this.#state.renderNext();
     await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#hurry);
-    return this.#state.render();
+    return this.#messages.planned();
   }
 
   async #withRetry<T>(step: () => Promise<T>): Promise<T> {

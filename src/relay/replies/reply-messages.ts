@@ -14,9 +14,15 @@ import type { ReplyState } from './reply-state.ts';
 /** Messages that are deleted at the end: replaced ones, and the one beside streams. */
 const DRAFT_PREFIX = 'draft:';
 /** Shows what else a reply shows while its text stands apart: the first message of the reply, with its Stop button. */
-const STATUS_PART = `${DRAFT_PREFIX}status`;
+export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
-/** The messages in Slack that one reply consists of; the first is number 0. */
+/** A message that a reply should consist of, and the part that it is. */
+export interface PlannedMessage {
+  part: string;
+  message: RenderedMessage;
+}
+
+/** The messages in Slack that one reply consists of. */
 export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: IdempotentPosts;
@@ -57,33 +63,39 @@ export class ReplyMessages {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
 
-  has(index: number): boolean {
-    return this.#posts.has(this.#isStatus(index) ? STATUS_PART : replyPart(index));
+  /** The messages that should be, in their order: while the text stands apart, the last one is the status. */
+  planned(): PlannedMessage[] {
+    const messages = this.#state.render();
+    const status = this.#state.isApart ? messages.length - 1 : undefined;
+    return messages.map((message, index) => ({
+      part: index === status ? STATUS_PART : replyPart(index),
+      message,
+    }));
   }
 
-  isUpToDate(index: number, message: RenderedMessage): boolean {
+  isUpToDate({ part, message }: PlannedMessage): boolean {
     // It is shown at its own pace.
-    if (this.#isStatus(index)) return true;
-    const shown = this.#state.isApart ? this.#streams.shownBy(replyPart(index)) : undefined;
-    if (shown === undefined) return this.#posts.shows(replyPart(index), message);
+    if (part === STATUS_PART) return true;
+    const shown = this.#state.isApart ? this.#streams.shownBy(part) : undefined;
+    if (shown === undefined) return this.#posts.shows(part, message);
     const { markdown = '', source } = message;
-    if (!this.#isGrowing(index)) return shown === markdown;
-    if (this.displayedUpTo(index, source?.from ?? 0) === 'changed') return false;
+    if (!this.#isGrowing(part)) return shown === markdown;
+    if (this.displayedUpTo(part, source?.from ?? 0) === 'changed') return false;
     // A part that is nearly full may be closed before its end.
     return shown.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
   }
 
   /** Whether people can read the message's whole part of the answer, whatever else the message shows. */
-  isReadable(index: number, { source }: RenderedMessage): boolean {
-    if (!this.has(index)) return false;
+  isReadable({ part, message: { source } }: PlannedMessage): boolean {
+    if (!this.#posts.has(part)) return false;
     if (source === undefined) return true;
-    const end = this.displayedUpTo(index, source.from);
+    const end = this.displayedUpTo(part, source.from);
     return typeof end === 'number' && end >= source.to;
   }
 
   /** Up to where (characters) a message that begins at `from` shows the current answer. */
-  displayedUpTo(index: number, from: number): number | 'changed' | 'unknown' {
-    const shown = this.#ranges.get(replyPart(index));
+  displayedUpTo(part: string, from: number): number | 'changed' | 'unknown' {
+    const shown = this.#ranges.get(part);
     if (shown === undefined) return 'unknown';
     if (shown.from !== from && shown.to > shown.from) return 'changed';
     const { answer } = this.#state;
@@ -91,62 +103,57 @@ export class ReplyMessages {
   }
 
   /** Posts a message that is not there yet. Throws a SlackError. */
-  async post(index: number, kind: 'first' | 'final'): Promise<void> {
-    const message = this.#state.render()[index];
+  async post(part: string, kind: 'first' | 'final'): Promise<void> {
+    const message = this.#find(part);
     if (message === undefined) return;
     const { answer } = this.#state;
-    const part = replyPart(index);
     // The step that makes the reply visible records the first one.
     if (kind === 'first') await this.#posts.postUnrecorded(part, message, kind, REPLY_FORMS);
-    else if (this.#isGrowing(index) && (await this.#streams.start(part, message))) {
+    else if (this.#isGrowing(part) && (await this.#streams.start(part, message))) {
       await this.#posts.record();
       // Where an earlier call had begun the stream, nobody knows what it shows.
       if (this.#streams.shownBy(part) === undefined) return;
     } else await this.#posts.post(part, message, kind, REPLY_FORMS);
-    this.#recordRange(index, message, answer);
+    this.#recordRange(part, message, answer);
   }
 
   /**
-   * Brings a message, or the status, to its latest state when the budget allows it: a stream by what is missing, else by an
-   * edit. `onPermit` is called just before the message is rendered. Throws a SlackError.
+   * Brings a message to its latest state when the budget allows it: a stream by what is missing, else by an edit. `onPermit`
+   * is called just before the message is rendered. Throws a SlackError.
    */
   async edit(
-    which: number | 'status',
+    part: string,
     onPermit: () => Promise<void>,
     wait: Omit<PartEdit, 'forms' | 'render'>,
   ): Promise<'shown' | 'left_out'> {
-    const part = which === 'status' ? STATUS_PART : replyPart(which);
-    const status = which === 'status' && this.#state.render().at(-1);
-    if (status && this.#posts.shows(part, status)) return 'shown';
+    const status = part === STATUS_PART ? this.#find(part) : undefined;
+    if (status !== undefined && this.#posts.shows(part, status)) return 'shown';
     let answer = '';
     let message: RenderedMessage | undefined;
     const render = async () => {
       await onPermit();
       answer = this.#state.answer;
-      // A shorter answer may have moved the status here.
-      const index = which === 'status' ? this.#state.render().length - 1 : which;
-      message = this.#isStatus(index) === (which === 'status') ? this.#state.render()[index] : undefined;
+      message = this.#find(part);
       return message;
     };
-    const onShown = (shown: RenderedMessage) => {
-      if (which !== 'status') this.#recordRange(which, shown, answer);
-    };
-    if (which !== 'status' && this.#streams.shownBy(part) !== undefined) {
+    const onShown = (shown: RenderedMessage) => this.#recordRange(part, shown, answer);
+    if (this.#streams.shownBy(part) !== undefined) {
       const appended = await this.#streams.append(part, { ...wait, render });
       if (appended === 'shown' && message !== undefined) onShown(message);
       if (appended !== 'impossible') return appended;
-      if (message !== undefined && this.isUpToDate(which, message)) return 'shown';
+      if (message !== undefined && this.isUpToDate({ part, message })) return 'shown';
     }
     if (!(await this.#streams.stop(part, wait))) return 'left_out';
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
 
   /** Sets this message and all later ones aside: they are posted again, and deleted by `removeExtra`. */
-  async markReplaced(index: number): Promise<void> {
-    for (let next = index; this.#posts.has(replyPart(next)); next += 1) {
-      const part = replyPart(next);
-      await this.#posts.rename(part, `${DRAFT_PREFIX}${this.#posts.find(part)?.ts}`);
-      this.#ranges.delete(part);
+  async markReplaced(part: string): Promise<void> {
+    const first = this.planned().findIndex((one) => one.part === part);
+    for (let index = first; this.#posts.has(replyPart(index)); index += 1) {
+      const later = replyPart(index);
+      await this.#posts.rename(later, `${DRAFT_PREFIX}${this.#posts.find(later)?.ts}`);
+      this.#ranges.delete(later);
     }
   }
 
@@ -157,19 +164,19 @@ export class ReplyMessages {
     await this.#posts.removeAll(DRAFT_PREFIX);
   }
 
-  #isStatus(index: number): boolean {
-    return this.#state.isApart && index === this.#state.render().length - 1;
+  #find(part: string): RenderedMessage | undefined {
+    return this.planned().find((one) => one.part === part)?.message;
   }
 
   /** Whether more text may come in this message, which stands apart. */
-  #isGrowing(index: number): boolean {
-    return this.#state.isApart && index === this.#state.render().length - 2;
+  #isGrowing(part: string): boolean {
+    return this.#state.isApart && this.planned().at(-2)?.part === part;
   }
 
   /** A message was sent, rendered from this answer; without `source` it shows none of it. */
-  #recordRange(index: number, { source }: RenderedMessage, answer: string): void {
+  #recordRange(part: string, { source }: RenderedMessage, answer: string): void {
     const { from, to } = source ?? { from: 0, to: 0 };
-    this.#ranges.set(replyPart(index), { from, to, digest: textDigest(answer.slice(from, to)) });
+    this.#ranges.set(part, { from, to, digest: textDigest(answer.slice(from, to)) });
   }
 }
 

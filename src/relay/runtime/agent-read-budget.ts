@@ -11,7 +11,7 @@ export class ReadRate {
   readonly #perSecond: number;
   readonly #dueWaiters: ((granted: boolean) => void)[] = [];
   readonly #otherWaiters: ((granted: boolean) => void)[] = [];
-  #grantedInARow = 0;
+  #dueInARow = 0;
   #readerCount = 0;
   /** When the rate allows the next read, and until when the service asked for a pause. */
   #freeAt = 0;
@@ -100,13 +100,9 @@ export class ReadRate {
 
   /** The next read that gets a permit: however many are due, the others get their share. */
   #nextWaiter(): ((granted: boolean) => void) | undefined {
-    const passesOver = this.#dueWaiters.length > 0 && this.#otherWaiters.length > 0;
-    if (!passesOver) this.#grantedInARow = 0;
-    else if (this.#grantedInARow < MAX_DUE_IN_A_ROW) this.#grantedInARow += 1;
-    else {
-      this.#grantedInARow = 0;
-      return this.#otherWaiters.shift();
-    }
-    return this.#dueWaiters.shift() ?? this.#otherWaiters.shift();
+    const isOthersTurn = this.#dueInARow >= MAX_DUE_IN_A_ROW && this.#otherWaiters.length > 0;
+    const due = isOthersTurn ? undefined : this.#dueWaiters.shift();
+    this.#dueInARow = due === undefined ? 0 : this.#dueInARow + 1;
+    return due ?? this.#otherWaiters.shift();
   }
 }

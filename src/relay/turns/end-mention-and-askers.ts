@@ -1,6 +1,5 @@
 import * as strings from '../../render/strings/index.ts';
 import { END_PART } from '../../store/threads/posts.ts';
-import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -34,5 +33,5 @@ export async function mentionAsker(context: TurnContext, hasResults: boolean): P
   const answered = context.state.endsWithQuestion ? 'asks' : 'done';
   const outcome = end === 'length' || end === 'failed' || end === 'cancelled' ? end : answered;
   const line = strings.endMention(asker, outcome, durationMs);
-  await context.withRetry(() => new IdempotentPosts(context, turn).postNotice(END_PART, line));
+  await context.withRetry(() => context.reply.posts.postNotice(END_PART, line));
 }

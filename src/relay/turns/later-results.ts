@@ -197,14 +197,14 @@ export async function waitForBackgroundWork(
 
 /** Says below a turn's answer that its task still works; `isWatched`: the notice will say how that ended. */
 export async function postBackgroundNotice(
-  work: PostWork,
+  posts: IdempotentPosts,
   turn: TurnLocation,
   isWatched: boolean,
 ): Promise<void> {
   const [part, state] = isWatched
     ? ([BACKGROUND_PART, 'working'] as const)
     : ([ENDED_BACKGROUND_PART, 'unwatched'] as const);
-  await new IdempotentPosts(work, turn).post(part, backgroundNotice(turn.id, state), 'notice');
+  await posts.post(part, backgroundNotice(turn.id, state), 'notice');
 }
 
 /** The states of work that goes on. */

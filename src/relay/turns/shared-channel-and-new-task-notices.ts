@@ -1,5 +1,4 @@
 import * as strings from '../../render/strings/index.ts';
-import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { threadPermalink } from '../tasks/task-list.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -10,7 +9,7 @@ export async function postSharedChannelNotice(context: TurnContext): Promise<voi
   if (isDirectChannel(turn.channel)) return;
   const { isExtShared: isShared } = await workspace.people.channelNow(turn.channel, lease.signal);
   if (isShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
-  await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
+  await context.reply.posts.postNotice('notice:shared', strings.sharedChannel);
 }
 
 /** Explains, once to each person who writes to the bot after a finished task, that this began a new one. */
@@ -20,5 +19,5 @@ export async function postNewTaskNotice(context: TurnContext): Promise<void> {
   const previous = await deps.store.tasks.previousFinished(turn);
   if (previous === undefined || !(await deps.store.channels.claimNotice(turn, 'new_task_in_dm'))) return;
   const url = previous.permalink ?? (await threadPermalink(workspace, previous));
-  await new IdempotentPosts(context, turn).postNotice('notice:new_task', strings.newTaskInDm(url));
+  await context.reply.posts.postNotice('notice:new_task', strings.newTaskInDm(url));
 }

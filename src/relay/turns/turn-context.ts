@@ -37,7 +37,8 @@ export class TurnContext implements ThreadWork {
   readonly reply: LiveReply;
   /** The job of the run was done together with the turn. */
   isJobDone = false;
-  #begun: BegunWork | undefined;
+  /** What the turn began with, until its message is at the service; undefined if it began in another run. */
+  begun: BegunWork | undefined;
   /** Who wrote in the thread before the turn, if it began in this run. */
   readonly #participants: readonly string[] | undefined;
   #turn: Turn;
@@ -51,7 +52,6 @@ export class TurnContext implements ThreadWork {
   #taskModel: string | null | undefined;
   /** Forwards messages to the run, while one is followed. */
   #forwarding: MidRunForwarding | undefined;
-  #reader: ReplyReader | undefined;
   /** What the run waits for a person to answer, as recorded. */
   #wait: string | undefined;
   /** What waits to be recorded. */
@@ -65,24 +65,15 @@ export class TurnContext implements ThreadWork {
     this.workspace = workspace;
     this.lease = lease;
     this.job = job;
-    this.#begun = begun;
+    this.begun = begun;
     this.#participants = begun?.thread.participant_ids;
     if (begun?.thread.task_id != null) this.#taskModel = begun.thread.task_model;
     this.#turn = turn;
     const { waits_since: waitsSince, waits_for: wait } = turn;
     this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
     this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
-    const beforeEdit = async () => this.#reader?.refresh();
-    this.reply = new LiveReply(this, turnLocationOf(turn), this.state, {
-      begunAt: begun?.begunAt,
-      beforeEdit,
-    });
+    this.reply = new LiveReply(this, turnLocationOf(turn), this.state, begun?.begunAt);
     this.#doubt = new RefusalDoubt(deps.settings);
-  }
-
-  /** What the turn began with, until its message is at the service; undefined if it began in another run. */
-  get begun(): BegunWork | undefined {
-    return this.#begun;
   }
 
   /** The turn as last recorded. */
@@ -183,7 +174,7 @@ export class TurnContext implements ThreadWork {
   /** The turn's message is at the service, as this turn has recorded. */
   onSent(turn: Turn, account_id: string): void {
     this.#turn = turn;
-    this.#begun = undefined;
+    this.begun = undefined;
     if (turn.task_id !== null) this.#task = { account_id, taskId: turn.task_id };
   }
 
@@ -234,7 +225,7 @@ export class TurnContext implements ThreadWork {
   /** Reads the reply with this id: what is read is shown, and may let the run have another message. */
   async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
-    this.#reader = new ReplyReader(message, replyId, {
+    const reader = new ReplyReader(message, replyId, {
       memory,
       onRead: (read) => {
         this.#doubt.clear();
@@ -245,7 +236,8 @@ export class TurnContext implements ThreadWork {
       },
       onMemoryWait: (isWaiting) => this.state.update({ waitCause: isWaiting ? 'service_busy' : undefined }),
     });
-    return this.#reader;
+    this.reply.beforeEdit = () => reader.refresh();
+    return reader;
   }
 
   /** Records that the run waits for a person, or no longer does; if that fails, with the next read. */

@@ -17,7 +17,6 @@ import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/mess
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import { asRendered, textOnly } from '../replies/fallback-forms.ts';
-import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
@@ -45,7 +44,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
     await reply.finalize();
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
-  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, context.turn, forMs > 0));
+  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(reply.posts, context.turn, forMs > 0));
   const followUp = forMs > 0 ? { firstMs, forMs } : undefined;
   await closeTurn(context, 'completed', { followUp, checksSources });
 }
@@ -89,16 +88,17 @@ export async function closeTurn(
   later: Pick<LastStep, 'followUp' | 'checksSources'> = {},
 ): Promise<void> {
   const { deps, turn, reply, job } = context;
-  const posts = new IdempotentPosts(context, turn);
+  const { posts } = reply;
   const values = await context.takeUnrecorded();
+  await reply.close();
   const onJobDone = () => {
     context.isJobDone = true;
   };
   await context.withRetry(() => {
     // What was done in a transaction that failed was not.
     context.isJobDone = false;
-    return reply.close((shown) => {
-      const last = { ...shown, ...later, values, job, onJobDone };
+    return posts.recordWith((shown) => {
+      const last = { posts: shown, ...later, values, job, onJobDone };
       return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last });
     });
   });
@@ -108,9 +108,7 @@ export async function closeTurn(
 async function postSourceList(context: TurnContext): Promise<boolean> {
   const list = context.state.sourceList();
   if (list === undefined) return false;
-  const posts = new IdempotentPosts(context, context.turn);
-  const post = () => posts.post(SOURCES_PART, list, 'result');
-  return context.withRetry(post).then(
+  return context.withRetry(() => context.reply.posts.post(SOURCES_PART, list, 'result')).then(
     () => true,
     (error: unknown) => {
       if (!isRefusedBySlack(error)) throw error;
@@ -126,9 +124,8 @@ async function postSourceList(context: TurnContext): Promise<boolean> {
  * read are left to follow-ups.
  */
 async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<boolean> {
-  const { deps, turn, lease, state } = context;
+  const { deps, turn, lease, state, reply } = context;
   const settled = await context.task();
-  const posts = new IdempotentPosts(context, turn);
   return context
     .withRetry(async () => {
       const { count, placed } = await postResults(settled, state.answer, figures);
@@ -140,8 +137,8 @@ async function postResultsOfTurn(context: TurnContext, figures: readonly string[
       if (!isAboutResults || lease.signal.aborted) throw error;
       deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
       const message = noteWithButtons(strings.resultsUnavailable, ['fresh_links'], turn.id);
-      const notice = context.withRetry(() => posts.post('unread', message, 'notice', [asRendered, textOnly]));
-      await notice.catch((failure: unknown) => {
+      const post = () => reply.posts.post('unread', message, 'notice', [asRendered, textOnly]);
+      await context.withRetry(post).catch((failure: unknown) => {
         if (!isRefusedBySlack(failure)) throw failure;
       });
       return true;

@@ -55,7 +55,8 @@ async function runToEnd(
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
     await handleUnreachableThread(context, turn);
     await closeMessage(deps, turn);
-    await reply.close((last) => deps.store.turns.finish(turn, 'abandoned', last));
+    await reply.close();
+    await reply.posts.recordWith((posts) => deps.store.turns.finish(turn, 'abandoned', { posts }));
   } finally {
     await reply.suspend();
   }

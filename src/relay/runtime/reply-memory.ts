@@ -29,6 +29,9 @@ interface Holder {
   wake: AbortController | undefined;
 }
 
+/** What one turn keeps. */
+export type TurnMemory = ReturnType<ReplyMemory['of']>;
+
 /** How many bytes a response takes that a turn keeps; `isSettled`: it is the last one of its kind. */
 export interface KeptSize {
   bytes: number;
@@ -52,15 +55,40 @@ export class ReplyMemory {
   }
 
   /** What a turn keeps of the account's responses. The operator's account has no limit. */
-  of(turn: { workspace: string; id: string }, account: string): TurnMemory {
-    return new TurnMemory(this, turn, account !== SETTINGS_ACCOUNT);
+  of(turn: { workspace: string; id: string }, account: string) {
+    const isLimited = account !== SETTINGS_ACCOUNT;
+    // A function of its own, so that nothing refers to a value while the turn waits.
+    const readOnce = async <T>(part: Part, read: () => Promise<T>, sizeOf: (value: T) => KeptSize) => {
+      const value = await read();
+      return !isLimited || this.keep(turn, part, sizeOf(value)) ? { value } : undefined;
+    };
+    return {
+      /** Reads what the turn keeps; without room for it, drops it, waits, and reads it again. Throws as `sleepWithLease`. */
+      read: async <T>(
+        part: Part,
+        read: () => Promise<T>,
+        sizeOf: (value: T) => KeptSize,
+        { lease, onWait }: { lease: Lease; onWait?: ((isWaiting: boolean) => void) | undefined },
+      ): Promise<T> => {
+        for (let hasWaited = false; ; hasWaited = true) {
+          const kept = await readOnce(part, read, sizeOf);
+          if ((kept === undefined) !== hasWaited) onWait?.(!hasWaited);
+          if (kept !== undefined) return kept.value;
+          await this.#waitForRoom(turn, lease);
+        }
+      },
+      /** Nothing of this part is kept any more. */
+      drop: (part: Part) => void (isLimited && this.keep(turn, part, { bytes: 0, isSettled: true })),
+      release: () => this.release(turn),
+    };
   }
 
   /** A turn keeps so much instead of what it kept of this part; false if there is no room for it now. */
   keep({ workspace, id }: { workspace: string; id: string }, part: Part, size: KeptSize): boolean {
     const holder = this.#holders.get(id) ?? this.#add(workspace, id);
     holder.isSettled = size.isSettled;
-    holder.needs = sum([...holder.parts.values()]) - (holder.parts.get(part) ?? 0) + size.bytes;
+    const others = [...holder.parts].filter(([one]) => one !== part).map(([, bytes]) => bytes);
+    holder.needs = others.reduce((total, bytes) => total + bytes, size.bytes);
     this.#giveRoom();
     if (holder.needs !== undefined) return false;
     holder.parts.set(part, size.bytes);
@@ -68,7 +96,7 @@ export class ReplyMemory {
   }
 
   /** Waits until there is room for what the turn could not keep, or it is to be read again. Throws as `sleepWithLease`. */
-  async waitForRoom({ id }: { id: string }, lease: Lease): Promise<void> {
+  async #waitForRoom({ id }: { id: string }, lease: Lease): Promise<void> {
     for (;;) {
       const holder = this.#holders.get(id);
       if (holder?.needs === undefined) return;
@@ -130,61 +158,7 @@ export class ReplyMemory {
   }
 }
 
-/** What one turn keeps. */
-export class TurnMemory {
-  readonly #memory: ReplyMemory;
-  readonly #turn: { workspace: string; id: string };
-  readonly #isLimited: boolean;
-
-  constructor(memory: ReplyMemory, turn: { workspace: string; id: string }, isLimited: boolean) {
-    this.#memory = memory;
-    this.#turn = turn;
-    this.#isLimited = isLimited;
-  }
-
-  /** Reads what the turn keeps; without room for it, drops it, waits, and reads it again. Throws as `sleepWithLease`. */
-  async read<T>(
-    part: Part,
-    read: () => Promise<T>,
-    sizeOf: (value: T) => KeptSize,
-    {
-      lease,
-      onWait = () => undefined,
-    }: { lease: Lease; onWait?: ((isWaiting: boolean) => void) | undefined },
-  ): Promise<T> {
-    for (let isFirst = true; ; isFirst = false) {
-      const kept = await this.#readOnce(part, read, sizeOf);
-      if (kept !== undefined) {
-        if (!isFirst) onWait(false);
-        return kept.value;
-      }
-      if (isFirst) onWait(true);
-      await this.#memory.waitForRoom(this.#turn, lease);
-    }
-  }
-
-  /** Nothing of this part is kept any more. */
-  drop(part: Part): void {
-    if (this.#isLimited) this.#memory.keep(this.#turn, part, { bytes: 0, isSettled: true });
-  }
-
-  release(): void {
-    if (this.#isLimited) this.#memory.release(this.#turn);
-  }
-
-  /** A function of its own, so that nothing refers to a value while the turn waits. */
-  async #readOnce<T>(part: Part, read: () => Promise<T>, sizeOf: (value: T) => KeptSize) {
-    const value = await read();
-    if (this.#isLimited && !this.#memory.keep(this.#turn, part, sizeOf(value))) return undefined;
-    return { value };
-  }
-}
-
 /** What a turn takes beside the reserve. */
 function sharedBytesOf({ bytes, lentAt }: Holder): number {
   return lentAt === undefined ? bytes : 0;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

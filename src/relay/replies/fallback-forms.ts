@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Logger } from 'pino';
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { onlyPlainText, withPlainText } from '../../render/messages/answer-text.ts';
 import { isSlackFault, PayloadRefusedError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 
 /** A block without which a message shows the same. */
 export type OptionalBlock = NewBlock | 'image' | 'context_actions';
@@ -44,13 +44,9 @@ export const REPLY_FORMS: readonly MessageForm[] = [
 const REFUSAL_MEMORY_MS = 6 * 3_600_000;
 
 /** What forms of messages need; ThreadWork fits. */
-export interface FormWork {
-  deps: { log: Logger; onBlockRefused?: (block: string) => void };
-  workspace: {
-    wasThereAfter: (at: number) => Promise<boolean>;
-    /** Until when (as `Date.now()`) which blocks are left out in the workspace. */
-    blocksLeftOutUntil: Map<string, number>;
-  };
+interface FormWork {
+  deps: Pick<RelayDeps, 'log' | 'onBlockRefused'>;
+  workspace: Pick<WorkspaceClient, 'wasThereAfter' | 'blocksLeftOutUntil'>;
 }
 
 /**

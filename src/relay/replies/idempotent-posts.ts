@@ -1,32 +1,18 @@
-import type { Logger } from 'pino';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { assertLeaseHeld, MessageGoneError } from '../../slack/errors.ts';
-import type { MessageHistory } from '../../slack/message-history.ts';
-import type { EditRequest, Posting, PostKind, PostRequest } from '../../slack/posting.ts';
+import type { EditRequest, PostKind, PostRequest } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { INTENT_MAX_AGE_MS, once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import {
   asRendered,
   type FormSender,
-  type FormWork,
   formSender,
   type MessageForm,
   messageDigest,
 } from './fallback-forms.ts';
-
-/** What posts need; ThreadWork fits. */
-export interface PostWork {
-  deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
-  workspace: {
-    posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
-    readBack: Pick<MessageHistory, 'findOwnPost'>;
-  } & FormWork['workspace'];
-  lease: Lease;
-}
 
 /** How an edit waits for its permit, and what it shows then. */
 export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -53,7 +39,7 @@ interface KnownPost extends Post {
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
 export class IdempotentPosts {
-  readonly #work: PostWork;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #sendForm: FormSender;
   readonly #posts = new Map<string, KnownPost>();
@@ -65,7 +51,7 @@ export class IdempotentPosts {
   #withdrawal: Promise<void> | undefined;
 
   /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
-  constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
+  constructor(work: ThreadWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
     this.#sendForm = formSender(work, turn, () => {

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { Logger } from 'pino';
 import { AgentError } from '../../agent/errors.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import {
@@ -9,22 +8,15 @@ import {
   SlackError,
   SlackLeaseError,
 } from '../../slack/errors.ts';
-import { FileNotShownError, type FileUploads, type SharePlace } from '../../slack/file-uploads.ts';
+import { FileNotShownError, type SharePlace } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { SlackFiles } from '../../store/files/posted-results.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
-import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { backoffMs, isThreadUnreachable, transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { asRendered, type FormSender, type FormWork, formSender } from './fallback-forms.ts';
-
-/** What files need; ThreadWork fits. */
-interface FileWork {
-  deps: { log: Logger; store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> } };
-  workspace: { uploads: Pick<FileUploads, 'stage' | 'share' | 'shareOutcome'> } & FormWork['workspace'];
-  lease: Lease;
-}
+import { asRendered, type FormSender, formSender } from './fallback-forms.ts';
 
 /** Attempts at a step before a file is left out. */
 const MAX_ATTEMPTS = 3;
@@ -45,13 +37,13 @@ export interface FileToShare {
 
 /** A turn's files in Slack: in its thread or, where they are `hidden`, only in blocks of its messages. Ids and shares are recorded before their calls; files.info settles an unknown outcome. */
 export class ThreadFiles {
-  readonly #work: FileWork;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #place: SharePlace;
   readonly #sendForm: FormSender;
   #rows = new Map<string, SlackFileRow>();
 
-  constructor(work: FileWork, turn: TurnLocation, { hidden = false } = {}) {
+  constructor(work: ThreadWork, turn: TurnLocation, { hidden = false } = {}) {
     this.#work = work;
     this.#turn = turn;
     this.#place = hidden ? {} : { channel: turn.channel, threadTs: turn.thread_ts };

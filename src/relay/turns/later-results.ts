@@ -9,7 +9,7 @@ import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/post
 import { closingAt } from '../access/access-policy.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { asRendered } from '../replies/fallback-forms.ts';
-import { IdempotentPosts, type PostWork } from '../replies/idempotent-posts.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { postLaterResults } from '../replies/result-posts.ts';
 import { postReviews } from '../replies/review-posts.ts';
@@ -217,7 +217,7 @@ export function isOpen(state: BackgroundState): state is OpenState {
 
 /** Brings a turn's notice to this state; one that has ended is not changed again. Throws a SlackError. */
 async function updateBackgroundNotice(
-  work: PostWork,
+  work: ThreadWork,
   turn: TurnLocation,
   state: BackgroundState,
 ): Promise<void> {

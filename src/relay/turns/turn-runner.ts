@@ -1,7 +1,7 @@
 import { v7 as nextTurnId } from 'uuid';
 import { askedBy } from '../../calls/askers.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import { type Job, type ThreadKey, type Turn, type TurnId, threadKeyText } from '../../store/schema.ts';
+import { type Job, type ThreadKey, type Turn, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
@@ -66,20 +66,22 @@ export class TurnRunner {
   }
 
   async #runTurn(context: TurnContext, thread: ThreadKey): Promise<void> {
-    const deps = this.#deps;
+    const { store, log, replyMemory } = this.#deps;
     const turn = turnLocationOf(context.turn);
     this.#running.set(turn.id, context);
+    const isStable = setTimeout(() => {
+      if (context.lease.signal.aborted || isPoisoned(context.turn)) return;
+      inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
+    }, STABLE_AFTER_MS);
     try {
-      const takeTurn = () =>
-        isPoisoned(context.turn)
-          ? abandonTurn(context)
-          : runAndMarkStable(context, turn, () => runTurn(context));
+      const takeTurn = () => (isPoisoned(context.turn) ? abandonTurn(context) : runTurn(context));
       await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
     } finally {
+      clearTimeout(isStable);
       // After a lost lease, this process may already run the turn again.
       if (this.#running.get(turn.id) === context) {
         this.#running.delete(turn.id);
-        deps.replyMemory.release(turn);
+        replyMemory.release(turn);
       }
     }
   }
@@ -91,7 +93,8 @@ export class TurnRunner {
     const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
     const begin = () => askedBy(state.started_by, () => this.#begin(work, state));
     const begun = open === undefined ? await begin() : undefined;
-    const turn = open === undefined ? begun?.turn : await countTakeover(work, open);
+    if (open !== undefined) await sleepWithLease(suspectDelayMs(open.attempts), work.lease);
+    const turn = open === undefined ? begun?.turn : await deps.store.turns.countAttempt(open);
     if (turn === undefined) return undefined;
     const { task_id } = state;
     // Every log line about the turn names its thread and task.
@@ -136,7 +139,7 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
 const SESSION_REFRESH_MS = 50 * 60_000;
 
 /** Sets Slack's agent status of a thread to working while `work` runs; failures are ignored. */
-export async function withAgentSession<T>(
+async function withAgentSession<T>(
   { deps: { log }, workspace: { sessions }, lease }: ThreadWork,
   { channel, thread_ts: threadTs }: ThreadKey,
   work: () => Promise<T>,
@@ -167,27 +170,8 @@ const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 const STABLE_AFTER_MS = 60_000;
 
 /** Whether the turn is to be abandoned. Attempts count only over some time: a crash loop must not cost an answer. */
-export function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
+function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
   return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
-}
-
-/** Takes over an open turn and counts the attempt, after a delay where earlier attempts made no progress. */
-export async function countTakeover({ deps, lease }: ThreadWork, turn: Turn): Promise<Turn> {
-  await sleepWithLease(suspectDelayMs(turn.attempts), lease);
-  return deps.store.turns.countAttempt(turn);
-}
-
-/** Runs a turn, and resets its attempts once it has proven stable. */
-export function runAndMarkStable(
-  { deps: { store, log }, lease }: ThreadWork,
-  turn: TurnId,
-  run: () => Promise<void>,
-): Promise<void> {
-  const timer = setTimeout(() => {
-    if (lease.signal.aborted) return;
-    inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
-  }, STABLE_AFTER_MS);
-  return run().finally(() => clearTimeout(timer));
 }
 
 function suspectDelayMs(attempts: number): number {

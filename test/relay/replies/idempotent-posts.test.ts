@@ -1,6 +1,7 @@
 import { v7 as nextId } from 'uuid';
 import { expect, test, vi } from 'vitest';
 import { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
+import type { ThreadWork } from '../../../src/relay/runtime/deps.ts';
 import type { PostRequest } from '../../../src/slack/posting.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -53,7 +54,7 @@ async function begun(agoMs: number) {
     wasThereAfter: async () => true,
     blocksLeftOutUntil: new Map<string, number>(),
   };
-  const work = { deps: { log: silentLog, store }, workspace, lease };
+  const work = { deps: { log: silentLog, store }, workspace, lease } as unknown as ThreadWork;
   const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);
   return { posts, find, longAgo, intendedBeforeCall };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ThreadFiles } from '../../../src/relay/replies/thread-files.ts';
+import type { ThreadWork } from '../../../src/relay/runtime/deps.ts';
 import type { StagedFile } from '../../../src/slack/file-uploads.ts';
 import type { SlackFileRow, SlackFileState } from '../../../src/store/schema.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -52,14 +53,12 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'sh
     },
     share: async () => void steps.push('share'),
   };
-  const files = new ThreadFiles(
-    {
-      deps: { store: { slackFiles }, log: silentLog },
-      workspace: { uploads, wasThereAfter: async () => true, blocksLeftOutUntil: new Map() },
-      lease,
-    },
-    turn,
-  );
+  const work = {
+    deps: { store: { slackFiles }, log: silentLog },
+    workspace: { uploads, wasThereAfter: async () => true, blocksLeftOutUntil: new Map() },
+    lease,
+  } as unknown as ThreadWork;
+  const files = new ThreadFiles(work, turn);
   expect(await files.attach('rest', rest)).toBe(true);
   return { steps, bytes };
 }

@@ -222,7 +222,7 @@ export class LiveReply {
     const find = () => this.#state.breakPoint(from, upTo);
     const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#hurry);
     if (at <= from) return this.#messages.markReplaced(part);
-    const breaks = this.#state.breaksWith(at);
+    const breaks = [...this.#state.known.breaks, at].sort((a, b) => a - b);
     await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
     this.#state.update({ breaks });
   }
@@ -250,7 +250,7 @@ export class LiveReply {
       signal: this.#pendingEdits.signal,
       state: () => ({
         isFinal: !isStatus && this.#isShowingFinalText,
-        isBlank: this.#state.isBlank,
+        isBlank: this.#state.known.blocks.length === 0,
         unseenSinceMs: (isStatus ? undefined : this.#unseenSince) ?? Date.now(),
       }),
     });

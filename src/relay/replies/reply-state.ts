@@ -112,18 +112,13 @@ export class ReplyState {
     };
   }
 
-  get isBlank(): boolean {
-    return this.#known.blocks.length === 0;
+  get known(): Readonly<ReplyKnowledge> {
+    return this.#known;
   }
 
   /** Whether what stands below the answer is a message of its own now. */
   get isApart(): boolean {
     return this.#known.isApart && !this.#known.isOver;
-  }
-
-  /** Whether the reply may be a plan that people approve with a button. */
-  get plansFirst(): boolean {
-    return this.#known.plansFirst;
   }
 
   /** Whether the reply is a plan that nobody has answered with a button. Only a run's first answer may come from one. */
@@ -213,11 +208,6 @@ export class ReplyState {
     this.#end({ offer, phase: END_PHASES[outcome] ?? 'failed', sentence, figures: new Map() });
   }
 
-  /** The places (characters) at which the answer continues in a new message, with one more. */
-  breaksWith(place: number): number[] {
-    return [...this.#known.breaks, place].sort((a, b) => a - b);
-  }
-
   render(): RenderedMessage[] {
     return renderReply(this.#toShownReply(), this.#splitter);
   }
@@ -259,6 +249,7 @@ export class ReplyState {
 
   #toShownReply(): DisplayedReply {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
+    const isBlank = known.blocks.length === 0;
     const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const question = this.endsWithQuestion ? strings.answerAsks : '';
@@ -267,7 +258,7 @@ export class ReplyState {
       ...known,
       turnId: this.#turnId,
       phase: stopSentence === undefined ? phase : 'stopping',
-      elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
+      elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
       notes: [instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],
       asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),

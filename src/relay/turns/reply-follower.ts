@@ -93,7 +93,7 @@ async function recordEnd(
 
 /** Shows who answered a plan with a button: then the buttons leave. */
 async function showButtonUse({ deps, turn, state }: TurnContext): Promise<void> {
-  if (state.plansFirst) state.update({ buttonUse: await buttonUse(deps, turn) });
+  if (state.known.plansFirst) state.update({ buttonUse: await buttonUse(deps, turn) });
 }
 
 /** Whether the reply may be a plan that waits for approval: its task began in plan mode, and its message is no such approval. */
@@ -132,7 +132,7 @@ async function showSettledReply(
   state.update({ model: await context.withRetry(() => context.taskModel()) });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
   // Whether somebody has answered a plan depends on it, and a press may come as soon as its buttons are there.
-  if (state.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.record(end));
+  if (state.known.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.record(end));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);

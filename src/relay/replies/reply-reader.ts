@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { undefinedIfNotFound } from '../../agent/errors.ts';
 import { NO_LONGER_NEEDED, within } from '../../calls/retries-and-waits.ts';
 import type { Turn } from '../../store/schema.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
@@ -10,7 +10,7 @@ import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply
 
 /** An edit shows a read that is at most this old (ms) without another one. */
 const FRESH_READ_MS = 400;
-/** How long (ms) an edit waits for the permit to read, and for the read; then it shows the last read. */
+/** How long (ms) an edit waits for a read; then it shows the last one. */
 const DUE_READ_TIMEOUT_MS = 1_000;
 const MAX_SILENT_INTERVAL_MS = 5_000;
 /** How often in `settledTaskMs` the task of a reply that does not change is read: the reply may never settle. */
@@ -59,10 +59,9 @@ export class ReplyReader {
   };
   /** Since when (`performance.now()`) another reply is looked for, because this one has failed. */
   #failedSince: number | undefined;
-  #currentRead: Promise<ReadReply> | undefined;
   #settled: SettledReply | undefined;
-  /** Aborted by the next read: the follower and a due edit wait for each other's. */
-  #nextRead = new AbortController();
+  /** The next read, while the reply is followed: `due` is aborted once an edit waits for it. */
+  #next: { due: AbortController; read: PromiseWithResolvers<void> } | undefined;
 
   constructor(message: AnsweredMessage, replyId: string, options: ReplyReaderOptions) {
     this.#message = message;
@@ -79,42 +78,32 @@ export class ReplyReader {
     const leave = rate.join();
     try {
       while (this.#settled === undefined) {
+        this.#next ??= { due: new AbortController(), read: Promise.withResolvers() };
+        const due = this.#next.due.signal;
+        const [wake, dueWithinMs] = due.aborted ? [undefined, DUE_READ_TIMEOUT_MS] : [due];
         const pauseMs = Math.max(rate.intervalMs(), this.#last.silentPauseMs);
         const left = this.#last.at + pauseMs - performance.now();
-        const wake = this.#nextRead.signal;
-        if (left > 0) await sleepWithLease(left, lease, wake);
-        else if (await rate.acquire(lease.signal, wake)) await this.#readOnce();
+        if (left > 0 && wake !== undefined) await sleepWithLease(left, lease, wake);
+        else if (await rate.acquire(lease.signal, wake, dueWithinMs)) await this.#readOnce();
+        else if (wake === undefined) this.#endNext();
       }
       return this.#settled;
     } finally {
       leave();
+      this.#endNext();
     }
   }
 
-  /** Reads the reply; concurrent callers share one read. */
-  async read(): Promise<ReadReply> {
-    this.#currentRead ??= this.#read().finally(() => {
-      this.#currentRead = undefined;
-    });
-    return this.#currentRead;
-  }
-
-  /** Reads the reply for an edit that is about to show it, as far as the rate allows and the service answers. */
+  /** Waits for a read, for an edit that is about to show it: as far as the rate allows and the service answers. */
   async refresh(): Promise<void> {
-    if (this.#isFresh()) return;
-    const { rate, lease } = this.#message;
-    const granted = await rate.acquire(lease.signal, this.#nextRead.signal, DUE_READ_TIMEOUT_MS);
-    if (!granted || this.#isFresh()) return;
-    try {
-      await within(DUE_READ_TIMEOUT_MS, this.read(), undefined);
-    } catch (error) {
-      // The follower gets the same error, and the thread shows it.
-      if (!(error instanceof AgentError)) throw error;
-    }
+    if (this.#next === undefined || performance.now() - this.#last.at < FRESH_READ_MS) return;
+    this.#next.due.abort(NO_LONGER_NEEDED);
+    await within(DUE_READ_TIMEOUT_MS, this.#next.read.promise, undefined);
   }
 
-  #isFresh(): boolean {
-    return this.#settled !== undefined || performance.now() - this.#last.at < FRESH_READ_MS;
+  #endNext(): void {
+    this.#next?.read.resolve();
+    this.#next = undefined;
   }
 
   /** Reads the reply and, where that does not change, its task. */
@@ -150,7 +139,7 @@ export class ReplyReader {
     if (isOver) this.#settled = { reply: failed, hasSettled: true };
   }
 
-  async #read(): Promise<ReadReply> {
+  async read(): Promise<ReadReply> {
     const { agent, taskId, lease } = this.#message;
     const { memory, onRead, onMemoryWait } = this.#options;
     const get = async () =>
@@ -159,8 +148,7 @@ export class ReplyReader {
     this.#last = this.#knownAfter(reply);
     if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, hasSettled: true };
     onRead(reply);
-    this.#nextRead.abort(NO_LONGER_NEEDED);
-    this.#nextRead = new AbortController();
+    this.#endNext();
     return reply;
   }
 
@@ -179,10 +167,7 @@ export class ReplyReader {
   async #readTask(reply: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
     await acquireRead(this.#message);
-    const { fingerprint } = this.#last;
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
-    // An edit may have read more of the reply meanwhile.
-    if (this.#settled !== undefined || this.#last.fingerprint !== fingerprint) return;
     const now = performance.now();
     const taskRestsSince = isAtRest(this.#message, status) ? (this.#last.taskRestsSince ?? now) : undefined;
     this.#last = { ...this.#last, taskDueAt: now + settledTaskMs / TASK_READS, taskRestsSince };

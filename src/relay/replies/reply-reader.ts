@@ -194,7 +194,6 @@ export interface AnsweredMessage {
   lease: Lease;
   /** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
   settledTaskMs: number;
-  /** Whether a person has asked to stop the turn. */
   isStopped(): boolean;
   /** The ids of the replies to other messages of the task, the latest first. */
   otherReplies(): Promise<readonly string[]>;
@@ -208,8 +207,6 @@ interface Look {
   isAtRest: boolean;
   /** Whether people have written more since. */
   hasLater: boolean;
-  /** Whether the service names the message that a reply answers; undefined: not known. */
-  areRepliesNamed: boolean | undefined;
 }
 
 /** Waits for a message's reply; returns its id, or undefined once the task rests without one for `settledMs`. Throws an AgentError. */
@@ -221,9 +218,8 @@ export async function findReply(
   const { rate, lease } = message;
   const leave = rate.join();
   try {
-    let look: Look | undefined;
     for (let restsSince: number | undefined; ; ) {
-      look = await lookForReply(message, look?.areRepliesNamed);
+      const look = await lookForReply(message);
       if (look.isCertain) return look.replyId;
       const now = performance.now();
       restsSince = look.isAtRest ? (restsSince ?? now) : undefined;
@@ -237,23 +233,19 @@ export async function findReply(
 }
 
 /** Looks once for the reply to a message: one that names the message, else the first that may be its own. */
-async function lookForReply(message: AnsweredMessage, areRepliesNamed?: boolean): Promise<Look> {
+async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const { agent, taskId, lease } = message;
   const { named, unnamed, hasLater } = await listReplies(message);
-  if (named !== undefined)
-    return { replyId: named, isCertain: true, isAtRest: false, hasLater, areRepliesNamed: true };
+  if (named !== undefined) return { replyId: named, isCertain: true, isAtRest: false, hasLater };
   await acquireRead(message);
   const { status, reviews } = await agent.getTask(taskId, { signal: lease.signal });
-  const atRest = isAtRest(message, status);
-  const look = { replyId: undefined, isCertain: false, isAtRest: atRest, hasLater, areRepliesNamed };
   const others = unnamed.length === 0 ? [] : await message.otherReplies();
   const isOwn = (id: string) => !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
   const own = unnamed.filter(({ id }) => isOwn(id));
   const replyId = (own.find(({ hasFailed }) => !hasFailed) ?? own.at(-1))?.id;
-  if (replyId === undefined) return look;
   // No message of the task may yet name ours, as the reply before does not name its own.
-  const areNamed = areRepliesNamed ?? (await isNamed(message, others[0]));
-  return { ...look, replyId, isCertain: !areNamed, areRepliesNamed: areNamed };
+  const isCertain = replyId !== undefined && !(await isNamed(message, others[0]));
+  return { replyId, isCertain, isAtRest: isAtRest(message, status), hasLater };
 }
 
 /** Waits for a permit to read. Throws like `throwIfInterrupted`. */

@@ -87,8 +87,6 @@ export class JobRunner {
   readonly #kinds = new Map<string, JobKind>();
   /** The jobs that this process holds, by claim. */
   readonly #runs = new Map<string, Run>();
-  /** How many there are of each kind, and of each kind in each workspace. */
-  readonly #counts = new Map<string, number>();
   readonly #claims: Poller;
   readonly #renewals: Poller;
   #leaseCheck: NodeJS.Timeout | undefined;
@@ -118,8 +116,9 @@ export class JobRunner {
   }
 
   /** How many jobs of a kind this process runs, of a workspace or of all. */
-  count(kind: string, workspace = ''): number {
-    return this.#counts.get(countName(kind, workspace)) ?? 0;
+  count(kind: string, workspace?: string): number {
+    const isCounted = ({ job }: Run) => job.kind === kind && (workspace ?? job.workspace) === job.workspace;
+    return [...this.#runs.values()].filter(isCounted).length;
   }
 
   /** Why no work is done: the database has not answered about jobs for a while. */
@@ -173,10 +172,11 @@ export class JobRunner {
     if (!this.#isHolder()) return sleepUnlessAborted(LEASE_CHECK_INTERVAL_MS, this.#claims.signal);
     const { store, holder } = this.#deps;
     const claimedAt = readClocks(this.#clocks);
+    const running = Map.groupBy(this.#runs.values(), ({ kind }) => kind);
     const rooms = [...this.#kinds.values()].map((kind) => ({
       kind: kind.kind,
       share: kind.share,
-      room: Math.min(mostOf(kind) - this.count(kind.kind), MAX_PER_CLAIM),
+      room: Math.min(mostOf(kind) - (running.get(kind)?.length ?? 0), MAX_PER_CLAIM),
       isUnpaced: !isPaced(kind),
     }));
     // A kind whose share is all that it may have needs no count.
@@ -229,16 +229,9 @@ export class JobRunner {
       const wasFull =
         this.count(job.kind) >= mostOf(kind) || this.count(job.kind, job.workspace) >= kind.share;
       this.#runs.delete(claim);
-      this.#addToCounts(job, -1);
       if (wasFull) this.#claims.pollNow();
     });
     this.#runs.set(claim, { kind, job, lease, ended });
-    this.#addToCounts(job, 1);
-  }
-
-  #addToCounts({ kind, workspace }: Job, change: number): void {
-    for (const name of [countName(kind, ''), countName(kind, workspace)])
-      this.#counts.set(name, (this.#counts.get(name) ?? 0) + change);
   }
 
   /** Runs a job and records the outcome. Where that fails, the claim ends by itself. */
@@ -308,10 +301,6 @@ export class JobRunner {
     });
     await this.#releasing;
   }
-}
-
-function countName(kind: string, workspace: string): string {
-  return `${kind} ${workspace}`;
 }
 
 /** Whether the pauses of a job grow: until it is given up. */

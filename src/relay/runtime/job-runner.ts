@@ -74,7 +74,7 @@ export interface JobRunnerDeps {
 
 /** A job that this process runs. */
 interface Run {
-  kind: JobKind;
+  kind: JobKind & { most: number };
   job: Job;
   lease: RenewableLease;
   ended: Promise<void>;
@@ -84,7 +84,7 @@ interface Run {
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
   readonly #clocks: Clocks;
-  readonly #kinds = new Map<string, JobKind>();
+  readonly #kinds = new Map<string, JobKind & { most: number }>();
   /** The jobs that this process holds, by claim. */
   readonly #runs = new Map<string, Run>();
   readonly #claims: Poller;
@@ -94,12 +94,13 @@ export class JobRunner {
   #interrupted: Job[] = [];
   #releasing: Promise<void> | undefined;
   /** When the database last answered. */
-  #contact: ClockReading | undefined;
+  #contact: ClockReading;
   #isLost = false;
 
   constructor(deps: JobRunnerDeps) {
     this.#deps = deps;
     this.#clocks = deps.clocks ?? SYSTEM_CLOCKS;
+    this.#contact = readClocks(this.#clocks);
     this.#claims = new Poller({
       poll: () => this.#claimDue(),
       onError: (error) => deps.log.warn({ err: error }, 'could not claim jobs; trying again'),
@@ -112,7 +113,7 @@ export class JobRunner {
   }
 
   add(kind: JobKind): void {
-    this.#kinds.set(kind.kind, kind);
+    this.#kinds.set(kind.kind, { most: MAX_CONCURRENT, ...kind });
   }
 
   /** How many jobs of a kind this process runs, of a workspace or of all. */
@@ -176,11 +177,11 @@ export class JobRunner {
     const rooms = [...this.#kinds.values()].map((kind) => ({
       kind: kind.kind,
       share: kind.share,
-      room: Math.min(mostOf(kind) - (running.get(kind)?.length ?? 0), MAX_PER_CLAIM),
-      isUnpaced: !isPaced(kind),
+      room: Math.min(kind.most - (running.get(kind)?.length ?? 0), MAX_PER_CLAIM),
+      isUnpaced: kind.giveUpAfterMs === undefined,
     }));
     // A kind whose share is all that it may have needs no count.
-    const held = [...this.#runs].flatMap(([claim, { kind }]) => (kind.share < mostOf(kind) ? [claim] : []));
+    const held = [...this.#runs].flatMap(([claim, { kind }]) => (kind.share < kind.most ? [claim] : []));
     const claimed = await store.jobs.claim(rooms, held, CLAIM_MS, holder?.id);
     this.recordContact(claimedAt);
     for (const job of claimed) this.#begin(job, claimedAt);
@@ -207,11 +208,7 @@ export class JobRunner {
   }
 
   #checkLeases(): void {
-    if (
-      !this.#isLost &&
-      this.#contact !== undefined &&
-      elapsedMs(this.#contact, this.#clocks) > LOST_AFTER_MS
-    ) {
+    if (!this.#isLost && elapsedMs(this.#contact, this.#clocks) > LOST_AFTER_MS) {
       this.#isLost = true;
       this.#deps.log.error(this.trouble);
     }
@@ -227,7 +224,7 @@ export class JobRunner {
     if (this.#claims.signal.aborted || lease.remainingMs() <= 0) endLease(lease);
     const ended = this.#run(kind, job, lease).finally(() => {
       const wasFull =
-        this.count(job.kind) >= mostOf(kind) || this.count(job.kind, job.workspace) >= kind.share;
+        this.count(job.kind) >= kind.most || this.count(job.kind, job.workspace) >= kind.share;
       this.#runs.delete(claim);
       if (wasFull) this.#claims.pollNow();
     });
@@ -269,7 +266,7 @@ export class JobRunner {
       const isTelling = mayPass && !isOverdue(triedSince, giveUpAfterMs + TELL_FOR_MS);
       if (isOver && !isTelling) return 'given_up';
       const { waitMs = 0, maxWaitMs = RETRY_DELAY_MS } = outage ?? {};
-      return { waitMs: isPaced(kind) ? waitMs : Math.min(RETRY_DELAY_MS, maxWaitMs) };
+      return { waitMs: kind.giveUpAfterMs === undefined ? Math.min(RETRY_DELAY_MS, maxWaitMs) : waitMs };
     }
   }
 
@@ -301,15 +298,6 @@ export class JobRunner {
     });
     await this.#releasing;
   }
-}
-
-/** Whether the pauses of a job grow: until it is given up. */
-function isPaced({ giveUpAfterMs }: JobKind): boolean {
-  return giveUpAfterMs !== undefined;
-}
-
-function mostOf({ most = MAX_CONCURRENT }: JobKind): number {
-  return most;
 }
 
 function endLease(lease: RenewableLease): void {

@@ -95,7 +95,7 @@ export class TurnContext implements ThreadWork {
   }
 
   /** Runs a step until it succeeds or fails for good; the thread shows what it waits for. */
-  withRetry<T>(step: () => Promise<T>): Promise<T> {
+  async withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.#turn.id };
     const onWait = (waitCause: WaitCause | undefined) => this.state.update({ waitCause });
     const judgeSlack = slackPatience(this);
@@ -106,10 +106,9 @@ export class TurnContext implements ThreadWork {
       const sentTo = isAtService(this.#turn) ? this.#task?.taskId : undefined;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
-    return withRetry(this, step, { about, onWait, wake: this.stopSignal, judge }).then((value) => {
-      this.#doubt.clear();
-      return value;
-    });
+    const value = await withRetry(this, step, { about, onWait, wake: this.stopSignal, judge });
+    this.#doubt.clear();
+    return value;
   }
 
   /** Records a step, and what waits to be recorded. */
@@ -191,18 +190,10 @@ export class TurnContext implements ThreadWork {
       if (taskId === null) throw new Error('The turn has no task.');
       this.#task = { account_id, taskId };
     }
-    const { account_id, taskId } = this.#task;
+    const { account_id } = this.#task;
     const memory = deps.replyMemory.of(this.#turn, account_id);
-    return {
-      deps,
-      workspace,
-      lease,
-      agent: deps.agent(account_id),
-      taskId,
-      account_id,
-      turn: this.#turn,
-      memory,
-    };
+    const agent = deps.agent(account_id);
+    return { deps, workspace, lease, ...this.#task, agent, turn: this.#turn, memory };
   }
 
   /** The turn's message, which the service has, for the search for its reply. */

@@ -19,14 +19,12 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
   forms: readonly MessageForm[];
   /** Renders the message once the edit may be sent; undefined: nothing to show. */
   render: () => Promise<RenderedMessage | undefined>;
-  /** Slack shows this message now. */
   onShown?: (message: RenderedMessage) => void;
 }
 
 /** What identifies a post, and what happens before it is sent. */
 export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 
-/** A post as this process knows it. */
 interface KnownPost extends Post {
   /** The store does not know yet that it was posted. */
   isUnrecorded?: boolean;
@@ -97,7 +95,6 @@ export class IdempotentPosts {
     return this.#posts.has(part);
   }
 
-  /** Whether a part shows this message already. */
   shows(part: string, message: RenderedMessage): boolean {
     return this.find(part)?.shown === messageDigest(message);
   }
@@ -286,7 +283,6 @@ export class IdempotentPosts {
     this.#change(part, { state: 'gone', isUnrecorded: false });
   }
 
-  /** Looks in the thread for a post whose outcome is unknown. */
   async #lookFor(post: KnownPost): Promise<{ ts: string; shown?: string | undefined } | undefined> {
     const { workspace, lease } = this.#work;
     const { posting, readBack } = workspace;

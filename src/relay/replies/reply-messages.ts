@@ -190,7 +190,6 @@ export class ReplyStreams {
   readonly #slack: SlackStreams;
   readonly #lease: Lease;
   readonly #posts: Pick<IdempotentPosts, 'find' | 'postOnce'>;
-  /** What this process has streamed, by part. */
   readonly #open = new Map<string, { markdown: string; until: number }>();
   readonly #stopped = new Set<string>();
 

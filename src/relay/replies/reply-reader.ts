@@ -19,7 +19,6 @@ const TASK_READS = 6;
 /** Where a reply is kept, and who gets it. */
 export interface ReplyReaderOptions {
   memory: TurnMemory;
-  /** Gets every state of the reply that is read. */
   onRead: (reply: ReadReply) => void;
   /** There is no room for the reply; false once there is. */
   onMemoryWait?: (isWaiting: boolean) => void;
@@ -163,7 +162,6 @@ export class ReplyReader {
     return { ...this.#last, at, silentPauseMs: Math.min(MAX_SILENT_INTERVAL_MS, pauseMs) };
   }
 
-  /** Reads the task of a reply that does not change. */
   async #readTask(reply: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
     await acquireRead(this.#message);

@@ -310,7 +310,6 @@ async function* withTrueSize(
   throw new Error(`A result has ${size} bytes, unlike its listed size.`);
 }
 
-/** The bytes of a result that the thread shows. */
 function shownBytes(context: SettledTurnContext, result: SizedResult): AsyncGenerator<Uint8Array> {
   const maxBytes = context.deps.settings.maxInlineBytes;
   return resultBytes(context, result, { maxBytes, timeoutMs: DOWNLOAD_TIMEOUT_MS });

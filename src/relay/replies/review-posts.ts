@@ -64,10 +64,8 @@ export function hasFailed({ status, errorMessage }: Review): boolean {
   return status === 'failed' || errorMessage !== null;
 }
 
-/** Renders a review as at most so many messages. */
 type ReviewRenderer = (most: number) => DisplayedReview;
 
-/** How to render a review; undefined while its findings cannot be read. */
 async function renderReview(
   { agent, taskId, deps, workspace, lease, memory }: SettledTurnContext,
   review: Review,

@@ -11,7 +11,6 @@ export class SilenceDetector {
   #isWorking = true;
   #changedAt = performance.now();
   #isSilent = false;
-  /** The number of the current or last silence. */
   #count = 0;
   /** What the agent had written when it got something to answer. */
   #answered = '';

@@ -23,12 +23,10 @@ const MAX_ATTEMPTS = 3;
 
 /** A file for a turn's thread. */
 export interface FileToShare {
-  /** Identifies the file within its turn. */
   part: string;
   name: string;
   /** What the thread shows in place of the name. */
   title?: string;
-  /** For screen readers. */
   altText?: string | undefined;
   sizeBytes: number;
   /** Opens nothing before the first chunk is taken: Slack may refuse the file. */
@@ -136,7 +134,6 @@ export class ThreadFiles {
     return files.filter(({ part }) => !this.#isShared(part));
   }
 
-  /** Sends Slack the bytes of a file, unless it has them. */
   async #stage({ part, name, altText, sizeBytes, bytes }: FileToShare): Promise<void> {
     if (this.#rows.get(part)?.state === 'staged') return;
     await this.#work.workspace.uploads.stage({

@@ -72,7 +72,6 @@ export interface JobRunnerDeps {
   renewIntervalMs?: number;
 }
 
-/** A job that this process runs. */
 interface Run {
   kind: JobKind & { most: number };
   job: Job;
@@ -85,15 +84,12 @@ export class JobRunner {
   readonly #deps: JobRunnerDeps;
   readonly #clocks: Clocks;
   readonly #kinds = new Map<string, JobKind & { most: number }>();
-  /** The jobs that this process holds, by claim. */
   readonly #runs = new Map<string, Run>();
   readonly #claims: Poller;
   readonly #renewals: Poller;
   #leaseCheck: NodeJS.Timeout | undefined;
-  /** Jobs to hand back at the same moment. */
   #interrupted: Job[] = [];
   #releasing: Promise<void> | undefined;
-  /** When the database last answered. */
   #contact: ClockReading;
   #isLost = false;
 

@@ -11,7 +11,6 @@ const LOAN_OVERDUE_MS = 10 * 60_000;
 /** A growing reply that waits for room is read this often (ms): it may have settled. */
 const RECHECK_MS = 30_000;
 
-/** What a turn keeps of the service's responses. */
 type Part = 'reply' | 'results';
 
 /** A turn that keeps something, or waits for room. */

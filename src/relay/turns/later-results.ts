@@ -207,7 +207,6 @@ export async function postBackgroundNotice(
   await posts.post(part, backgroundNotice(turn.id, state), 'notice');
 }
 
-/** The states of work that goes on. */
 type OpenState = 'working' | 'stopping';
 
 /** Whether the work may still change its state. */

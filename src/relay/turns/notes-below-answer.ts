@@ -10,7 +10,6 @@ import { resentTurn } from '../sending/resent-message.ts';
 import { compareWithEarlier } from './answer-comparison.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** How a followed reply ended. */
 interface AnswerEnd extends SettledReply {
   /** The turn whose content its message sends again. */
   resendsTurnId: string | null;
@@ -42,7 +41,6 @@ export async function notesBelowAnswer(
   return notes;
 }
 
-/** Says below the answer that the thread has a new task. */
 async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });
@@ -72,13 +70,11 @@ async function optional(context: TurnContext, read: () => Promise<string[]>): Pr
   }
 }
 
-/** How an answer to a question that was asked again compares with the earlier one. */
 async function comparison(context: TurnContext, reply: ReadReply): Promise<string[]> {
   const compared = await compareWithEarlier(context, reply);
   return compared === undefined ? [] : [strings.comparedWithEarlier(compared)];
 }
 
-/** What the service said in the task beside the reply. */
 async function readSystemMessages(context: TurnContext): Promise<string[]> {
   const { agent, taskId, turn, lease } = await context.task();
   const { signal } = lease;

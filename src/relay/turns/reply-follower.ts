@@ -16,7 +16,6 @@ import { countTools, outcomeOfReply } from './turn-end.ts';
 
 /** What is known of a reply before it is followed. */
 export interface FollowedReply {
-  /** The service's id of it. */
   replyId: string | undefined;
   /** The turn whose content its message sends again. */
   resendsTurnId: string | null;
@@ -91,7 +90,6 @@ async function recordEnd(
   if (!hasSettled) deps.log.warn({ turn: turn.id }, 'a task settled without its reply');
 }
 
-/** Shows who answered a plan with a button: then the buttons leave. */
 async function showButtonUse({ deps, turn, state }: TurnContext): Promise<void> {
   if (state.known.plansFirst) state.update({ buttonUse: await buttonUse(deps, turn) });
 }

@@ -39,8 +39,8 @@ export class TurnContext implements ThreadWork {
   isJobDone = false;
   /** What the turn began with, until its message is at the service; undefined if it began in another run. */
   begun: BegunWork | undefined;
-  /** Who wrote in the thread before the turn, if it began in this run. */
-  readonly #participants: readonly string[] | undefined;
+  /** The thread as it was then, with the model of a task that began since. */
+  #thread: Thread | undefined;
   #turn: Turn;
   readonly #stopController = new AbortController();
   /** Aborted with a TurnEnded when a person asks to stop the turn. */
@@ -48,9 +48,6 @@ export class TurnContext implements ThreadWork {
   readonly #doubt: RefusalDoubt;
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
-  /** The model of the thread's task, if this run knows it. */
-  #taskModel: string | null | undefined;
-  /** Forwards messages to the run, while one is followed. */
   #forwarding: MidRunForwarding | undefined;
   /** What the run waits for a person to answer, as recorded. */
   #wait: string | undefined;
@@ -66,8 +63,7 @@ export class TurnContext implements ThreadWork {
     this.lease = lease;
     this.job = job;
     this.begun = begun;
-    this.#participants = begun?.thread.participant_ids;
-    if (begun?.thread.task_id != null) this.#taskModel = begun.thread.task_model;
+    this.#thread = begun?.thread;
     this.#turn = turn;
     const { waits_since: waitsSince, waits_for: wait } = turn;
     this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
@@ -121,7 +117,8 @@ export class TurnContext implements ThreadWork {
       );
       const { phase } = this.#unrecorded === undefined ? recorded : this.#turn;
       this.#turn = { ...recorded, ...this.#unrecorded, phase };
-      if (taskIntent !== undefined) this.#taskModel = taskIntent.model ?? null;
+      if (taskIntent !== undefined && this.#thread !== undefined)
+        this.#thread = { ...this.#thread, task_model: taskIntent.model ?? null };
     } catch (error) {
       this.#unrecorded = { ...earlier, ...this.#unrecorded };
       throw error;
@@ -167,7 +164,7 @@ export class TurnContext implements ThreadWork {
 
   /** Who wrote in the thread before the turn. */
   async participants(): Promise<readonly string[]> {
-    return this.#participants ?? (await this.thread()).participant_ids;
+    return (this.#thread ?? (await this.thread())).participant_ids;
   }
 
   /** The turn's message is at the service, as this turn has recorded. */
@@ -179,7 +176,7 @@ export class TurnContext implements ThreadWork {
 
   /** The model of the thread's task; null: the service's default. */
   async taskModel(): Promise<string | null> {
-    return this.#taskModel !== undefined ? this.#taskModel : (await this.thread()).task_model;
+    return (this.#thread ?? (await this.thread())).task_model;
   }
 
   /** The thread's task, with what the turn keeps of it. Throws if the thread has no task yet. */

@@ -145,7 +145,6 @@ async function postResultsOfTurn(context: TurnContext, figures: readonly string[
     });
 }
 
-/** Whether Slack does not take a message, although other calls succeed. */
 function isRefusedBySlack(error: unknown): boolean {
   return error instanceof PayloadRefusedError || error instanceof ThreadGivenUp;
 }

@@ -19,7 +19,6 @@ import { TurnContext } from './turn-context.ts';
 export class TurnRunner {
   readonly #deps: RelayDeps;
   readonly #findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
-  /** The turns that this process runs, by id. */
   readonly #running = new Map<string, TurnContext>();
 
   /** `findWorkspace` also finds one that this process does not know yet; undefined if the app is not installed there. */

@@ -27,7 +27,6 @@ import {
   eventSchema,
   findOtherBotMention,
   isEcho,
-  type ParsedEvent,
   parseStopTrigger,
   parseWorkflowStep,
   toInboxEvent,
@@ -51,15 +50,15 @@ export interface EventIntakeDeps
   extends Required<Pick<EventBufferOptions, 'badThingMs' | 'hasWrittenAfter' | 'log'>> {
   inbox: Inbox;
   /** The workspace that an event is for, where several installations share its channel. Throws if nobody knows. */
-  workspaceFor?: (event: SharedEvent) => Promise<string>;
+  workspaceFor: (event: SharedEvent) => Promise<string>;
   /** Undefined if the bot is not installed there. */
   bot(query: InstallationQuery): Promise<BotIdentity | undefined>;
   /** Handles the end or change of an installation; left out if the token comes from the settings. */
   onUninstallEvent?: ((event: UninstallEvent) => Promise<void>) | undefined;
   /** Other bots and workflows (B…) that may use the agent in a channel; called only if one mentions ours. */
-  otherBots?: (location: { workspace: string; channel: string }) => Promise<readonly string[]>;
+  otherBots: (location: { workspace: string; channel: string }) => Promise<readonly string[]>;
   /** Whether Slack says that somebody is a human. Throws if it does not say in time. */
-  isHuman?: (somebody: WorkspaceActor) => Promise<boolean>;
+  isHuman: (somebody: WorkspaceActor) => Promise<boolean>;
   /** Called for each event of a workspace in which the bot is installed; an echo is a post of the bot's own. */
   onEvent(workspace: string, isEcho: boolean): void;
   /** Called with the outcome of each event that the inbox recorded. */
@@ -68,7 +67,7 @@ export interface EventIntakeDeps
   onStopTrigger: (trigger: StopTrigger) => Promise<StopOutcome>;
   /** Records a step of a workflow that Slack runs. */
   onWorkflowStep: (run: WorkflowStepRun) => Promise<void>;
-  onEventHandled?: (event: HandledEvent) => void;
+  onEventHandled: (event: HandledEvent) => void;
   /** The database refused a message to the bot for too long: tells its writer. */
   onMessageGivenUp: (target: EphemeralTarget) => void;
   /** Records that a thread is to be read back from this ts on: an event about it is lost. */
@@ -104,15 +103,14 @@ export class EventIntake {
       // An event about a whole organisation names no workspace.
       id: envelope?.eventId ?? randomUUID(),
       thread: place === undefined ? '' : `${place.workspace}/${place.channel}/${place.thread_ts}`,
-      ts: place?.ts ?? '',
+      ts: place?.at ?? '',
       size: () => JSON.stringify(body).length,
       write: () => this.#take(receiverOf),
       recordLoss: async () => {
-        if (place !== undefined && place.thread_ts !== '')
-          await this.#deps.onEventLost(place, place.messageTs);
+        if (place !== undefined && place.thread_ts !== '') await this.#deps.onEventLost(place, place.ts);
       },
       onGivenUp: () => {
-        if (place?.writer !== undefined) this.#deps.onMessageGivenUp(place.writer);
+        if (place?.asker !== undefined) this.#deps.onMessageGivenUp(place.asker);
       },
     });
     return isMessage ? 'message' : 'event';
@@ -144,7 +142,7 @@ export class EventIntake {
       throw error;
     } finally {
       const ms = performance.now() - since;
-      this.#afterAck(() => this.#deps.onEventHandled?.({ kind, outcome, ms }));
+      this.#afterAck(() => this.#deps.onEventHandled({ kind, outcome, ms }));
     }
   }
 
@@ -160,13 +158,16 @@ export class EventIntake {
     }
     const asSent = eventSchema.safeParse(envelope.event).data;
     this.#deps.onEvent(workspace, isEcho(asSent, bot));
-    const event = asSent && (await this.#asPersons(workspace, asSent, bot));
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
     if (stopTrigger !== undefined) return { kind: 'stop', take: () => this.#deps.onStopTrigger(stopTrigger) };
     const workflowStep = isMessageEvent(envelope) ? undefined : parseWorkflowStep(envelope);
     if (workflowStep !== undefined)
       return { kind: 'step', take: () => this.#deps.onWorkflowStep(workflowStep).then(() => 'recorded') };
-    const inboxEvent = toInboxEvent(envelope, event, bot, await this.#otherBots(workspace, event, bot));
+    const isHuman = (person: string) => this.#deps.isHuman({ workspace, person });
+    const event = asSent && (await asPersonsEvent(asSent, bot, isHuman));
+    const channel = event && findOtherBotMention(event, bot);
+    const otherBots = channel === undefined ? [] : await this.#deps.otherBots({ workspace, channel });
+    const inboxEvent = toInboxEvent(envelope, event, bot, otherBots);
     if (inboxEvent.kind === 'ignored') {
       this.#deps.log.debug({ workspace, why: inboxEvent.why }, 'ignored an event');
       return { kind: 'other', take: async () => 'ignored' };
@@ -190,36 +191,9 @@ export class EventIntake {
 
   /** Slack names one of the installations that share a channel; the event may be for another one. */
   async #forItsInstallation(envelope: Envelope): Promise<Envelope> {
-    const { message, reactedTo, messageTs, ...place } = placeOf(envelope);
-    if (place.channel === '' || this.#deps.workspaceFor === undefined) return envelope;
-    const { user: writer } = placeSchema.safeParse(message).data ?? {};
-    const mentioned = () => (isMessageEvent(envelope) ? mentionedIds(parseMessage(message)) : reactedTo);
-    const workspace = await this.#deps.workspaceFor({
-      ...place,
-      ts: messageTs || place.ts,
-      isShared: envelope.isShared,
-      writer,
-      mentioned,
-    });
+    const place = placeOf(envelope);
+    const workspace = place.channel === '' ? place.workspace : await this.#deps.workspaceFor(place);
     return workspace === envelope.workspace ? envelope : { ...envelope, workspace, organisation: undefined };
-  }
-
-  /** What people post by an app counts as theirs. Throws if Slack does not say who wrote it; then Slack sends it again. */
-  async #asPersons(workspace: string, event: ParsedEvent, bot: BotIdentity): Promise<ParsedEvent> {
-    return await asPersonsEvent(
-      event,
-      bot,
-      async (person) => (await this.#deps.isHuman?.({ workspace, person })) ?? false,
-    );
-  }
-
-  async #otherBots(
-    workspace: string,
-    event: ParsedEvent | undefined,
-    bot: BotIdentity,
-  ): Promise<readonly string[]> {
-    const channel = event && findOtherBotMention(event, bot);
-    return (channel === undefined ? undefined : await this.#deps.otherBots?.({ workspace, channel })) ?? [];
   }
 
   /** Runs what can wait after the acknowledgement. */
@@ -245,7 +219,6 @@ const ts = optional(slackTs);
 const placeSchema = z.looseObject({ ts, thread_ts: ts, user: text });
 const placedSchema = placeSchema.extend({
   channel: text,
-  user: text,
   event_ts: ts,
   item: optional(z.looseObject({ channel: text })),
   item_user: text,
@@ -253,36 +226,25 @@ const placedSchema = placeSchema.extend({
   previous_message: optional(placeSchema),
 });
 
-interface EventPlace extends ThreadKey {
-  /** The message that it is about, or the event itself. */
-  message: object;
-  /** Whose message a reaction is about. */
-  reactedTo: string[];
-  messageTs: SlackTs;
-  ts: SlackTs;
+interface EventPlace extends SharedEvent {
+  /** When it happened. */
+  at: SlackTs;
   /** Who wrote a message that is surely for the bot: a mention, or a direct message. */
-  writer: EphemeralTarget | undefined;
+  asker: EphemeralTarget | undefined;
 }
 
 /** The thread and message that an event is about: an edit and a deletion are about their message's. */
-function placeOf({ workspace, eventType, event }: Envelope): EventPlace {
+function placeOf(envelope: Envelope): EventPlace {
+  const { workspace, isShared, eventType, event } = envelope;
   const placed = placedSchema.safeParse(event).data ?? {};
-  const { user: person, thread_ts: threadTs, event_ts, item, item_user: reacted } = placed;
-  const { channel = item?.channel ?? '' } = placed;
-  const reactedTo = reacted === undefined ? [] : [reacted];
-  const { message = placed.previous_message ?? placed } = placed;
-  const messageTs = message.ts ?? '';
-  const thread_ts = message.thread_ts ?? messageTs;
+  const { user: person, thread_ts: threadTs, item_user: reactedTo } = placed;
+  const { channel = placed.item?.channel ?? '', message = placed.previous_message ?? placed } = placed;
+  const at = placed.event_ts ?? placed.ts ?? '';
+  const reacted = reactedTo === undefined ? [] : [reactedTo];
+  const mentioned = () => (isMessageEvent(envelope) ? mentionedIds(parseMessage(message)) : reacted);
   const isForBot = eventType === 'app_mention' || (eventType === 'message' && isDirectChannel(channel));
-  const writer = isForBot && person !== undefined ? { workspace, channel, person, threadTs } : undefined;
-  return {
-    workspace,
-    channel,
-    thread_ts,
-    messageTs,
-    message,
-    reactedTo,
-    ts: event_ts ?? placed.ts ?? '',
-    writer,
-  };
+  const asker = isForBot && person !== undefined ? { workspace, channel, person, threadTs } : undefined;
+  const thread_ts = message.thread_ts ?? message.ts ?? '';
+  const about = { workspace, channel, thread_ts, ts: message.ts ?? at, writer: message.user };
+  return { ...about, at, isShared, mentioned, asker };
 }

@@ -92,8 +92,12 @@ export async function openHttpReceiver(
   slackApp.deliverTo(
     new EventIntake({
       inbox,
+      workspaceFor: async ({ workspace }) => workspace,
       bot: async ({ workspace }) => bots[workspace],
+      otherBots: async () => [],
+      isHuman: async () => false,
       onEvent: () => undefined,
+      onEventHandled: () => undefined,
       onInboxOutcome: (admission) => admissions.push(admission),
       onStopTrigger: async () => 'ignored',
       onMessageGivenUp: () => undefined,

@@ -86,10 +86,8 @@ export function registerSlashCommand(
 
 /** By response_url: works without the bot in the channel, and outside the rate limits of its calls. */
 async function respondTo(respond: RespondFn, handled: ReturnType<SlashCommandHandler>): Promise<void> {
-  const send = async (text: string, blocks: RenderedMessage['blocks'] = []) => {
-    const shown = blocks.length === 0 ? {} : { blocks };
-    await respond({ response_type: 'ephemeral', text, ...shown });
-  };
+  const send = (text: string, blocks: RenderedMessage['blocks'] = []) =>
+    respond({ response_type: 'ephemeral', text, ...(blocks.length > 0 && { blocks }) });
   const result = await handled.catch(async (error: unknown) => {
     await send(failureText(error));
     throw error;
@@ -99,18 +97,15 @@ async function respondTo(respond: RespondFn, handled: ReturnType<SlashCommandHan
   else await send(result.text, result.blocks);
 }
 
-const globalShortcutSchema = z.looseObject({ trigger_id: z.string() });
-const messageShortcutSchema = globalShortcutSchema.extend({
+const shortcutSchema = z.looseObject({ trigger_id: z.string() });
+const messageShortcutSchema = z.looseObject({
   action_ts: z.string(),
   channel: z.looseObject({ id: z.string() }),
   message: z.looseObject({ ts: z.string(), thread_ts: optional(z.string()) }),
 });
 
 /** Handles the shortcuts of the manifest: a new task, and a question about a message. */
-export function registerShortcuts(
-  { app, log, deps }: ListenerContext & { deps: RelayDeps },
-  startModal: StartForm,
-): void {
+export function registerShortcuts({ app, log, deps }: ListenerContext, startModal: StartForm): void {
   const background = (work: Promise<void>) =>
     inBackground(work, log, 'could not show the start form', 'warn');
 
@@ -126,28 +121,25 @@ export function registerShortcuts(
   });
 
   app.shortcut({ type: 'message_action', callback_id: 'ask_about' }, async ({ ack, body }) => {
-    const parsed = messageShortcutSchema.safeParse(body);
     await ack();
     const request = parseRequest(body);
-    if (!parsed.success || request === undefined) return;
-    const { action_ts: ts, message } = parsed.data;
-    const { id: channel } = parsed.data.channel;
-    const threadTs = message.thread_ts ?? message.ts;
-    const { workspace, person } = request;
+    const { data } = messageShortcutSchema.safeParse(body);
+    if (data === undefined || request === undefined) return;
+    const { action_ts: ts, message } = data;
+    const { id: channel } = data.channel;
+    const thread_ts = message.thread_ts ?? message.ts;
     background(
-      startModal
-        .openAboutMessage(request, { channel, thread_ts: threadTs, ts, message })
-        .then(async (opened) => {
-          if (opened === 'done') return;
-          const why = opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown;
-          await sendEphemeral(deps, { workspace, person, channel, threadTs }, why);
-        }),
+      startModal.openAboutMessage(request, { channel, thread_ts, ts, message }).then(async (opened) => {
+        if (opened === 'done') return;
+        const why = opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown;
+        await sendEphemeral(deps, { ...request, channel, threadTs: thread_ts }, why);
+      }),
     );
   });
 }
 
 function parseRequest(body: unknown): StartFormRequest | undefined {
   const actor = parseActor(body);
-  const parsed = globalShortcutSchema.safeParse(body);
-  return actor && parsed.success ? { ...actor, triggerId: parsed.data.trigger_id } : undefined;
+  const { data } = shortcutSchema.safeParse(body);
+  return actor && data && { ...actor, triggerId: data.trigger_id };
 }

@@ -189,18 +189,6 @@ export const actorSchema = z.looseObject({
   view: optional(z.looseObject({ app_installed_team_id: optional(z.string()) })),
 });
 
-/** The fields that say where a button was pressed. */
-export const locationSchema = z.looseObject({
-  channel: z.looseObject({ id: z.string() }),
-  container: optional(
-    z.looseObject({
-      thread_ts: optional(z.string()),
-      message_ts: optional(z.string()),
-      is_ephemeral: optional(z.boolean()),
-    }),
-  ),
-});
-
 /** The fields that are read of a press. */
 export const pressSchema = z.looseObject({
   trigger_id: z.string(),
@@ -210,6 +198,14 @@ export const pressSchema = z.looseObject({
       value: text,
       selected_option: optional(optionSchema),
       selected_conversation: optional(z.string()),
+    }),
+  ),
+  channel: optional(z.looseObject({ id: z.string() })),
+  container: optional(
+    z.looseObject({
+      thread_ts: optional(z.string()),
+      message_ts: optional(z.string()),
+      is_ephemeral: optional(z.boolean()),
     }),
   ),
   view: optional(z.looseObject({ id: z.string(), private_metadata: text, hash: optional(z.string()) })),
@@ -248,17 +244,16 @@ export function parsePress(body: unknown): ButtonPress | undefined {
   const { data } = pressSchema.safeParse(body);
   const action = data?.actions[0];
   if (actor === undefined || data === undefined || action === undefined) return undefined;
-  const { channel, container } = locationSchema.safeParse(body).data ?? {};
+  const { channel, container, view, message } = data;
   const value = action.selected_option?.value ?? action.value;
-  const ownTs = container?.is_ephemeral === true ? undefined : container?.message_ts;
-  const { view } = data;
+  const isPrivate = container?.is_ephemeral === true;
   return {
     ...actor,
     channel: channel?.id,
-    threadTs: container?.thread_ts ?? ownTs,
+    threadTs: container?.thread_ts ?? (isPrivate ? undefined : container?.message_ts),
     messageTs: container?.message_ts,
-    isPrivate: container?.is_ephemeral === true,
-    message: data.message,
+    isPrivate,
+    message,
     triggerId: data.trigger_id,
     ts: action.action_ts,
     value,

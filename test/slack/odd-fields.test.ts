@@ -4,7 +4,6 @@ import { z } from 'zod';
 import {
   actorSchema,
   envelopeSchema,
-  locationSchema,
   pressSchema,
   uninstallEventSchema,
 } from '../../src/listeners/envelope.ts';
@@ -127,7 +126,6 @@ const ESSENTIAL: Readonly<Record<string, readonly string[]>> = {
   'an envelope': ['type', 'event.type'],
   'a press': ['trigger_id', 'actions'],
   'who acts': ['user.id'],
-  'where a button was pressed': ['channel.id'],
   app_mention: ['type', 'ts', 'channel'],
   message: ['type', 'channel'],
   app_uninstalled: ['type', 'event.type'],
@@ -143,7 +141,6 @@ const schemas: [string, z.ZodType][] = [
   ['an envelope', envelopeSchema],
   ['a press', pressSchema],
   ['who acts', actorSchema],
-  ['where a button was pressed', locationSchema],
   ['app_uninstalled', uninstallEventSchema],
 ];
 

@@ -1,6 +1,5 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
-import { showTaskTitle } from '../features/task-titles.ts';
 import type { RelayLimits } from '../limits.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
@@ -66,7 +65,6 @@ export function createTurns(
     readRate: (account) => accounts.readRate(account),
     accountOf: (id) => accounts.currentAccount(id),
     onBlockRefused: telemetry.onBlockRefused,
-    onTaskTitled: (thread, title) => showTaskTitle({ workspace, log }, thread, title),
   };
   const runner = new TurnRunner(deps, (id) => installations.find({ workspace: id }));
   const retention = {

@@ -113,8 +113,6 @@ export interface RelayDeps {
   accountOf: (workspace: string) => string;
   /** Called for each message that was sent without a block that Slack had refused. */
   onBlockRefused?: (block: string) => void;
-  /** Called with the title of each task, once its first message is about to be sent. */
-  onTaskTitled?: (thread: ThreadKey, title: string) => void;
 }
 
 /** What the work on a thread runs with. */

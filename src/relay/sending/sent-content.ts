@@ -1,11 +1,14 @@
 import { withLists, withUnnamedWriter, withWriterName } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text-format.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isFrozen, isOver } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { Interruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { isNoteResent, noteLists } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
@@ -74,7 +77,7 @@ export async function recordSentContent(
     if (frozen === undefined) return undefined;
     // A process that ends before this lets the next message quote them again.
     await store.messages.markQuoted(message, outgoing.quoted);
-    if (title !== undefined) work.deps.onTaskTitled?.(turn, title);
+    if (title !== undefined) showTaskTitle(work, turn, title);
     return frozen;
   };
   // The statement itself sees whether an earlier message has arrived.
@@ -186,4 +189,18 @@ export async function unlessStopped(
   const isStopping = run !== undefined && !isOver(run) && run.stop_requested_at !== null;
   if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new Interruption('waits_again');
   return now;
+}
+
+/** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
+const MAX_TITLE_CHARACTERS = 200;
+
+/** Has Slack show the title of a task that was started in a direct message. Returns at once; never throws. */
+function showTaskTitle(
+  { deps, workspace: { sessions } }: ThreadWork,
+  { channel, thread_ts }: Turn,
+  title: string,
+): void {
+  if (sessions === undefined || !isDirectChannel(channel)) return;
+  const work = sessions.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
+  inBackground(work, deps.log, 'could not set the title of a direct message thread');
 }

@@ -1,5 +1,5 @@
-import { closingAt } from '../../relay/access/access-policy.ts';
-import { readIfAllowed } from '../../relay/access/rights.ts';
+import { closingAt, recordRefusal, settingsBy } from '../../relay/access/access-policy.ts';
+import { isAdminFor, lackingRight, readIfAllowed } from '../../relay/access/rights.ts';
 import { isSettingTooOften } from '../../relay/access/turn-quotas.ts';
 import type {
   ButtonHandlers,
@@ -9,6 +9,7 @@ import type {
   FormSubmission,
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
 import { followingOnceChosen } from '../../relay/sending/channel-project.ts';
 import { formModal, type Modal, noticeModal, type ViewBlock } from '../../render/blocks/modal.ts';
@@ -43,7 +44,6 @@ import {
   settingInputs,
   workspaceSummary,
 } from './settings-form.ts';
-import { settingsRefusal } from './settings-permission.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
@@ -193,6 +193,31 @@ export function settingsModal(deps: SettingsModalDeps) {
   }
 
   return { buttons, forms, buildSection, open };
+}
+
+/**
+ * The sentence for a person who may not change settings; undefined if they may: in a channel full members who are in it, or
+ * only admins if only they may use its controls; for the whole workspace admins. Refuses if Slack does not say. A refusal goes
+ * into the audit trail.
+ */
+async function settingsRefusal(
+  deps: RelayDeps,
+  actor: ChannelActor,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const sentences: Readonly<Record<string, string>> = strings.channelSettingsRefused;
+  const { workspace, channel, person } = actor;
+  if (channel === WHOLE_WORKSPACE) {
+    if (await isAdminFor(deps, { workspace, person }, 'workspace_settings', signal)) return undefined;
+    return signal?.aborted === true ? sentences.unknown : strings.workspaceSettings.notAdmin;
+  }
+  const by = await settingsBy(deps, actor);
+  const who = by === 'admins' ? 'admin' : 'member';
+  const lacking = await lackingRight(deps, actor, { who, place: 'listed' }, signal);
+  if (lacking === undefined) return undefined;
+  const why = Object.hasOwn(sentences, lacking) ? lacking : 'guest';
+  await recordRefusal(deps, actor, { control: 'settings', by, why });
+  return sentences[why];
 }
 
 function wordsFor(channel: string): { title: string } {

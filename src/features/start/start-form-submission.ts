@@ -1,9 +1,11 @@
 import { v5 as uuidOf } from 'uuid';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { within } from '../../calls/retries-and-waits.ts';
-import { certainClosingAt, openPlaces } from '../../relay/access/access-policy.ts';
+import { certainClosingAt, openPlaces, recordRefusal } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
+import { type Refusal, refusalAuditDetails, refusalTold } from '../../relay/access/refusals.ts';
 import { useDenial } from '../../relay/access/rights.ts';
+import { exceededQuota } from '../../relay/access/turn-quotas.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
@@ -15,13 +17,14 @@ import type {
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
 import { inviteMe } from '../../relay/tasks/task-list.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
-import type { MessageContent, SlackTs, TaskChoices, Turn } from '../../store/schema.ts';
+import type { MessageContent, SlackTs, TaskChoices, TaskStart, Turn } from '../../store/schema.ts';
 import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalTrigger } from '../modals.ts';
@@ -34,10 +37,11 @@ import {
   type StartFormMetadata,
   startNoticeView,
 } from './start-form-view.ts';
-import { startRefusal } from './start-permission.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
+/** Longest lookup of the person and their membership in the channel (ms). */
+const LOOKUP_TIMEOUT_MS = 900;
 /** Longest lookup of whether the person may still use the agent where the form opened (ms). */
 const PROMPT_TIMEOUT_MS = 700;
 /** The namespace of the ids of questions that commands ask. */
@@ -79,13 +83,13 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     // The draft of a form that stayed open for hours has been deleted.
     if (start === undefined && submission.drafted === true) return strings.startForm.contentForgotten;
     const startedAt = performance.now();
+    const asker = { workspace: workspace.id, channel, person };
     const openedThere = channel === submission.channel || channel === submission.from;
-    const target = { channel, person, openedThere, source: start };
     const refused = start && (await refusedTurn(store, start));
     // Whoever opened the form could control the thread then.
     const use = refused && { ...useOnTurn(refused, person, 'choose_again'), isInView: true };
     const refusal =
-      (await startRefusal(deps, workspace, target)) ?? (use && (await controlRefusal(deps, use)));
+      (await startRefusal(asker, openedThere, start)) ?? (use && (await controlRefusal(deps, use)));
     if (refusal !== undefined) return refusal;
     const values = await withPrompt(submission, channel);
     if (values === undefined) return strings.startForm.promptGone;
@@ -107,6 +111,36 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     const answer = await send(question, refused, start?.message_ts);
     runDue();
     return answer;
+  }
+
+  /**
+   * The sentence for a person who may not start a task in a channel; undefined if they may. A form may name any channel.
+   * A person whom Slack has not identified in time is refused, and a channel of which it does not say who is in it, unless it
+   * told us that they opened the form there: hours ago, maybe. The message that the question is about was written at `source`.
+   */
+  async function startRefusal(
+    asker: ChannelActor,
+    openedThere: boolean,
+    source: TaskStart | undefined,
+  ): Promise<string | undefined> {
+    const { workspace, channel, person } = asker;
+    const { store, settings } = deps;
+    const closing = source && (await certainClosingAt(deps, source));
+    const place = openedThere ? 'reading' : 'listed';
+    const late = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const why = closing ?? (await useDenial(deps, asker, place, late));
+    const exceeded =
+      why === undefined
+        ? await exceededQuota(store.turnUsage, workspace, person, settings.quotas)
+        : undefined;
+    const refusal: Refusal | undefined = why === undefined ? exceeded && { why: 'limit', exceeded } : { why };
+    if (refusal === undefined) return undefined;
+    const isForeign = why === 'outsider' && isDirectChannel(channel);
+    const details = { ...refusalAuditDetails(refusal), ...(isForeign && { why: 'foreign' }) };
+    await recordRefusal(deps, asker, { ...details, control: 'start' });
+    if (isForeign) return strings.startForm.foreign;
+    if (why === 'outsider' || why === 'hidden') return strings.startForm[why];
+    return refusalTold(deps, asker, refusal, 'form');
   }
 
   /** The values with the words of the chosen prompt before those that were typed; undefined if it is no longer offered. */

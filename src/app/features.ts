@@ -3,7 +3,7 @@ import { sourceCheckJobs } from '../features/checked-sources.ts';
 import { homeTab } from '../features/home/home-tab.ts';
 import { channelNoticeJobs } from '../features/settings/channel-notice.ts';
 import { settingsModal } from '../features/settings/settings-modal.ts';
-import { askedAgainJobs } from '../features/start/asked-again-links.ts';
+import { askedAgainJobs } from '../features/start/asked-again.ts';
 import { questionPosts } from '../features/start/question-post.ts';
 import { startForm } from '../features/start/start-form.ts';
 import { startSubmissions } from '../features/start/start-form-submission.ts';

@@ -38,7 +38,7 @@ import {
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, MessageContent, SlackTs, TaskStart } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { firstTurn, linkTo, ownPost, refusedTurn, wantLinkBack } from './asked-again-links.ts';
+import { firstTurn, linkTo, ownPost, refusedTurn, wantLinkBack } from './asked-again.ts';
 
 /** Whoever asks may not ask there any more; the message is `later` if Slack does not say. */
 class AskerRefused extends Error {}

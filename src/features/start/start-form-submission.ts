@@ -28,7 +28,7 @@ import type { MessageContent, SlackTs, TaskChoices, TaskStart, Turn } from '../.
 import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalTrigger } from '../modals.ts';
-import { refusedTurn } from './asked-again-links.ts';
+import { refusedTurn } from './asked-again.ts';
 import { offeredPrompts } from './offered-prompts.ts';
 import { verbatimContent } from './question-post.ts';
 import {

@@ -27,7 +27,7 @@ import type { TaskStartDraft } from '../../store/tasks/task-starts.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
-import { readQuestion } from './asked-again-question.ts';
+import { readQuestion } from './asked-again.ts';
 import { offeredPrompts, promptsToTry } from './offered-prompts.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
 

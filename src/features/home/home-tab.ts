@@ -13,7 +13,6 @@ import type {
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { areTasksFresh, type HomeTabState, refreshTasks, taskSummary } from '../../relay/tasks/task-list.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
-import type { TaskSummary } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
 import { slackId } from '../../slack/field-schemas.ts';
 import type { ThreadKey } from '../../store/schema.ts';
@@ -23,6 +22,7 @@ import { type ModalOutcome, type ModalTrigger, parsePage } from '../modals.ts';
 import {
   HOME_PAGE_SIZE,
   type HomeContent,
+  type HomeTask,
   type HomeTaskList,
   homeView,
   parseHomeMetadata,
@@ -202,11 +202,9 @@ export function homeTab(deps: HomeTabDeps) {
     const asked = await tasks.waitingFor(workspace.id, person, MAX_WAITING_TASKS);
     const hidden = await unreadable([...asked, ...own.rows], person, known);
     const waiting = asked.filter((row) => !hidden.has(row));
-    const waitingTasks = waiting.map((row) => ({ ...taskSummary(row), state: 'asking' }));
-    const isSame = (one: Pick<ThreadKey, 'channel' | 'thread_ts'>, task: TaskSummary) =>
-      one.channel === task.channel && one.thread_ts === task.thread_ts;
-    const asShownAbove = (task: TaskSummary) => {
-      const why = [...hidden].find(([row]) => isSame(row, task))?.[1];
+    const shownTask = (row: TaskRow): HomeTask => {
+      const task = taskSummary(row);
+      const why = hidden.get(row);
       // The window says what can be done where Slack does not list them.
       if (why !== undefined)
         return {
@@ -215,7 +213,8 @@ export function homeTab(deps: HomeTabDeps) {
           permalink: null,
           isClosed: why === 'outsider',
         };
-      return waitingTasks.find((one) => isSame(one, task)) ?? task;
+      const isAsking = asked.some((one) => one.channel === row.channel && one.thread_ts === row.thread_ts);
+      return isAsking ? { ...task, state: 'asking' } : task;
     };
     const theirs =
       channel === undefined || refusal !== undefined
@@ -224,8 +223,8 @@ export function homeTab(deps: HomeTabDeps) {
     return {
       ...access,
       state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
-      waitingTasks,
-      ownTasks: { ...own, tasks: own.tasks.map(asShownAbove) },
+      waitingTasks: waiting.map(shownTask),
+      ownTasks: { ...own, tasks: own.rows.map(shownTask) },
       channelTasks: refusal === undefined ? theirs : { refusal },
       rows: [...waiting, ...own.rows, ...(theirs?.rows ?? [])],
     };

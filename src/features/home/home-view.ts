@@ -18,7 +18,7 @@ export const HOME_PAGE_SIZE = 10;
 const MAX_BLOCKS = 100;
 
 /** `isClosed`: nothing opens it. */
-type HomeTask = TaskSummary & { isClosed?: boolean };
+export type HomeTask = TaskSummary & { isClosed?: boolean };
 
 /** A page of tasks; `count` is the number on all pages. */
 export interface HomeTaskList {

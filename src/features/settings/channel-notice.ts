@@ -39,8 +39,7 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
     perform: async (job, lease) => {
       const said = await noticeOf(job);
       const orPrivately = strings.noticeNotPosted(job.channel, said.text);
-      const notice = { key: `settings/${job.key}`, ...said, orPrivately };
-      return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
+      return postJobNotice(deps, job, lease, { key: `settings/${job.key}`, ...said, orPrivately });
     },
     onGivenUp: async (job, lease) => {
       const { channel, person, key } = job;

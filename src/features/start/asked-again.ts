@@ -171,7 +171,7 @@ export function askedAgainJobs(deps: RelayDeps): JobKind {
         const words = strings.askedAgain(await actorName(deps, job));
         const blocks = [{ ...sectionBlock(words), accessory: linkButton('open_thread', link) }];
         const notice = { key: `again/${job.key}`, text: `${escapeMrkdwn(words)} <${link}>`, blocks };
-        return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
+        return await postJobNotice(deps, job, lease, notice);
       } catch (error) {
         return outcomeIfUnreachable(error, job);
       }

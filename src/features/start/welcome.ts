@@ -41,9 +41,7 @@ export function welcomes(deps: RelayDeps, runDue: () => void) {
       const { welcomes: choice } = await deps.store.settings.get(job.workspace, WHOLE_WORKSPACE);
       if (!isDirect && choice === 'off') return 'done';
       const message = await (isDirect ? greeting(job) : channelWelcome(job));
-      return (await postJobNotice(deps, job, lease, { key: `welcome/${job.channel}`, ...message }))
-        ? 'done'
-        : 'later';
+      return postJobNotice(deps, job, lease, { key: `welcome/${job.channel}`, ...message });
     },
     onGivenUp: 'counted',
   };

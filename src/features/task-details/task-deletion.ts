@@ -81,8 +81,7 @@ export function taskDeletion(deps: RelayDeps, runDue: () => void) {
 
   async function tell(job: Job, text: string, lease: Lease): Promise<JobOutcome> {
     const orPrivately = strings.noticeNotPosted(job.channel, text);
-    const isTold = await postJobNotice(deps, job, lease, { key: `${job.key}/deleted`, text, orPrivately });
-    return isTold ? 'done' : 'later';
+    return postJobNotice(deps, job, lease, { key: `${job.key}/deleted`, text, orPrivately });
   }
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */

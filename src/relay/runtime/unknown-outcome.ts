@@ -119,7 +119,7 @@ interface JobNotice extends SlackMessage {
 
 /**
  * Posts what a job has to say in its thread or channel, or to `person` alone, once. Where nobody can post there, the job's
- * person gets `orPrivately`, if that is given. False if the app is removed, or the channel may have another id. Throws
+ * person gets `orPrivately`, if that is given. `later` if the app is removed, or the channel may have another id. Throws
  * temporary failures.
  */
 export async function postJobNotice(
@@ -127,9 +127,9 @@ export async function postJobNotice(
   job: Job,
   lease: Lease,
   { key, person, orPrivately, ...message }: JobNotice,
-): Promise<boolean> {
+): Promise<'done' | 'later'> {
   const workspace = deps.workspace(job.workspace);
-  if (workspace === undefined) return false;
+  if (workspace === undefined) return 'later';
   try {
     const place =
       person === undefined
@@ -138,9 +138,9 @@ export async function postJobNotice(
     const post = { ...place, key, kind: 'notice', message: async () => message } as const;
     await postOnce(workspace, post, jobPostIntent(deps, job), lease);
   } catch (error) {
-    if (outcomeIfUnreachable(error, job) === 'later') return false;
+    if (outcomeIfUnreachable(error, job) === 'later') return 'later';
     if (orPrivately !== undefined && job.person !== '')
       return postJobNotice(deps, job, lease, { key: `${key}/lost`, text: orPrivately, person: job.person });
   }
-  return true;
+  return 'done';
 }

@@ -6,6 +6,7 @@ import { freshConnections } from '../calls/outbound-proxy.ts';
 import { MAX_RETRY_AFTER_MS, sleepUnlessAborted, within } from '../calls/retries-and-waits.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { backoffMs } from '../relay/runtime/retry-and-giving-up.ts';
+import { errorForCode } from '../slack/error-mapping.ts';
 import { SlackAuthError } from '../slack/errors.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
@@ -25,18 +26,6 @@ export interface SocketModeConnectionDeps {
   log: Logger;
 }
 
-/** The errors of https://docs.slack.dev/reference/methods/apps.connections.open that no retry clears. */
-const PERMANENT_ERRORS = new Set([
-  'account_inactive',
-  'invalid_auth',
-  'missing_scope',
-  'not_allowed_token_type',
-  'not_authed',
-  'team_disabled',
-  'token_revoked',
-  'user_removed_from_team',
-]);
-
 const slackErrorSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
 const throttledSchema = z.looseObject({ retryAfter: z.number() });
 const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: optional(z.string()) });
@@ -47,8 +36,9 @@ const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: 
  * this class does the rest.
  */
 export class SocketModeConnection {
-  /** Settles after the first attempt: true if the connection is open. Rejects with a SlackAuthError. */
-  readonly firstAttempt: Promise<boolean>;
+  readonly #firstResult = Promise.withResolvers<void>();
+  /** Settles after the first attempt, open or not. Rejects with a SlackAuthError. */
+  readonly firstAttempt = this.#firstResult.promise;
   /** Whether the connection is open and Slack has said hello. */
   isConnected = false;
   /** Why the last attempt failed; undefined while connected. */
@@ -56,11 +46,9 @@ export class SocketModeConnection {
   readonly #deps: SocketModeConnectionDeps;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  readonly #firstResult = Promise.withResolvers<boolean>();
 
   constructor(deps: SocketModeConnectionDeps) {
     this.#deps = deps;
-    this.firstAttempt = this.#firstResult.promise;
     this.firstAttempt.catch(() => undefined);
     this.#running = this.#run();
   }
@@ -88,7 +76,7 @@ export class SocketModeConnection {
       if (failures > 0) waitMs = Math.max(waitMs, backoffMs(failures));
       await sleepUnlessAborted(waitMs, signal);
     }
-    this.#firstResult.resolve(false);
+    this.#firstResult.resolve();
   }
 
   /** Logs a failed attempt; returns how long Slack asks to wait (ms). */
@@ -97,7 +85,7 @@ export class SocketModeConnection {
     this.lastError = reason;
     this.#deps.log.warn({ reason, failures }, 'could not open a Socket Mode connection; will retry');
     if (error instanceof SlackAuthError) this.#firstResult.reject(error);
-    else this.#firstResult.resolve(false);
+    else this.#firstResult.resolve();
     const throttled = throttledSchema.safeParse(error);
     return throttled.success ? Math.min(throttled.data.retryAfter * 1_000, MAX_RETRY_AFTER_MS) : 0;
   }
@@ -126,7 +114,7 @@ export class SocketModeConnection {
       if (hello !== true) throw new Error(`Slack closed the connection before saying hello (${hello}).`);
       this.isConnected = true;
       this.lastError = undefined;
-      this.#firstResult.resolve(true);
+      this.#firstResult.resolve();
       if (isReconnect) log.info('Socket Mode connection reopened');
       onConnected();
       const reason = await ended.promise;
@@ -176,8 +164,9 @@ function disconnectReason(data: unknown): string | undefined {
 
 function toSlackAuthError(error: unknown): unknown {
   const slackCode = slackErrorSchema.safeParse(error).data?.data.error ?? '';
-  if (!PERMANENT_ERRORS.has(slackCode)) return error;
-  const call = { method: 'apps.connections.open', slackCode, outcome: 'none', cause: error } as const;
+  const method = 'apps.connections.open';
+  if (!(errorForCode(method, slackCode) instanceof SlackAuthError)) return error;
+  const call = { method, slackCode, outcome: 'none', cause: error } as const;
   return new SlackAuthError(
     call,
     `Slack rejects SLACK_APP_TOKEN (${slackCode}). Create a new one with connections:write under "Basic Information", "App-Level Tokens".`,

@@ -1,21 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { App, Receiver } from '@slack/bolt';
-import type { Logger } from 'pino';
 import { repeatCall } from '../calls/retries-and-waits.ts';
 import { Poller } from '../relay/runtime/poller.ts';
 import { StoreError } from '../store/errors.ts';
 import { SOCKET_LEASE_MS, type SocketLeases } from '../store/slack/socket-leases.ts';
-import { SocketModeConnection } from './socket-mode-connection.ts';
+import { SocketModeConnection, type SocketModeConnectionDeps } from './socket-mode-connection.ts';
 
 /** A process's share of the app's Socket Mode connections. */
 export type SocketLease = ReturnType<typeof createSocketLease>;
 
-export interface SocketModePoolDeps {
-  appToken: string;
-  slackApiUrl: string;
+export interface SocketModePoolDeps extends Omit<SocketModeConnectionDeps, 'app'> {
   socketLease: SocketLease;
-  onConnected: () => void;
-  log: Logger;
   /** How often the lease is renewed (ms); by default a quarter of its time. */
   renewIntervalMs?: number;
   /** How long the connections stay open while the lease cannot be renewed (ms). */
@@ -141,8 +136,7 @@ export class SocketModePool implements Receiver {
 
   #openConnection(): SocketModeConnection {
     if (this.#app === undefined) throw new Error('The Bolt app must be created before its connections open.');
-    const { appToken, slackApiUrl, onConnected, log } = this.#deps;
-    return new SocketModeConnection({ app: this.#app, appToken, slackApiUrl, onConnected, log });
+    return new SocketModeConnection({ ...this.#deps, app: this.#app });
   }
 }
 

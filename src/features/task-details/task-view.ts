@@ -13,14 +13,7 @@ import {
   mrkdwnContextBlock,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
-import {
-  formatChannel,
-  formatModel,
-  formatPerson,
-  formatState,
-  plainTitle,
-  type TaskSummary,
-} from '../../render/blocks/task-lines.ts';
+import { formatState, plainTitle, type TaskSummary, taskFacts } from '../../render/blocks/task-lines.ts';
 import {
   displayedFileName,
   MAX_BUTTON_URL_LENGTH,
@@ -28,7 +21,7 @@ import {
   worksUntil,
 } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
-import { formatAge, formatSize, shorten, shortenMiddle } from '../../render/text-format.ts';
+import { formatSize, shorten, shortenMiddle } from '../../render/text-format.ts';
 import { pagerBlocks } from '../modals.ts';
 
 export const FILES_PER_PAGE = 15;
@@ -90,13 +83,6 @@ export function parseTaskMetadata(metadata: string): z.output<typeof stateSchema
 /** The details of a task, with a page of its files. */
 export function taskView(details: TaskDetails): Modal {
   const { task, files, note, now } = details;
-  const facts = [
-    formatState(task.state),
-    formatModel(task.task_model),
-    formatAge(now - task.started_at.getTime()),
-    formatChannel(task.channel),
-    formatPerson(task.started_by),
-  ];
   const state: z.output<typeof stateSchema> = {
     channel: task.channel,
     thread_ts: task.thread_ts,
@@ -109,7 +95,7 @@ export function taskView(details: TaskDetails): Modal {
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plainSection(note)]),
     plainSection(plainTitle(task.task_title)),
-    mrkdwnContextBlock(facts.filter((fact) => fact !== '').join(' · ')),
+    mrkdwnContextBlock(taskFacts(task, now)),
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
     actionsBlock([
       ...(task.permalink === null ? [] : [linkButton('open_thread', task.permalink)]),

@@ -25,13 +25,23 @@ export const MAX_TITLE_CHARACTERS = 150;
 /** A task as two lines of mrkdwn; the second names its channel or who began it. */
 export function taskLine(task: TaskSummary, now: number, beside: 'channel' | 'starter'): string {
   const title = linkedTitle(plainTitle(task.task_title), task.permalink);
+  return `${title}\n${taskFacts(task, now, [beside])}`;
+}
+
+/** What is known of a task beside its title, as a line of mrkdwn. */
+export function taskFacts(
+  task: TaskSummary,
+  now: number,
+  beside: readonly ('channel' | 'starter')[] = ['channel', 'starter'],
+): string {
   const facts = [
     formatState(task.state),
     formatModel(task.task_model),
     formatAge(now - task.started_at.getTime()),
-    beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.started_by),
+    beside.includes('channel') ? formatChannel(task.channel) : '',
+    beside.includes('starter') ? formatPerson(task.started_by) : '',
   ];
-  return `${title}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
+  return facts.filter((fact) => fact !== '').join(' · ');
 }
 
 /** An untrusted title as one line, shortened. */

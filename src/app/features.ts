@@ -105,7 +105,7 @@ export function createFeatures(
     steps,
     files,
     archives: archiveButtons(deps, archives),
-    tasks: taskButtons(deps, { files, deletion, records }, home.show),
+    tasks: taskButtons(deps, files, deletion, records, home.show),
     form: startForm(deps),
     submissions: startSubmissions(deps, runDue),
     feedback: answerFeedback(deps),

@@ -1,6 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
-import type { Review } from '../../agent/service-schema.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { readIfAllowed } from '../../relay/access/rights.ts';
@@ -54,8 +53,8 @@ async function modalContent(deps: RelayDeps, request: TaskModalRequest): Promise
 async function readContent(deps: RelayDeps, request: TaskModalRequest, row: TaskRow): Promise<ModalContent> {
   const { home, note } = request;
   const closing = await closingAt(deps, row);
-  const [{ state, page, reviews }, permalink] = await Promise.all([
-    closing === undefined ? readTaskDetails(deps, row, request.page) : NOTHING_READ,
+  const [{ state, ...details }, permalink] = await Promise.all([
+    closing === undefined ? readTaskDetails(deps, row, request.page) : unread(request.page),
     savedPermalink(deps, row),
   ]);
   const task = {
@@ -63,43 +62,41 @@ async function readContent(deps: RelayDeps, request: TaskModalRequest, row: Task
     permalink,
     ...(state !== undefined && !row.has_open_turn && { state }),
   };
-  const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
   const now = Date.now();
   const watchedMs = deps.settings.watchMs;
   const offersLook =
     closing === undefined && row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
   const closed = closing && strings.closedPlaces[closing];
-  return taskView({ closed, task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
+  return taskView({ closed, task, id: row.task_id, ...details, home, note, now, offersLook });
 }
 
 const SERVICE_TIMEOUT_MS = 15_000;
 
-/** A page of a task's files; `count` is the number on all pages. */
-type TaskFileList = { files: TaskFile[] } & Pick<TaskDetails, 'page' | 'count' | 'isComplete'>;
-
-const NOTHING_READ = { state: undefined, page: undefined, reviews: [] };
+/** A page of a task's files. */
+type TaskFileList = Pick<TaskDetails, 'files' | 'page' | 'count' | 'isComplete'>;
 
 /** A task's state and reviews at the service, and a page of its files; undefined if the service does not say. */
-async function readTaskDetails(
-  deps: RelayDeps,
-  row: TaskRow,
-  page: number,
-): Promise<{ state: string | undefined; reviews: readonly Review[]; page: TaskFileList | undefined }> {
+type ReadDetails = TaskFileList & Pick<TaskDetails, 'reviews'> & { state: string | undefined };
+
+function unread(page: number): ReadDetails {
+  return { state: undefined, reviews: [], files: undefined, page, count: 0, isComplete: true };
+}
+
+async function readTaskDetails(deps: RelayDeps, row: TaskRow, page: number): Promise<ReadDetails> {
   const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
   // Throws AgentNotFoundError for an account whose key is gone: its tasks count as gone too.
   const agent = () => deps.agent(row.account_id);
-  let state: string | undefined;
-  let reviews: readonly Review[] = [];
+  let read = unread(page);
   try {
     const task = await undefinedIfNotFound(() => agent().getTask(row.task_id, { signal }));
-    state = task?.status ?? 'gone';
-    reviews = task?.reviews ?? [];
+    const state = task?.status ?? 'gone';
+    read = { ...read, state, reviews: task?.reviews ?? [] };
     await deps.store.tasks.recordState(row, state);
-    return { state, reviews, page: await readFiles(deps, agent, row, page, state === 'gone', signal) };
+    return { ...read, ...(await readFiles(deps, agent, row, page, state === 'gone', signal)) };
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     deps.log.info({ err: error, task: row.task_id }, 'could not read a task at the service');
-    return { state, reviews, page: undefined };
+    return read;
   }
 }
 
@@ -140,16 +137,12 @@ async function readFiles(
 
 type TaskButton = Exclude<Extract<PressedId, `task_${string}`>, 'task_details'>;
 
-interface TaskParts {
-  files: ReturnType<typeof taskFileDelivery>;
-  deletion: ReturnType<typeof taskDeletion>;
-  records: ArchiveDelivery;
-}
-
 /** Handles the buttons in a task's details: the modal shows the outcome; `showHome` shows it in the Home tab behind. */
 export function taskButtons(
   deps: RelayDeps,
-  { files, deletion, records }: TaskParts,
+  files: ReturnType<typeof taskFileDelivery>,
+  deletion: ReturnType<typeof taskDeletion>,
+  records: ArchiveDelivery,
   showHome: (request: WorkspaceActor & { state: HomeTabState }) => Promise<void>,
 ): ButtonHandlers<TaskButton> {
   const { title } = strings.tasks;
@@ -188,7 +181,5 @@ type ShownTask = NonNullable<ReturnType<typeof shownTask>>;
 /** What the modal shows that has the button, with the service's id of its task; undefined if that is no task. */
 function shownTask({ workspace, person, view }: ViewPress) {
   const state = parseTaskMetadata(view.metadata);
-  if (state === undefined) return undefined;
-  const { task, channel, thread_ts, page, home } = state;
-  return { workspace, person, task, channel, thread_ts, page, home };
+  return state && { workspace, person, ...state };
 }

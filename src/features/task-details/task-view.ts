@@ -66,7 +66,7 @@ export interface TaskDetails {
 }
 
 /** Which task the modal shows, and what the Home tab behind it shows; kept in its metadata. */
-const stateSchema = z.looseObject({
+const stateSchema = z.object({
   channel: z.string().regex(/^[A-Z0-9]{1,30}$/),
   thread_ts: z.string().regex(/^\d{1,10}\.\d{6}$/),
   /** The service's id: the thread may have another task by now. */

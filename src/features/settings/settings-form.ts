@@ -49,9 +49,9 @@ export function encodeSnapshot(
   return JSON.stringify({ channel, shown: Object.fromEntries(shown) } satisfies Snapshot);
 }
 
-/** Reads a form's metadata; undefined for anything else. */
-export function parseSnapshot(metadata: string): Snapshot | undefined {
-  return snapshotSchema.safeParse(parseJson(metadata)).data;
+/** Reads a form's metadata. Throws a ZodError for anything else. */
+export function parseSnapshot(metadata: string): Snapshot {
+  return snapshotSchema.parse(parseJson(metadata));
 }
 
 /** Whether a field holds another text than it showed. One that was not shown can be replaced, but not cleared. */

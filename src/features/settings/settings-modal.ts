@@ -131,10 +131,6 @@ export function settingsModal(deps: SettingsModalDeps) {
   async function submit(form: FormSubmission): Promise<FormAnswer> {
     const { workspace, person, firstInput } = form;
     const snapshot = parseSnapshot(form.metadata);
-    if (snapshot === undefined) {
-      deps.log.warn({ workspace }, 'could not read a form with settings');
-      return { errors: { [firstInput]: strings.command.unavailable } };
-    }
     const { channel } = snapshot;
     const { settings, errors } = changesSince(snapshot, form);
     if (Object.keys(errors).length > 0) return { errors };

@@ -63,7 +63,6 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
   const forms: FormHandlers = {
     [START_CALLBACK]: async (form) => {
       const metadata = parseStartFormMetadata(form.metadata);
-      if (metadata === undefined) return undefined;
       const { workspace, person, firstInput } = form;
       const answer = await submit({ ...metadata, workspace, person, values: formValues(form) });
       return typeof answer === 'string' ? { errors: { [firstInput]: answer } } : answer && { view: answer };

@@ -67,9 +67,9 @@ const metadataSchema = z.looseObject({
 });
 export type StartFormMetadata = Readonly<z.output<typeof metadataSchema>>;
 
-/** Reads the form's metadata; undefined for anything else. */
-export function parseStartFormMetadata(metadata: string): StartFormMetadata | undefined {
-  return metadataSchema.safeParse(parseJson(metadata)).data;
+/** Reads the form's metadata. Throws a ZodError for anything else. */
+export function parseStartFormMetadata(metadata: string): StartFormMetadata {
+  return metadataSchema.parse(parseJson(metadata));
 }
 
 /** The form that starts a task. */

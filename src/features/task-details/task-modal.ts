@@ -150,12 +150,14 @@ export function taskButtons(
   const update = async ({ workspace: id, view }: ViewPress, request: TaskModalRequest) => {
     return updateModal(deps.workspace(id), view.id, title, await modalContent(deps, request));
   };
+  type ShownTask = WorkspaceActor & ReturnType<typeof parseTaskMetadata>;
   type Show = (note: string) => Promise<boolean>;
   /** Handles a press in a modal that shows a task. */
   const onTask = (act: (task: ShownTask, show: Show, press: ViewPress) => Promise<unknown>) => {
     return async (press: ViewPress) => {
-      const task = shownTask(press);
-      if (task !== undefined) await act(task, (note) => update(press, { ...task, note }), press);
+      const { workspace, person, view } = press;
+      const task = { workspace, person, ...parseTaskMetadata(view.metadata) };
+      await act(task, (note) => update(press, { ...task, note }), press);
     };
   };
   const showFiles = (note?: string) =>
@@ -174,12 +176,4 @@ export function taskButtons(
       await showHome({ workspace, person, state });
     }),
   };
-}
-
-type ShownTask = NonNullable<ReturnType<typeof shownTask>>;
-
-/** What the modal shows that has the button, with the service's id of its task; undefined if that is no task. */
-function shownTask({ workspace, person, view }: ViewPress) {
-  const state = parseTaskMetadata(view.metadata);
-  return state && { workspace, person, ...state };
 }

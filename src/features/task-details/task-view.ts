@@ -75,9 +75,9 @@ const stateSchema = z.object({
   home: z.unknown().transform(parseHomeTabState),
 });
 
-/** Reads the metadata of a task's modal; undefined for anything else. */
-export function parseTaskMetadata(metadata: string): z.output<typeof stateSchema> | undefined {
-  return stateSchema.safeParse(parseJson(metadata)).data;
+/** Reads the metadata of a task's modal. Throws a ZodError for anything else. */
+export function parseTaskMetadata(metadata: string): z.output<typeof stateSchema> {
+  return stateSchema.parse(parseJson(metadata));
 }
 
 /** The details of a task, with a page of its files. */

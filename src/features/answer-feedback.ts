@@ -54,7 +54,6 @@ async function rate(deps: RelayDeps, request: ControlRequest, good: boolean): Pr
   return 'done';
 }
 
-/** The form for a comment, or why there is none. */
 async function commentForm(deps: RelayDeps, request: ControlRequest): Promise<ModalContent> {
   const { workspace, turnId, person } = request;
   const turn = await turnOf(deps.store, request);

@@ -47,7 +47,6 @@ export function stepsAndLinksButtons(
   };
 }
 
-/** A page of a turn's steps, from 0. */
 async function stepsContent(deps: RelayDeps, press: ControlRequest, page: number): Promise<ModalContent> {
   const about = { control: 'steps', notFound: strings.stepsNotFound };
   return turnModalContent(deps, press, about, async ({ turn, taskId, agent }) => {

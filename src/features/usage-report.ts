@@ -47,7 +47,6 @@ export async function usageSection(): Promise<ViewBlock[]> {
   ];
 }
 
-/** The figures of this month and last by channel and model. */
 async function figuresContent({ store }: RelayDeps, actor: WorkspaceActor): Promise<ModalContent> {
   const rows: UsageRow[] = [];
   for await (const row of store.usage.read(lastTwoMonths(actor))) rows.push(row);

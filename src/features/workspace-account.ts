@@ -56,7 +56,6 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     return deps.keyring === undefined ? [] : accountSection(await summary(workspace));
   }
 
-  /** Opens the form. Throws a SlackError. */
   async function open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
     const { title, refused } = strings.account;
     const about = { title, refusal: refused.not_admin, control: 'account' };

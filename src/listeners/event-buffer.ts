@@ -128,7 +128,6 @@ export class EventBuffer {
     }
   }
 
-  /** Writes an event now. Throws what the database says. */
   async #writeOut(event: BufferableEvent): Promise<void> {
     try {
       await event.write();

@@ -32,18 +32,9 @@ import {
   toInboxEvent,
 } from './event-parser.ts';
 
-/** What takes an event, and what kind of event it is. */
 interface Receiver {
   kind: EventKind;
   take: () => Promise<EventOutcome>;
-}
-
-/** One event, for the metrics. */
-interface HandledEvent {
-  kind: EventKind;
-  outcome: EventOutcome;
-  /** From its arrival until it may be acknowledged. */
-  ms: number;
 }
 
 export interface EventIntakeDeps
@@ -67,7 +58,8 @@ export interface EventIntakeDeps
   onStopTrigger: (trigger: StopTrigger) => Promise<StopOutcome>;
   /** Records a step of a workflow that Slack runs. */
   onWorkflowStep: (run: WorkflowStepRun) => Promise<void>;
-  onEventHandled: (event: HandledEvent) => void;
+  /** Called with the time from each event's arrival until it may be acknowledged. */
+  onEventHandled: (event: { kind: EventKind; outcome: EventOutcome; ms: number }) => void;
   /** The database refused a message to the bot for too long: tells its writer. */
   onMessageGivenUp: (target: EphemeralTarget) => void;
   /** Records that a thread is to be read back from this ts on: an event about it is lost. */

@@ -27,7 +27,6 @@ import { parseEnvelope, parseForm, parsePress } from './envelope.ts';
 export interface ListenerContext {
   app: App;
   log: Logger;
-  /** What messages to one person need. */
   deps: Pick<RelayDeps, 'workspace'>;
 }
 

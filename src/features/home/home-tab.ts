@@ -44,14 +44,10 @@ export interface HomeRequest extends WorkspaceActor {
   note?: string | undefined;
 }
 
-/** A part of the Home tab that only admins see. */
-type AdminSection = (workspace: string) => Promise<readonly ViewBlock[]>;
-
 export interface HomeTabDeps extends RelayDeps {
-  adminSections: readonly AdminSection[];
-  /** Opens the modal with a channel's settings. */
+  /** Parts of the Home tab that only admins see. */
+  adminSections: readonly ((workspace: string) => Promise<readonly ViewBlock[]>)[];
   openSettings: (request: ChannelActor & ModalTrigger) => Promise<ModalOutcome>;
-  /** Opens the modal with a task's details. */
   openTask: (
     triggerId: string,
     task: ThreadKey & { person: string; page: number; home: HomeTabState },
@@ -110,7 +106,6 @@ export function homeTab(deps: HomeTabDeps) {
     await sayIfLate(press, deps.openTask(triggerId, task));
   }
 
-  /** Opens the settings of the channel that is shown. Throws a SlackError. */
   async function openSettings(press: ViewPress): Promise<void> {
     const { workspace, person, triggerId, value: channel } = press;
     const refusal = await channelTasksRefusal({ workspace, channel, person });

@@ -38,7 +38,6 @@ export interface HomeContent {
   allowance: string | undefined;
   /** The bot answers direct messages. */
   isDirectOpen: boolean;
-  /** Those that wait for the person's answer. */
   waitingTasks: readonly TaskSummary[];
   ownTasks: HomeTaskList;
   /** Undefined if no channel is chosen. */

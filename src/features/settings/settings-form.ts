@@ -120,7 +120,6 @@ export function settingInputs(scope: Scope, set: SettingsInPlace, operator: Oper
   });
 }
 
-/** The checkboxes of all switches. */
 function switchesInput(scope: Scope, switches: readonly SettingKey[], settings: Settings): ViewBlock {
   const options = switches.map((key) => {
     const { label, description } = SETTINGS[key].words;

@@ -235,7 +235,6 @@ export interface QuestionPostContent {
   label?: string | undefined;
   /** Untrusted; '' if the person only passes a message on. */
   question: string;
-  /** The message that the question is about. */
   quote: string | undefined;
   choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
   files: readonly string[];
@@ -280,8 +279,8 @@ function quotation(text: string) {
   return { type: 'rich_text_quote' as const, elements: [{ type: 'text' as const, text }] };
 }
 
-/** Slack refuses an empty text. */
 function tableBlock(table: TextTable) {
+  // Slack refuses an empty text.
   const cell = (text: string) => ({ type: 'raw_text' as const, text: neutralizePings(text) || ' ' });
   return { type: 'table' as const, rows: table.map((row) => row.map(cell)) };
 }

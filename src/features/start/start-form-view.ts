@@ -41,7 +41,6 @@ export interface StartFormContent {
   note?: string | undefined;
   /** The channel's standing instructions, which the task begins with. */
   instructions?: (SignedText & { channel: string }) | undefined;
-  /** The message that the question is about. */
   quote?: string | undefined;
   /** The question; `long` if it is longer than an input, and so cannot be edited. */
   question: { text: string; optional: boolean } | 'long';
@@ -82,7 +81,6 @@ export function startFormView(form: StartFormContent): Modal {
   });
 }
 
-/** The modal with one sentence. */
 export function startNoticeView(sentence: string): Modal {
   return noticeModal(form.heading, sentence);
 }

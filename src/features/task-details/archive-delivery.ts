@@ -37,7 +37,6 @@ export interface RecordWork extends TaskWork {
 
 /** What an archive holds. */
 export interface ArchiveContents {
-  /** Its file's name. */
   name: string;
   entries: ArchiveEntries;
   /** Once it is packed: what it lacks, or ''. */
@@ -176,7 +175,6 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     return undefined;
   }
 
-  /** Shows a sentence in the modal; false once that is closed. */
   async function show(job: Job, sentence: string): Promise<boolean> {
     const inModal = modals.get(modalKey(job));
     const isOpen = (await inModal?.(sentence).catch(() => false)) === true;
@@ -191,7 +189,6 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     await postJobNotice(deps, job, lease, { key, text: sentence, person: job.person });
   }
 
-  /** A sentence about what does not pass; undefined for what may. */
   function failureOf(error: unknown): string | undefined {
     if (error instanceof ArchiveTooLarge) return words.tooLarge;
     if (error instanceof FileNotShownError) return words.failed;

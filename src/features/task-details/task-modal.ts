@@ -27,7 +27,6 @@ export interface TaskModalRequest extends ChannelActor {
   page: number;
   /** What the Home tab behind the modal shows. */
   home: HomeTabState;
-  /** A sentence about what was just done. */
   note?: string | undefined;
 }
 
@@ -146,7 +145,6 @@ export function taskButtons(
   showHome: (request: WorkspaceActor & { state: HomeTabState }) => Promise<void>,
 ): ButtonHandlers<TaskButton> {
   const { title } = strings.tasks;
-  /** False if the modal was closed. */
   const update = async ({ workspace: id, view }: ViewPress, request: TaskModalRequest) => {
     return updateModal(deps.workspace(id), view.id, title, await modalContent(deps, request));
   };

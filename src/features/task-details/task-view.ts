@@ -38,7 +38,6 @@ export type TaskFile =
       url: string | null | undefined;
       worksUntil?: Date | undefined;
     }
-  /** The service no longer has it. */
   | { kind: 'gone' };
 
 export interface TaskDetails {
@@ -60,7 +59,6 @@ export interface TaskDetails {
   isComplete: boolean;
   /** The thread no longer learns of new files by itself. */
   offersLook: boolean;
-  /** A sentence about what was just done. */
   note?: string | undefined;
   now: number;
 }

@@ -20,7 +20,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
 import { inviteMe } from '../../relay/tasks/task-list.ts';
-import type { Modal } from '../../render/blocks/modal.ts';
+import { type Modal, noticeModal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
@@ -31,12 +31,7 @@ import type { ModalTrigger } from '../modals.ts';
 import { refusedTurn } from './asked-again.ts';
 import { offeredPrompts } from './offered-prompts.ts';
 import { verbatimContent } from './question-post.ts';
-import {
-  parseStartFormMetadata,
-  START_CALLBACK,
-  type StartFormMetadata,
-  startNoticeView,
-} from './start-form-view.ts';
+import { parseStartFormMetadata, START_CALLBACK, type StartFormMetadata } from './start-form-view.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
@@ -166,7 +161,7 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
       if (refused === undefined || askedAt == null) return undefined;
       if (await turns.claimButton(refused, askedAt)) return undefined;
       await taskStarts.finish(question);
-      return startNoticeView(strings.startForm.alreadyAskedAgain);
+      return noticeModal(strings.startForm.heading, strings.startForm.alreadyAskedAgain);
     });
   }
 

@@ -8,7 +8,6 @@ import {
   formOption,
   inputBlock,
   type Modal,
-  noticeModal,
   textInput,
   type ViewBlock,
 } from '../../render/blocks/modal.ts';
@@ -81,10 +80,6 @@ export function startFormView(form: StartFormContent): Modal {
   });
 }
 
-export function startNoticeView(sentence: string): Modal {
-  return noticeModal(form.heading, sentence);
-}
-
 function headerBlocks({ note, quote, files }: StartFormContent): ViewBlock[] {
   const blocks: ViewBlock[] = [];
   if (note !== undefined) blocks.push(textSection(note));
@@ -121,8 +116,8 @@ function inputBlocks({
   if (!isTaskStarted) blocks.push(textInput('title', title, typedTitle), modelInput(chosen.model));
   const skills = usedSkills.filter((skill) => skill.length <= MAX_OPTION_CHARACTERS);
   const options = skills.map((skill) => formOption(skill, skill));
-  const select = { type: 'static_select' as const, action_id: 'used_skill', options };
-  if (skills.length > 0) blocks.push(inputBlock(select, { label: form.usedSkill, optional: true }));
+  const usedSkill = { label: form.usedSkill, optional: true };
+  if (skills.length > 0) blocks.push(choiceInput('used_skill', usedSkill, options));
   const left = instructions === undefined ? '' : form.skillWithoutInstructions;
   const skill = { label: form.skill, hint: `${form.skillHint} ${left}`.trim(), optional: true };
   blocks.push(textInput('skill', skill, { initial: chosen.skill, maxLength: MAX_SKILL_CHARACTERS }));
@@ -150,8 +145,7 @@ function channelInput(chosen: string | undefined): ViewBlock {
 
 function promptInput(prompts: readonly OfferedPrompt[]): ViewBlock {
   const options = prompts.slice(0, MAX_OPTIONS).map(({ title, line }) => formOption(title, title, line));
-  const select = { type: 'static_select' as const, action_id: 'prompt', options };
-  return inputBlock(select, { label: form.prompt, hint: form.promptHint, optional: true });
+  return choiceInput('prompt', { label: form.prompt, hint: form.promptHint, optional: true }, options);
 }
 
 /** A prompt may take the place of the words. */

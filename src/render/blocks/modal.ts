@@ -99,17 +99,17 @@ export function textInput(
   );
 }
 
-/** A choice of one option, by default as a list: `chosen`, or the first. */
+/** A choice of one option, by default as a list: `chosen`, or the first; none yet if `chosen` is left out. */
 export function choiceInput(
   id: string,
   texts: InputTexts,
   options: FormOption[],
-  chosen: string,
+  chosen?: string,
   type: 'static_select' | 'radio_buttons' = 'static_select',
 ): InputBlock {
-  const initial = options.find(({ value }) => value === chosen) ?? options[0];
-  const first = initial === undefined ? {} : { initial_option: initial };
-  return inputBlock({ type, action_id: id, options, ...first }, texts);
+  const found = options.find(({ value }) => value === chosen) ?? options[0];
+  const initial = chosen === undefined || found === undefined ? {} : { initial_option: found };
+  return inputBlock({ type, action_id: id, options, ...initial }, texts);
 }
 
 /** Public and private channels of which any number is chosen. */

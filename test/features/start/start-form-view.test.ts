@@ -3,11 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { visibleText } from '../../../sandbox/slack/visible-text.ts';
 import { questionPost } from '../../../src/features/start/question-post.ts';
-import {
-  type StartFormContent,
-  startFormView,
-  startNoticeView,
-} from '../../../src/features/start/start-form-view.ts';
+import { type StartFormContent, startFormView } from '../../../src/features/start/start-form-view.ts';
+import { noticeModal } from '../../../src/render/blocks/modal.ts';
 import { WORD_JOINER } from '../../../src/render/markdown/pings.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { anyCharacter } from '../../support/any-character.ts';
@@ -130,7 +127,7 @@ describe('the form that starts a task', () => {
 
   test('has notices that fit too', () => {
     for (const sentence of Object.values(strings.startForm).filter((said) => typeof said === 'string'))
-      expect(checkBlocks(startNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
+      expect(checkBlocks(noticeModal(strings.startForm.heading, sentence).blocks, 'modal')).toHaveLength(1);
   });
 });
 

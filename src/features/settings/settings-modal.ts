@@ -58,14 +58,6 @@ interface Change extends ProjectChange {
   settings: Partial<Settings>;
 }
 
-/** What a form shows: settings, what stands above and below them, and the texts of its other fields where they are known. */
-interface ShownForm {
-  set: SettingsInPlace;
-  head: ViewBlock[];
-  tail: ViewBlock[];
-  texts?: Readonly<Record<string, string>> | undefined;
-}
-
 export type SettingsModal = ReturnType<typeof settingsModal>;
 
 /**
@@ -111,17 +103,19 @@ export function settingsModal(deps: SettingsModalDeps) {
     });
   }
 
-  async function readForm(actor: ChannelActor): Promise<ShownForm> {
+  /** The settings, what stands above and below them, and the texts of the form's other fields where they are known. */
+  async function readForm(actor: ChannelActor) {
     const { settings, projects } = deps.store;
-    const workspace = await settings.get(actor.workspace, WHOLE_WORKSPACE);
+    const set: SettingsInPlace = { workspace: await settings.get(actor.workspace, WHOLE_WORKSPACE) };
     if (actor.channel === WHOLE_WORKSPACE) {
       const about = withLimits(strings.workspaceSettings.about);
-      return { set: { workspace }, head: [sectionBlock(about)], tail: [] };
+      return { set, head: [sectionBlock(about)], tail: [] };
     }
     const own = await settings.get(actor.workspace, actor.channel);
     const isNamed = own.sync_project_name ?? !(await projects.isChosen(projectKeyOf(deps, actor)));
+    set.channel = { ...own, sync_project_name: isNamed };
     const closing = await closingAt(deps, actor);
-    const set = { channel: { ...own, sync_project_name: isNamed }, workspace, closing };
+    set.closing = closing;
     if (closing !== undefined) return { set, head: [sectionBlock(strings.closedPlaces[closing])], tail: [] };
     const { blocks: tail, texts } = await projectFields(deps, actor);
     return { set, head: [], tail, texts };

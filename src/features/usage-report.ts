@@ -21,8 +21,6 @@ import { type ModalContent, openForAdmins } from './modals.ts';
 
 /** Lines of one month: a modal has 100 blocks. */
 const MAX_LINES = 40;
-/** A longer table is sent as several files. */
-const MAX_FILE_CHARACTERS = 4_000_000;
 /** Longest lookup of the names in a CSV (ms). Slack allows about 85 people and 40 channels a minute. */
 const NAMES_TIMEOUT_MS = 120_000;
 
@@ -65,19 +63,12 @@ async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
     const range = lastTwoMonths(actor);
     const rows = deps.store.usage.read(range, 'person');
     const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
-    for await (const bytes of csvFiles(rows, nameLookup(workspace))) {
-      // Looking the names up takes minutes.
-      if (!(await isAdminFor(deps, actor, 'usage')))
-        return await sendDirectMessage(deps, actor, words.notAdmin);
-      const content = Readable.from([bytes]);
-      await workspace.uploads.upload({
-        channel,
-        name: 'usage.csv',
-        comment,
-        sizeBytes: bytes.length,
-        content,
-      });
-    }
+    const table = await csvTable(rows, nameLookup(workspace));
+    // Looking the names up takes minutes.
+    if (!(await isAdminFor(deps, actor, 'usage')))
+      return await sendDirectMessage(deps, actor, words.notAdmin);
+    const file = { name: 'usage.csv', sizeBytes: table.length, content: Readable.from([table]) };
+    await workspace.uploads.upload({ channel, comment, ...file });
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
     deps.log.warn({ workspace: workspace.id, err: error }, 'could not send usage figures');
@@ -138,8 +129,8 @@ function nameLookup({ people }: WorkspaceClient): NameLookup {
   };
 }
 
-/** CSV with a head in each file; values are quoted. */
-async function* csvFiles(rows: AsyncIterable<UsageRow>, names: NameLookup): AsyncGenerator<Buffer> {
+/** CSV with a head; values are quoted. */
+async function csvTable(rows: AsyncIterable<UsageRow>, names: NameLookup): Promise<Buffer> {
   const columns = [
     'month',
     'person',
@@ -149,15 +140,11 @@ async function* csvFiles(rows: AsyncIterable<UsageRow>, names: NameLookup): Asyn
     'model',
     ...USAGE_FIGURES,
   ] as const;
-  const head = `${columns.join(',')}\n`;
-  let text = head;
+  let text = `${columns.join(',')}\n`;
   for await (const row of rows) {
     const personName = await names.person(row.person);
     const named = { ...row, personName, channelName: await names.channel(row.channel) };
     text += `${csvLine(columns.map((column) => named[column]))}\n`;
-    if (text.length < MAX_FILE_CHARACTERS) continue;
-    yield Buffer.from(text);
-    text = head;
   }
-  yield Buffer.from(text);
+  return Buffer.from(text);
 }

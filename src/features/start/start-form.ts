@@ -13,6 +13,7 @@ import {
   type ChannelActor,
   type TurnPress,
   turnOf,
+  type WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
@@ -20,7 +21,6 @@ import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
 import { createModal, type Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text-format.ts';
 import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 import type { TaskStartDraft } from '../../store/tasks/task-starts.ts';
@@ -39,9 +39,7 @@ const MAX_USED_SKILLS = 20;
 export const NO_PROMPT = 'new';
 export const promptValue = (title: string) => `prompt/${title}`;
 
-export interface StartFormRequest extends ModalTrigger {
-  person: string;
-}
+export type StartFormRequest = WorkspaceActor & ModalTrigger;
 
 export type StartForm = ReturnType<typeof startForm>;
 
@@ -85,12 +83,11 @@ export function startForm(deps: RelayDeps) {
       const isFixed = isDirect && !(await isForeign(workspace, channel, request.person));
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
       const asked = isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } };
-      const text = shorten(question, MAX_QUESTION_CHARACTERS);
       return renderView(workspace, request.person, {
         metadata,
         ...asked,
         ...(chosen && { chosen }),
-        question: { text, optional: false },
+        question: { text: question, optional: false },
       });
     });
   }

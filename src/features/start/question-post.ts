@@ -288,10 +288,7 @@ function tableBlock(table: TextTable) {
 /** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */
 export function verbatimContent(text: string): Pick<MessageContent, 'text' | 'blocks'> {
   if (text === '') return { text };
-  return { text: escapeMrkdwnText(text), blocks: [verbatimBlock(text)] };
-}
-
-/** https://docs.slack.dev/messaging/formatting-message-text#escaping */
-function escapeMrkdwnText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  // https://docs.slack.dev/messaging/formatting-message-text#escaping
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return { text: escaped, blocks: [verbatimBlock(text)] };
 }

@@ -20,10 +20,10 @@ export interface SettingKind<Value> {
   parse(text: string, scope: Scope, person: string): Value | undefined;
   /** What the form says below the input then. */
   readonly invalid?: string;
-  /** A value as people read it. */
-  nameOf(value: Value): string;
-  /** A value as the audit trail keeps it. */
-  audited(value: Value): unknown;
+  /** A value as people read it, for a setting that may hold elsewhere. */
+  nameOf?(value: Value): string;
+  /** A value as the audit trail keeps it; left out if it keeps the value itself. */
+  audited?(value: Value): unknown;
   /** What stands below its input about a value, in mrkdwn; left out for nothing. */
   signature?(value: Value): string | undefined;
   /** Its input; a switch has none: it is one of the form's checkboxes. */
@@ -62,7 +62,6 @@ export function choiceSetting<Value extends string>(
     },
     nameOf: (value: string | null) =>
       value === null ? strings.settingDefault : (names.get(value)?.[0] ?? value),
-    audited: (value: unknown) => value,
     input: ({ id, label, text, scope, inForce: hint, usualFrom }: ShownSetting) => {
       const usual = formOption(
         DEFAULT_CHOICE,
@@ -77,46 +76,32 @@ export function choiceSetting<Value extends string>(
   };
 }
 
-/** A text of at most `maxLength` (up to 3,000) characters, trimmed; null for none. */
-export function textSetting(
-  words: { label: string; hint: string; invalid?: string },
-  { maxLength, multiline }: { maxLength: number; multiline?: boolean },
-) {
-  return {
-    words,
-    ...(words.invalid !== undefined && { invalid: words.invalid }),
-    format: (value: string | null) => value ?? '',
-    parse: (text: string) => text.trim() || null,
-    nameOf: (value: string | null) => value ?? '',
-    audited: (value: string | null) => value && { characters: value.length },
-    input: ({ id, label, text: initial, inForce = '' }: ShownSetting) => {
-      const hint = `${words.hint} ${inForce}`.trim();
-      return textInput(id, { label, hint, optional: true }, { initial, maxLength, multiline });
-    },
+/** The input of a text of at most `maxLength` (up to 3,000) characters. */
+function textField(words: { hint: string }, limits: { maxLength: number; multiline?: boolean }) {
+  return ({ id, label, text: initial, inForce = '' }: ShownSetting) => {
+    const hint = `${words.hint} ${inForce}`.trim();
+    return textInput(id, { label, hint, optional: true }, { initial, ...limits });
   };
 }
 
 /** What people do not see, but for tabs, ends of lines, and what joins letters: it could hide words in what others' tasks get. */
 const HIDDEN = /(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;
 
-/** A text of several lines, with who has set it and when. */
+/** A text of several lines, trimmed, with who has set it and when; null for none. */
 export function signedTextSetting(
   words: { label: string; hint: string },
   { maxLength }: { maxLength: number },
 ) {
-  const { parse, audited, input } = textSetting(words, { maxLength, multiline: true });
-  const textOf = (value: SignedText | null) => value?.text ?? '';
   return {
     words,
-    format: textOf,
-    parse: (text: string, _scope: Scope, person: string) => {
-      const signed = parse(text.replace(HIDDEN, ''));
-      return signed === null ? null : { text: signed, set_by: person, set_at: new Date() };
+    format: (value: SignedText | null) => value?.text ?? '',
+    parse: (typed: string, _scope: Scope, person: string) => {
+      const text = typed.replace(HIDDEN, '').trim();
+      return text === '' ? null : { text, set_by: person, set_at: new Date() };
     },
-    nameOf: textOf,
-    audited: (value: SignedText | null) => audited(value?.text ?? null),
+    audited: (value: SignedText | null) => value && { characters: value.text.length },
     signature: (value: SignedText | null) => (value === null ? undefined : strings.signature(value)),
-    input,
+    input: textField(words, { maxLength, multiline: true }),
   };
 }
 
@@ -157,8 +142,6 @@ export function switchSetting(words: { label: string; description?: string }) {
     words,
     format: (value: boolean | null) => (value === true ? 'on' : ''),
     parse: (text: string) => text === 'on',
-    nameOf: (value: boolean | null) => String(value),
-    audited: (value: boolean | null) => value,
   };
 }
 
@@ -166,6 +149,22 @@ export function switchSetting(words: { label: string; description?: string }) {
 const MAX_BOTS = 50;
 
 const NO_BOTS = 'none';
+
+/** Ids of bots and workflows; null for the default. */
+export function botsSetting(
+  words: { label: string; hint: string; invalid: string },
+  { maxLength }: { maxLength: number },
+) {
+  return {
+    words,
+    invalid: words.invalid,
+    format: formatBotList,
+    parse: parseBotList,
+    nameOf: formatBotList,
+    audited: (bots: readonly string[] | null) => bots && formatBotList(bots),
+    input: textField(words, { maxLength }),
+  };
+}
 
 /** Bots and workflows as a form shows them: empty for the default, "none" for an empty list. */
 export function formatBotList(bots: readonly string[] | null): string {

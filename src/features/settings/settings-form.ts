@@ -82,7 +82,8 @@ export function changesSince(
 /** Changed settings as the audit trail keeps them. */
 export function auditedSettings(change: Partial<Settings>): Record<string, unknown> {
   const changed = SETTING_KEYS.filter((key) => key in change);
-  return Object.fromEntries(changed.map((key) => [key, SETTINGS[key].audited(change[key])]));
+  const audited = (key: SettingKey) => SETTINGS[key].audited?.(change[key]) ?? change[key];
+  return Object.fromEntries(changed.map((key) => [key, audited(key)]));
 }
 
 /** The id of a setting's input. */
@@ -167,7 +168,7 @@ function inForce(key: SettingKey, set: SettingsInPlace, operator: OperatorSettin
       { value: set.channel?.[key] ?? null, from: 'channel' as const },
       { value: set.workspace[key], from: 'workspace' as const },
     ].find((one) => one.value !== null && usual.isFixed !== true) ?? usual;
-  return { text: setting.nameOf(value), from };
+  return { text: setting.nameOf?.(value) ?? '', from };
 }
 
 function digest(text: string): string {

@@ -3,16 +3,14 @@ import type { RelaySettings } from '../../relay/runtime/deps.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import {
+  botsSetting,
   channelsSetting,
   choiceSetting,
-  formatBotList,
-  parseBotList,
   promptsSetting,
   type Scope,
   type SettingKind,
   signedTextSetting,
   switchSetting,
-  textSetting,
 } from './setting-inputs.ts';
 
 /** What is set; `channel` is left out in a workspace's form. */
@@ -132,13 +130,9 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     notice: { isOn: (value) => value, text: strings.settingNotices.allow_workflow_steps },
   },
   allowed_bots: {
-    ...textSetting(strings.settings.allowed_bots, { maxLength: 1_000 }),
+    ...botsSetting(strings.settings.allowed_bots, { maxLength: 1_000 }),
     scopes: ['channel', 'workspace'],
     usual: ({ allowedBots }) => ({ value: [...allowedBots], from: 'operator' }),
-    format: formatBotList,
-    parse: parseBotList,
-    nameOf: formatBotList,
-    audited: (bots) => bots && formatBotList(bots),
   },
 } satisfies { [Key in SettingKey]: Setting<Settings[Key]> };
 

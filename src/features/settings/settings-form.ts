@@ -8,9 +8,9 @@ import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-
 import * as strings from '../../render/strings/index.ts';
 import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { FormErrors } from '../modals.ts';
-import type { Scope } from './setting-inputs.ts';
 import {
   type OperatorSettings,
+  type Scope,
   SETTING_KEYS,
   SETTINGS,
   type SettingKey,

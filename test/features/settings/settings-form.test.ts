@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import type { Scope } from '../../../src/features/settings/setting-inputs.ts';
-import { SETTING_KEYS, SETTINGS } from '../../../src/features/settings/settings.ts';
+import { type Scope, SETTING_KEYS, SETTINGS } from '../../../src/features/settings/settings.ts';
 import {
   auditedSettings,
   changesSince,

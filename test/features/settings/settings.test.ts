@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { formatBotList, parseBotList } from '../../../src/features/settings/setting-inputs.ts';
-import { SETTING_KEYS, SETTINGS } from '../../../src/features/settings/settings.ts';
+import {
+  formatBotList,
+  parseBotList,
+  SETTING_KEYS,
+  SETTINGS,
+} from '../../../src/features/settings/settings.ts';
 import { readPages } from '../../repository/docs-checks.ts';
 
 test.each([

@@ -14,9 +14,8 @@ import {
   sourceListOf,
 } from '../../render/messages/reply-message.ts';
 import { figurePaths, shownAnswer, splitReply } from '../../render/messages/split-answer.ts';
-import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
+import { type AnswerRest, AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import { breakPoint } from '../../render/splitting/cut-point.ts';
-import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import type { FileLimits } from '../../render/strings/file-transfer.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { AgentError } from '../../agent/errors.ts';
-import type { AnswerRest } from '../../render/splitting/overflow.ts';
+import type { AnswerRest } from '../../render/splitting/answer-splitter.ts';
 import {
   isPermanentRefusal,
   PayloadRefusedError,

@@ -100,6 +100,8 @@ const TREE_EXTENSIONS = gfmFromMarkdown().map((extension) => ({ ...extension, tr
 /** Counts the parsed characters of one answer, the cost of rendering it. */
 export interface ParseCounter {
   characters: number;
+  /** Its texts are shown as code from now on: they cannot be parsed, or have cost too much. */
+  isVerbatim?: boolean;
 }
 
 /** Most characters of one answer that are parsed in all: one list of 12 messages that grows in 400 steps takes 1.5 million. */
@@ -118,8 +120,11 @@ const trees = new LRUCache<string, MarkdownNode>({
   memoMethod: parse,
 });
 
-/** The syntax tree of a Markdown text as Slack reads it. */
+/** The syntax tree of a Markdown text as Slack reads it; of one that is verbatim, a single node. */
 export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
+  const whole = { start: 0, end: text.length };
+  if (count.isVerbatim)
+    return { type: 'root', ...whole, children: [{ type: 'verbatim', ...whole, children: [] }] };
   count.characters += text.length;
   return trees.memo(text);
 }

@@ -15,7 +15,7 @@ const UNDERLINE = /^[ \t>]*(?:=+|-+)[ \t]*$/;
 const FENCE = new RegExp(`${CONTAINERS}(\`{3,}(?=[^\`]*$)|~{3,})(.*)`);
 
 /** What a character takes beside itself: `&lt;`, `&gt;` and `&amp;` stand for one each. */
-export function entityAddition(character: string): number {
+function entityAddition(character: string): number {
   if (character === '&') return 4;
   return character === '<' || character === '>' ? 3 : 0;
 }

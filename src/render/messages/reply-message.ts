@@ -11,8 +11,7 @@ import {
 } from '../blocks/slack-blocks.ts';
 import type { ParseCounter } from '../markdown/parse-markdown.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
-import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
-import type { AnswerRest } from '../splitting/overflow.ts';
+import { type AnswerPart, type AnswerRest, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';

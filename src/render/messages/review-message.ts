@@ -1,8 +1,7 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { fitsMessage, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { escapeMrkdwn, neutralizePings } from '../markdown/pings.ts';
-import { AnswerSplitter } from '../splitting/answer-splitter.ts';
-import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
+import { type AnswerRest, AnswerSplitter, splitOverflow } from '../splitting/answer-splitter.ts';
 import * as strings from '../strings/index.ts';
 import { answerText } from './answer-text.ts';
 

@@ -1,7 +1,11 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import type { NewBlock } from '../blocks/slack-blocks.ts';
-import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
-import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
+import {
+  type AnswerPart,
+  type AnswerRest,
+  AnswerSplitter,
+  splitOverflow,
+} from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { answerText } from './answer-text.ts';
 import { figuresIn } from './figure-blocks.ts';

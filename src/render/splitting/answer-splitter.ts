@@ -1,13 +1,12 @@
 import type { MarkdownBlock } from '@slack/types';
-import { fenceAround, lineStart } from '../markdown/markdown-node.ts';
+import { lineStart } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { fallbackText, neutralizePings } from '../markdown/pings.ts';
-import { entityAddition } from '../markdown/shown-size.ts';
-import { graphemeStart } from '../text-format.ts';
+import * as strings from '../strings/index.ts';
 import { cutAtBlockLimit, cutAtLengthLimit, cutFrom } from './cut-point.ts';
 import { incompleteEndOf } from './incomplete-markdown.ts';
 import { OpenPart, type ReparseBase } from './open-part.ts';
-import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
+import { mergeSegments, openerOf, type Segment, segmentsOf } from './segments.ts';
 
 /** The part of an answer that one message shows. */
 export interface AnswerPart {
@@ -20,6 +19,18 @@ export interface AnswerPart {
   isClosed: boolean;
   /** The Markdown in segments, with pings neutralised. */
   segments: Segment[];
+}
+
+/** The rest of an answer that does not fit its messages; it becomes a file. */
+export interface AnswerRest {
+  name: string;
+  title: string;
+  /** Markdown: what reopens the construct that the last message ended in, and the rest as the agent wrote it. */
+  content: string;
+  /** Characters of `content` before the agent's own text. */
+  openerLength: number;
+  /** Length of the whole answer in characters. */
+  answerLength: number;
 }
 
 /** How an answer is split; see `AnswerSplitter.parts`. */
@@ -37,10 +48,6 @@ interface ClosedPart {
   readTo: number;
 }
 
-/** Most characters of a verbatim part: it still fits with a word joiner after every other character. */
-const MAX_VERBATIM_LENGTH = 6_000;
-/** The same, with `<`, `>` and `&` as Slack counts them. */
-const MAX_VERBATIM_SIZE = 9_000;
 const VISIBLE = /[^\s\p{C}\p{Z}]/u;
 /** Shown in a message that has only white space. */
 const EMPTY_PART_MARK = '…';
@@ -58,11 +65,10 @@ export class AnswerSplitter {
   #open = new OpenPart(0, '');
   /** The open part, as it was rendered last. */
   #openPart: AnswerPart | undefined;
-  #isVerbatim = false;
 
   /** Whether the answer is shown as code from its open part on. */
   get isVerbatim(): boolean {
-    return this.#isVerbatim;
+    return this.parsed.isVerbatim === true;
   }
 
   /**
@@ -96,8 +102,8 @@ export class AnswerSplitter {
 
   /** Shows what is not closed yet as code, verbatim: its Markdown cannot be rendered, or costs too much. */
   showVerbatim(): void {
-    if (this.#isVerbatim) return;
-    this.#isVerbatim = true;
+    if (this.isVerbatim) return;
+    this.parsed.isVerbatim = true;
     this.#openNext();
   }
 
@@ -115,10 +121,8 @@ export class AnswerSplitter {
   }
 
   #renderOpen(text: string, final: boolean): AnswerPart {
-    const { start } = this.#open;
-    if (this.#isVerbatim) return verbatimPart(text, start, text.length, final);
     const shown = this.#open.render(text, final, this.parsed);
-    return makePart(shown.segments, [start, shown.end], false);
+    return makePart(shown.segments, [this.#open.start, shown.end], false);
   }
 
   /** Keeps the parts that are still valid after the service changed earlier text. */
@@ -149,7 +153,7 @@ export class AnswerSplitter {
   /** Begins the part after the closed ones. */
   #openNext(): void {
     const last = this.#closed.at(-1);
-    this.#open = new OpenPart(last?.end ?? 0, this.#isVerbatim ? '' : (last?.nextOpener ?? ''));
+    this.#open = new OpenPart(last?.end ?? 0, this.isVerbatim ? '' : (last?.nextOpener ?? ''));
     this.dropCache();
   }
 
@@ -157,7 +161,7 @@ export class AnswerSplitter {
     if (isParsedEnough(this.parsed)) this.showVerbatim();
     const { start } = this.#open;
     const at = this.#breaks.find((offset) => offset > start && offset < text.length);
-    const natural = this.#isVerbatim ? this.#closeVerbatim(text) : this.#closeAtLimit(text, final);
+    const natural = this.#closeAtLimit(text, final);
     const next =
       at !== undefined && (natural?.end ?? text.length) > at ? this.#closeAtBreak(text, at) : natural;
     if (next === undefined) return false;
@@ -168,18 +172,10 @@ export class AnswerSplitter {
 
   #closeAtBreak(text: string, at: number): ClosedPart {
     const { start, opener } = this.#open;
-    if (this.#isVerbatim) return closedVerbatim(text, start, at);
     const body = opener + text.slice(start, at);
     const tree = parseMarkdown(body, this.parsed);
     const segments = segmentsOf({ text: body, tree, sourceFrom: opener.length, to: body.length });
     return { part: makePart(segments, [start, at], true), end: at, nextOpener: '', readTo: at };
-  }
-
-  #closeVerbatim(text: string): ClosedPart | undefined {
-    const { start } = this.#open;
-    const most = verbatimEnd(text, start);
-    if (most >= text.length) return undefined;
-    return closedVerbatim(text, start, Math.max(graphemeStart(text, most), start + 1));
   }
 
   /** The part that a limit ends; undefined while there is room. */
@@ -225,32 +221,6 @@ export class AnswerSplitter {
   }
 }
 
-/** Where a verbatim part ends at the latest. */
-function verbatimEnd(text: string, from: number): number {
-  let size = 0;
-  for (let at = from; at < text.length; at += 1) {
-    size += 1 + entityAddition(text.charAt(at));
-    if (at - from >= MAX_VERBATIM_LENGTH || size > MAX_VERBATIM_SIZE) return at;
-  }
-  return text.length;
-}
-
-function closedVerbatim(text: string, from: number, to: number): ClosedPart {
-  return { part: verbatimPart(text, from, to, true), end: to, nextOpener: '', readTo: to };
-}
-
-/** A range of the answer as code. */
-function verbatimPart(text: string, from: number, to: number, closed: boolean): AnswerPart {
-  const shown = text.slice(from, to);
-  const fence = fenceAround(shown);
-  const segments = [
-    { text: `${fence}\n`, source: '' },
-    { text: shown, source: shown },
-    { text: `\n${fence}`, source: '' },
-  ];
-  return makePart(segments, [from, to], closed);
-}
-
 /** Slack rejects a message without a visible character, so a part without one gets a mark. */
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {
   const mark = made.some(isVisible) ? [] : [{ text: `${EMPTY_PART_MARK}\n`, source: '' }];
@@ -280,4 +250,24 @@ function commonPrefixLength(a: string, b: string): number {
   let length = 0;
   while (length < a.length && a.charAt(length) === b.charAt(length)) length += 1;
   return length;
+}
+
+/** The first `most` parts, and the rest of the answer if there are more. */
+export function splitOverflow(
+  text: string,
+  parts: readonly AnswerPart[],
+  most: number,
+): { parts: AnswerPart[]; rest: AnswerRest | undefined } {
+  const shown = parts.slice(0, most);
+  const next = parts[most];
+  if (next === undefined) return { parts: shown, rest: undefined };
+  const opener = openerOf(next.segments);
+  const rest = {
+    name: 'rest-of-the-answer.md',
+    title: strings.restOfAnswer,
+    content: opener + text.slice(next.source[0]),
+    openerLength: opener.length,
+    answerLength: text.length,
+  };
+  return { parts: shown, rest };
 }

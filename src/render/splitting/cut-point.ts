@@ -123,7 +123,7 @@ function lineCutRank(text: string, root: MarkdownNode, at: number): number | und
   if (chain.some((node) => node.type === 'heading')) return undefined;
   const table = chain.find((node) => node.type === 'table');
   if (table) return table.children.slice(2).some((row) => lineStart(text, row.start) === at) ? 2 : undefined;
-  const code = chain.find((node) => node.type === 'code' || node.type === 'formula');
+  const code = chain.find(({ type }) => /^(?:code|formula|verbatim)$/.test(type));
   if (code) return at > lineEnd(text, code.start) + 1 ? 2 : undefined;
   // The backslash of a hard break would show at the end of the message.
   if (text.startsWith('\\\n', at - 2)) return undefined;

@@ -35,6 +35,7 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
     const shown = text.slice(0, end);
     const chain = lastNodes(root);
     const leaf = chain.at(-1);
+    if (leaf?.type === 'verbatim') return completeEnd(end);
     if (leaf?.type === 'code') {
       const code = codeEnd(text, leaf, end);
       if (code.shownTo === end || code.closer !== '') return code;

@@ -43,7 +43,7 @@ function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): I
   if (node.type === 'table' && isTableTooWide(text, node)) return fenceInsertions(text, node);
   const shown = shownSpan(text, node, isOnOneLine);
   if (shown !== undefined) return [{ at: node.start, to: node.end, text: shown, kind: 'replaces' }];
-  if (node.type === 'formula') return fenceInsertions(text, node);
+  if (node.type === 'formula' || node.type === 'verbatim') return fenceInsertions(text, node);
   if (node.type === 'inlineFormula') {
     return [
       { at: node.start, text: '`', kind: 'opens' },

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
-import { splitOverflow } from '../../../src/render/splitting/overflow.ts';
+import { AnswerSplitter, splitOverflow } from '../../../src/render/splitting/answer-splitter.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 import { shapeOf } from '../../support/markdown-shape.ts';

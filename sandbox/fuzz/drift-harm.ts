@@ -24,10 +24,10 @@ const UNREAD = [
   start(strings.unsupportedBlock('')),
 ];
 const WAITING = [
-  strings.serviceUnreachable,
-  strings.serviceBusy,
-  strings.rejectedApiKey,
-  strings.databaseUnreachable,
+  strings.waits.service_unreachable,
+  strings.waits.service_busy,
+  strings.waits.service_key,
+  strings.waits.store,
 ];
 
 /** Of a message that may never have arrived, and of an answer that nobody could read. */

@@ -62,9 +62,9 @@ const otherTexts = {
     'feedback.hint',
   ],
   'how work goes, and that it went well': [
-    'starting',
-    'uploading',
-    'working',
+    'phases.starting',
+    'phases.uploading',
+    'phases.working',
     'stoppingFor',
     'backgroundNotices.stopping',
     'backgroundNotices.completed',

@@ -27,16 +27,6 @@ import { endsWithQuestion, SilenceDetector, type SilenceLimits } from './silence
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
 
-/** What a reply says while a step waits. */
-const WAIT_SENTENCES: Record<WaitCause, string> = {
-  service_unreachable: strings.serviceUnreachable,
-  service_busy: strings.serviceBusy,
-  service_key: strings.rejectedApiKey,
-  slack: strings.slackRateLimited,
-  file: strings.fileUnreachable,
-  store: strings.databaseUnreachable,
-};
-
 /** The phase of a reply that ends before it has settled; others have failed. */
 const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
   helped: 'done',
@@ -249,7 +239,7 @@ export class ReplyState {
   #toShownReply(): DisplayedReply {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const isBlank = known.blocks.length === 0;
-    const waitSentence = waitCause && WAIT_SENTENCES[waitCause];
+    const waitSentence = waitCause && strings.waits[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const question = this.endsWithQuestion ? strings.answerAsks : '';
     const urgent = [stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');

@@ -65,22 +65,9 @@ const MAX_SENTENCE_LENGTH = 2_000;
 const MAX_PLAN_TEXT = 800;
 
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length']);
-/** The sentence of each phase, unless there is a better one. */
-const DEFAULT_SENTENCES = {
-  starting: strings.starting,
-  uploading: strings.uploading,
-  queued: strings.queued,
-  working: strings.working,
-  stopping: strings.stopping,
-  done: '',
-  cancelled: strings.stopped(''),
-  failed: strings.agentFailed(''),
-  length: strings.lengthReached,
-  delayed: strings.serviceBusy,
-};
 
 /** The phase of a turn that people see. */
-export type ReplyPhase = keyof typeof DEFAULT_SENTENCES;
+export type ReplyPhase = keyof typeof strings.phases;
 
 /**
  * The messages of a reply: the answer's parts below whom it answers, and below the last one the notes, the progress line and the buttons
@@ -157,7 +144,7 @@ function withPlan(
   const [message] = messages;
   if (message === undefined || messages.length > 1 || state.newBlocks?.includes('plan') !== true)
     return messages;
-  const status = state.phase === 'stopping' ? strings.stopping : strings.working;
+  const status = state.phase === 'stopping' ? strings.phases.stopping : strings.phases.working;
   const options = { elapsedMs: state.elapsedMs, status };
   const shown = shownToolBlocks(state);
   const plan = planBlock(shown, options);
@@ -277,7 +264,7 @@ function hasSteps(state: DisplayedReply): boolean {
 }
 
 function sentenceOf(state: DisplayedReply): string {
-  return state.sentence ?? DEFAULT_SENTENCES[state.phase];
+  return state.sentence ?? strings.phases[state.phase];
 }
 
 function joinNotes(notes: readonly string[]): string {

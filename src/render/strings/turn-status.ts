@@ -1,21 +1,41 @@
 import { capitalise, counted, formatDuration } from '../text-format.ts';
+import { agentFailed } from './turn-errors.ts';
 
-/** What a reply says about its turn while the turn runs, and when it ends without an error. */
+/** What a reply says while a step waits, by what it waits for. */
+export const waits = {
+  service_unreachable:
+    "I can't reach the agent service right now. Your message is safe; I'll continue automatically once it's back.",
+  service_busy: "The agent service is very busy right now. I'll continue automatically in a moment.",
+  service_key:
+    "The agent service rejected this app's API key. Ask your app admin to update it; I'll continue automatically.",
+  slack: "Slack is limiting my messages right now. I'll continue automatically in a moment.",
+  file: "I can't fetch your file from Slack right now. I'll continue automatically once I can.",
+  store:
+    "I can't reach my database right now. Your message is safe; I'll continue automatically in a moment.",
+} as const;
 
-export const starting = 'Got it, getting started…';
-export const uploading = 'Sending your files to the agent…';
-export const queued = 'The agent service has your message; the agent starts as soon as it can.';
-export const working = 'The agent is working on it…';
-export const stopping = 'Stopping…';
+/** What a reply says in each phase of its turn, unless there is a better sentence. */
+export const phases = {
+  starting: 'Got it, getting started…',
+  uploading: 'Sending your files to the agent…',
+  queued: 'The agent service has your message; the agent starts as soon as it can.',
+  working: 'The agent is working on it…',
+  stopping: 'Stopping…',
+  done: '',
+  cancelled: 'Stopped.',
+  failed: agentFailed(''),
+  length: 'The answer reached its length limit. Press Continue and the agent will keep writing.',
+  delayed: waits.service_busy,
+} as const;
 
 /** `who` is a name; empty if it is unknown. */
 export function stoppingFor(who: string): string {
-  return who === '' ? stopping : `${who} asked me to stop. Stopping…`;
+  return who === '' ? phases.stopping : `${who} asked me to stop. Stopping…`;
 }
 
 /** `who` is a name or a mention; empty if the task was stopped elsewhere. */
 export function stopped(who: string): string {
-  return who === '' ? 'Stopped.' : `Stopped by ${who}.`;
+  return who === '' ? phases.cancelled : `Stopped by ${who}.`;
 }
 
 export const backgroundWork = "Here's the answer; the agent is still working on something in the background.";
@@ -35,22 +55,6 @@ export const emptyAnswer = 'The agent finished without writing anything.';
 export const finishedUnstopped = 'The agent finished this answer although it was asked to stop.';
 export const answerNeverEnded =
   'The agent service ended the task before this answer was complete. Parts may be missing.';
-export const lengthReached =
-  'The answer reached its length limit. Press Continue and the agent will keep writing.';
-
-export const serviceUnreachable =
-  "I can't reach the agent service right now. Your message is safe; I'll continue automatically once it's back.";
-export const serviceBusy =
-  "The agent service is very busy right now. I'll continue automatically in a moment.";
-export const rejectedApiKey =
-  "The agent service rejected this app's API key. Ask your app admin to update it; I'll continue automatically.";
-export const databaseUnreachable =
-  "I can't reach my database right now. Your message is safe; I'll continue automatically in a moment.";
-export const fileUnreachable =
-  "I can't fetch your file from Slack right now. I'll continue automatically once I can.";
-export const slackRateLimited =
-  "Slack is limiting my messages right now. I'll continue automatically in a moment.";
-
 /** The agent has sent nothing for this long (ms). */
 export function agentSilent(ms: number): string {
   return `No news from the agent for ${formatDuration(ms)}. It may be busy or waiting for you: you can wait, write to it here, or press Stop.`;

@@ -131,7 +131,7 @@ describe('an answer that ends while Slack allows no edits', () => {
     const { channel, root } = thread(name);
     const replies = scene.replies(channel, root);
     expect(JSON.stringify(replies.map(({ blocks }) => blocks))).not.toContain('"stop"');
-    for (const line of [strings.starting, strings.working])
+    for (const line of [strings.phases.starting, strings.phases.working])
       expect(scene.shown(channel, root)).not.toContain(line);
   });
 

@@ -190,7 +190,7 @@ test.concurrent('a file that Slack does not deliver is waited for by name of the
   faults.add({ call: /^files\.download .*late\.csv/, fault: { kind: 'status', status: 503 }, times: 1 });
   const files = ['late.csv', 'stuck.csv'].map((name) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }));
   const root = scene.ask(channel, 'with a file that does not come', { files });
-  await scene.until('the cause is shown', () => scene.shown(channel, root).includes(strings.fileUnreachable));
+  await scene.until('the cause is shown', () => scene.shown(channel, root).includes(strings.waits.file));
   await scene.finished(channel, root);
   const shown = scene.shown(channel, root);
   expect(shown).toContain('“stuck.csv” was left out: the download was interrupted.');
@@ -199,5 +199,5 @@ test.concurrent('a file that Slack does not deliver is waited for by name of the
   const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
   expect((await scene.sandbox.bot.store.turns.ofMessage(key))?.file_notes).toHaveLength(2);
   const all = scene.replies(channel, root).flatMap(({ versions }) => versions);
-  expect(JSON.stringify(all)).not.toContain(strings.slackRateLimited);
+  expect(JSON.stringify(all)).not.toContain(strings.waits.slack);
 });

@@ -37,7 +37,7 @@ describe('a reply that is read until its end', async () => {
     const root = scene.ask(channel, '/slow 2 the key is refused once');
     await scene.finished(channel, root, UNSCALED_PROBE_MS);
     expect(scene.shown(channel, root)).toContain('Second 2 of 2');
-    expect(scene.shown(channel, root)).not.toContain(strings.rejectedApiKey);
+    expect(scene.shown(channel, root)).not.toContain(strings.waits.service_key);
   });
 
   test('arrives where the answer to the message is unreadable', async () => {
@@ -272,7 +272,7 @@ describe('a service that fails for minutes', async () => {
     for (const name of ['a.csv', 'table-1.csv'])
       expect(shown).toContain(strings.fileMissing({ name, reason: 'service_failed' }));
     expect(shown).toContain(strings.resultsUnavailable);
-    expect(shown).not.toContain(strings.serviceUnreachable);
+    expect(shown).not.toContain(strings.waits.service_unreachable);
   });
 
   test('a reply whose task is gone ends after a minute, and one that alone is gone after ten', async () => {
@@ -325,5 +325,5 @@ test('what fails for ten minutes while the service answers other calls is given 
   expect(answered.shown()).toContain(strings.resultsUnavailable);
   expect(answered.shown()).not.toContain(strings.answerUnreadable(''));
   for (const { shown } of [unsent, unread, answered])
-    expect(shown()).not.toContain(strings.serviceUnreachable);
+    expect(shown()).not.toContain(strings.waits.service_unreachable);
 });

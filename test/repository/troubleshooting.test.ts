@@ -55,8 +55,7 @@ const otherTexts = {
     'usage.about',
     'usage.aboutCsv',
     'home.ofChannel',
-    'freshLinksHint',
-    'detailsLinksHint',
+    'linkRenewals',
     'feedback.title',
     'feedback.label',
     'feedback.hint',
@@ -144,7 +143,6 @@ const otherTexts = {
     'usage.none',
     'usage.more',
     'resultsHeading',
-    'laterResults',
     'resultInAnswer',
     'sourcesInSteps',
     'firstSourcesOnly',
@@ -160,7 +158,7 @@ const otherTexts = {
     'withoutInstructions',
     'projectOfChannel',
   ],
-  'parts of a sentence': ['newTaskInDm.there', 'quotaReached.when', 'quotaReached.next'],
+  'parts of a sentence': ['newTaskInDm.there', 'quotaReached.when', 'quotaReached.next', 'unknownSkill.next'],
   'frames around a reason': ['fileMissing'],
 };
 

@@ -132,7 +132,7 @@ export async function changeProject(
     deps.log.warn({ ...actor, err: error }, 'the service refused to change a project');
     if (!(error instanceof AgentRejectedError)) return { [form]: late };
     const [field = 'project'] = Object.keys(texts);
-    return { [`channel_${field}`]: strings.projectRejected(error.reason) };
+    return { [`channel_${field}`]: strings.channelSettingsFailed.rejected(error.reason) };
   }
 }
 

@@ -113,7 +113,7 @@ function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly Ta
   if (files.length === 0 && page === 0) return [plainSection(strings.tasks.noFiles)];
   const blocks = files.slice(0, FILES_PER_PAGE).map(fileBlock);
   const made = files.flatMap((file) => (file.kind === 'output' ? [file] : []));
-  if (made.length > 0) blocks.push(mrkdwnContextBlock(strings.detailsLinksHint(worksUntil(made))));
+  if (made.length > 0) blocks.push(mrkdwnContextBlock(strings.linksHint(worksUntil(made), 'modal')));
   if (!isComplete) blocks.push(contextLineBlock(strings.resultsIncomplete));
   const rows = { page, size: FILES_PER_PAGE, shown: files.length, count };
   return [...blocks, ...pagerBlocks(rows, ['task_files_back', 'task_files_more'])];

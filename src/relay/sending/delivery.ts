@@ -37,9 +37,9 @@ export async function refusalOf(
   const skill = turn.skill ?? deps.settings.skill;
   if (!(error instanceof AgentNotFoundError) || skill === undefined) return error;
   if ((await undefinedIfNotFound(() => agent.getTask(taskId))) === undefined) return error;
-  return skill === deps.settings.skill
-    ? new TurnEnded('refused', strings.unknownSkill(skill), { cause: error })
-    : new TurnEnded('refused', strings.unknownChosenSkill(skill), { cause: error, offer: 'choose' });
+  const isChosen = skill !== deps.settings.skill;
+  const offer = isChosen && { offer: 'choose' as const };
+  return new TurnEnded('refused', strings.unknownSkill(skill, isChosen), { cause: error, ...offer });
 }
 
 /**

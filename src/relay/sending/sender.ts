@@ -211,8 +211,7 @@ export class Sender {
     const isChosenAgain = revises_turn_id !== null && content?.choices !== undefined;
     if (resends_turn_id !== null || isChosenAgain || Object.keys(fixed).length === 0) return;
     const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;
-    const text = Object.hasOwn(fixed, 'model') ? strings.modelFixed : strings.optionsFixed;
-    const note = noteWithButtons(text, ['new_thread'], id);
+    const note = noteWithButtons(strings.optionsFixed, ['new_thread'], id);
     trySendEphemeral(this.#work.deps, { workspace, channel, person, threadTs }, note);
   }
 

@@ -47,7 +47,7 @@ export function resultList(
   if (results.length === 0)
     return { text: incomplete.join(''), blocks: incomplete.map((sentence) => sectionBlock(sentence)) };
   const [first = { text: '', blocks: [] }, ...more] = resultPages(results, isLater);
-  const hint = more.length === 0 ? strings.freshLinksHint(worksUntil(results)) : strings.moreResultsHint;
+  const hint = more.length === 0 ? strings.linksHint(worksUntil(results), 'button') : strings.moreResultsHint;
   const ids = ['fresh_links', ...(results.length > 1 ? (['download_all'] as const) : [])] as const;
   const hints = mrkdwnContextBlock([...incomplete, hint].join('\n'));
   return {
@@ -61,7 +61,7 @@ export function resultModalBlocks(results: readonly ListedResult[]): ViewBlock[]
   const [page, ...more] = resultPages(results);
   const blocks = page?.blocks.flatMap((block) => (block.type === 'section' ? [block] : []));
   if (page === undefined || more.length > 0 || blocks?.length !== page.blocks.length) return undefined;
-  return [...blocks, mrkdwnContextBlock(strings.linksHint(worksUntil(results)))];
+  return [...blocks, mrkdwnContextBlock(strings.linksHint(worksUntil(results), 'none'))];
 }
 
 /** Until when all of the links work; undefined if that is unknown for one of them. */
@@ -77,8 +77,7 @@ export function resultPages(results: readonly ListedResult[], isLater = false): 
   let from = 1;
   return pages.map((page) => {
     const to = from + page.length - 1;
-    const base = strings.resultsHeading(results.length, from, to);
-    const heading = isLater ? strings.laterResults(base) : base;
+    const heading = strings.resultsHeading(results.length, from, to, isLater);
     from = to + 1;
     const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
     return {

@@ -83,10 +83,8 @@ export function listeningEnded(who: string): string {
 export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
 export const editedAfterAnswer = 'The agent answered the old version. Send the new one?';
 export const deletedAfterSending = 'The agent is already working on the message that you deleted. Stop it?';
-export const modelFixed =
-  'This thread keeps the model it started with, so I sent your message without the change. To use another model, start a new thread.';
 export const optionsFixed =
-  'This thread keeps the options it started with, so I sent your message without the change. To use other options, start a new thread.';
+  'This thread keeps the model and options it started with, so I sent your message without the change. To use others, start a new thread.';
 
 /** Stands above buttons that send or discard them. */
 export function messagesPaused(count: number): string {

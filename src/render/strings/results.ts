@@ -61,25 +61,19 @@ export const answerFiles = {
   missing: (files: readonly string[]) => `Not in the ZIP file: ${shorten(files.join('; '), 2_000)}.`,
 } as const;
 
-/** Until when links work, in mrkdwn; undefined if that is unknown. */
-export function linksHint(until: Date | undefined): string {
-  return `${linksWork(until)}.`;
-}
+/** What brings new links, if anything does. */
+const linkRenewals = {
+  none: '.',
+  button: '; press the button for new ones.',
+  modal: '; open this again for new ones.',
+} as const;
 
-export function freshLinksHint(until: Date | undefined): string {
-  return `${linksWork(until)}; press the button for new ones.`;
-}
-
-export function detailsLinksHint(until: Date | undefined): string {
-  return `${linksWork(until)}; open this again for new ones.`;
-}
-
-/** Slack shows the time in the reader's time zone. */
-function linksWork(until: Date | undefined): string {
-  if (until === undefined) return 'These links work for a limited time';
+/** Until when links work, in mrkdwn, in the reader's time zone; undefined if that is unknown. */
+export function linksHint(until: Date | undefined, renewal: keyof typeof linkRenewals): string {
+  if (until === undefined) return `These links work for a limited time${linkRenewals[renewal]}`;
   const utc = `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const seconds = Math.floor(until.getTime() / 1_000);
-  return `These links work until <!date^${seconds}^{date_short_pretty} at {time}|${utc}> at the latest`;
+  return `These links work until <!date^${seconds}^{date_short_pretty} at {time}|${utc}> at the latest${linkRenewals[renewal]}`;
 }
 
 export const moreResultsHint = 'The other files do not fit here; press the button for links to all of them.';
@@ -98,15 +92,11 @@ export const ownServicePage = (host: string) => ({
 });
 export const linksRefused = "Slack didn't accept the links to these files.";
 export const resultsUnavailable = "I couldn't read which files the agent made for this answer.";
-/** The heading over the results `from` to `to` of `count`. */
-export function resultsHeading(count: number, from: number, to: number): string {
+/** The heading over the results `from` to `to` of `count`. `isLater`: they arrived after their turn ended. */
+export function resultsHeading(count: number, from: number, to: number, isLater = false): string {
   const files = counted(count, 'file');
-  return from === 1 && to === count ? `${files} from the agent` : `${files} from the agent, ${from} to ${to}`;
-}
-
-/** The heading over results that arrived after their turn ended. */
-export function laterResults(heading: string): string {
-  return `${heading}, made after the answer`;
+  const range = from === 1 && to === count ? '' : `, ${from} to ${to}`;
+  return `${files} from the agent${range}${isLater ? ', made after the answer' : ''}`;
 }
 
 /** Beside a file that is only linked, since the thread shows `most` files already. */

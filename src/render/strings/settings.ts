@@ -165,8 +165,8 @@ export interface ValueInForce {
 }
 
 /** Below a setting: what holds now, and why. */
-export function settingInForce(value: ValueInForce): string {
-  return `Now: ${withOrigin(value)}.`;
+export function settingInForce({ text, from }: ValueInForce): string {
+  return `Now: ${text} (${settingOrigins[from]}).`;
 }
 
 /** The button below a form with settings. */
@@ -216,15 +216,11 @@ export function operatorLimits(limits: {
 
 /** A line of a workspace's settings in App Home, in mrkdwn: the label and the value of one. */
 export function workspaceSetting(label: string, { text, from }: ValueInForce): string {
-  return `• *${label}*: ${withOrigin({ text: text === '' ? 'none' : text, from })}`;
+  return `• *${label}*: ${text === '' ? 'none' : text} (${settingOrigins[from]})`;
 }
 
 /** Below these lines. */
 export const channelsOverride = 'Where a channel may choose too, its own settings override this.';
-
-function withOrigin({ text, from }: ValueInForce): string {
-  return `${text} (${settingOrigins[from]})`;
-}
 
 export const channelSettingsRefused = {
   guest: "Only full members of this workspace can change a channel's settings.",
@@ -238,7 +234,8 @@ export const channelSettingsRefused = {
 
 export const channelSettingsFailed = {
   unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",
-  rejected: 'The agent service rejected this',
+  /** A new name or description; `reason` is what the service said, or ''. */
+  rejected: (reason: string) => `The agent service rejected this${withReason(reason)}`,
   lostProject:
     "This channel may no longer use the project that someone chose for it. Enter another one's id, or `new` for one of its own.",
   sharedChannel:
@@ -283,11 +280,6 @@ export const channelNotMoved =
 /** The project of a channel, by its name where that is known. */
 export function projectOfChannel({ id, title = '' }: { id: string; title?: string | undefined }): string {
   return `The project of this channel is ${title === '' ? id : `${quotedName(title, 150)} (${id})`}.`;
-}
-
-/** The service rejected a new name or description; `reason` is what the service said, or ''. */
-export function projectRejected(reason: string): string {
-  return `${channelSettingsFailed.rejected}${withReason(reason)}`;
 }
 
 /** The workspace's own account at the service: its section in App Home, and the modal that sets it. */

@@ -74,14 +74,10 @@ export const answerTooLarge =
 export const answerRefused =
   "Slack doesn't accept the agent's answer, so I can't show it here. Ask for it as a file, or in fewer words.";
 
-/** The skill that the app is configured with does not exist. */
-export function unknownSkill(name: string): string {
-  return `The agent has no skill called ${quotedName(name, 100)}, so I didn't send your message. Ask your app admin to change the skill.`;
-}
-
-/** The skill that a person chose does not exist. */
-export function unknownChosenSkill(name: string): string {
-  return `The agent has no skill called ${quotedName(name, 100)}, so I didn't send your message. Choose again; your text is kept.`;
+/** A skill does not exist; a person chose it, or else the app is configured with it. */
+export function unknownSkill(name: string, isChosen: boolean): string {
+  const next = isChosen ? 'Choose again; your text is kept.' : 'Ask your app admin to change the skill.';
+  return `The agent has no skill called ${quotedName(name, 100)}, so I didn't send your message. ${next}`;
 }
 
 /** The service rejected a task with the model that a person chose; `reason` is what it said of a model that it documents. */

@@ -28,7 +28,7 @@ test('the texts include those that are put together from others', () => {
   for (const said of [
     strings.fileMissing({ name: 'X', reason: 'unseen' }),
     strings.reviewFailed(''),
-    strings.projectRejected(''),
+    strings.channelSettingsFailed.rejected(''),
   ])
     expect([...texts]).toContain(said);
 });

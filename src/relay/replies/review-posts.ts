@@ -1,7 +1,8 @@
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
+import { plainMessage } from '../../render/blocks/slack-blocks.ts';
 import { answerText, withPlainText } from '../../render/messages/answer-text.ts';
-import { type DisplayedReview, lineMessage, reviewMessages } from '../../render/messages/review-message.ts';
+import { type DisplayedReview, reviewMessages } from '../../render/messages/review-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
@@ -71,8 +72,9 @@ async function renderReview(
   review: Review,
 ): Promise<ReviewRenderer | undefined> {
   const { status, messageId, errorMessage } = review;
-  if (hasFailed(review)) return () => ({ messages: [lineMessage(strings.reviewFailed(errorMessage ?? ''))] });
-  if (messageId === null) return () => ({ messages: [lineMessage(strings.reviewUnreadable)] });
+  if (hasFailed(review))
+    return () => ({ messages: [plainMessage(strings.reviewFailed(errorMessage ?? ''))] });
+  if (messageId === null) return () => ({ messages: [plainMessage(strings.reviewUnreadable)] });
   const read = () =>
     undefinedIfNotFound(async () =>
       toReadReply(await agent.getMessage(taskId, messageId, { signal: lease.signal })),
@@ -83,7 +85,7 @@ async function renderReview(
   });
   const message = await memory.read('reply', read, sizeOf, { lease });
   if (message === undefined && status === 'completed')
-    return () => ({ messages: [lineMessage(strings.reviewUnreadable)] });
+    return () => ({ messages: [plainMessage(strings.reviewUnreadable)] });
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
   const { blocks: findings } = message;
   const text = answerText(findings);

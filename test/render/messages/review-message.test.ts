@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import type { RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
+import { plainMessage, type RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
 import { restorePings } from '../../../src/render/markdown/pings.ts';
-import { lineMessage, reviewMessages } from '../../../src/render/messages/review-message.ts';
+import { reviewMessages } from '../../../src/render/messages/review-message.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const findings = (text: string) => [{ kind: 'text' as const, text }];
@@ -57,14 +57,14 @@ describe('a review', () => {
   });
 
   test('that failed is one line that pings nobody, with or without a reason', () => {
-    expect(lineMessage(strings.reviewFailed('')).text).toBe(
+    expect(plainMessage(strings.reviewFailed('')).text).toBe(
       'A review of the work in this thread failed. The answer is unchanged.',
     );
-    const pinging = lineMessage(strings.reviewFailed('<!channel>\n\nbroken!'));
+    const pinging = plainMessage(strings.reviewFailed('<!channel>\n\nbroken!'));
     expect(pinging.text).not.toContain('<!channel>');
     expect(pinging.text).not.toContain('\n');
-    const linking = lineMessage(strings.reviewFailed('see <tel:1|one.example>'));
+    const linking = plainMessage(strings.reviewFailed('see <tel:1|one.example>'));
     expect(linking.text).toContain('&lt;tel:1|one.example&gt;');
-    checkBlocks(lineMessage(strings.reviewFailed('x'.repeat(10_000))).blocks, 'message');
+    checkBlocks(plainMessage(strings.reviewFailed('x'.repeat(10_000))).blocks, 'message');
   });
 });

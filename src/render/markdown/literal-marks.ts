@@ -1,3 +1,4 @@
+import { markdownLineEnding } from 'micromark-util-character';
 import type { Construct, Extension, State, Tokenizer } from 'micromark-util-types';
 
 /*
@@ -92,27 +93,40 @@ export function withoutEscapes(markdown: string): string {
 
 type Context = ThisParameterType<Tokenizer>;
 
-/** Reads as many characters as `lengthAt` says as text; for 0 the next construct decides. */
-export function textConstruct(
+/** Reads as many characters as `lengthAt` says as text, or like code in a line; for 0 the next construct decides. */
+export function spanConstruct(
   name: string,
   lengthAt: (context: Context, offset: number) => number,
+  isCode = false,
 ): Construct {
+  const piece = isCode ? 'codeTextData' : 'data';
   const tokenize: Tokenizer = function (effects, ok, nok) {
     const { offset } = this.now();
     const end = offset + lengthAt(this, offset);
-    const rest: State = (code) => {
-      if (this.now().offset < end) {
-        effects.consume(code);
-        return rest;
+    const between: State = (code) => {
+      if (this.now().offset >= end) {
+        if (isCode) effects.exit('codeText');
+        return ok(code);
       }
-      effects.exit('data');
-      return ok(code);
+      if (code === null) return nok(code);
+      effects.enter(markdownLineEnding(code) ? 'lineEnding' : piece);
+      effects.consume(code);
+      if (!markdownLineEnding(code)) return rest;
+      effects.exit('lineEnding');
+      return between;
+    };
+    const rest: State = (code) => {
+      if (code === null || markdownLineEnding(code) || this.now().offset >= end) {
+        effects.exit(piece);
+        return between(code);
+      }
+      effects.consume(code);
+      return rest;
     };
     return (code) => {
       if (end === offset) return nok(code);
-      effects.enter('data');
-      effects.consume(code);
-      return rest;
+      if (isCode) effects.enter('codeText');
+      return between(code);
     };
   };
   return { name, tokenize };
@@ -142,18 +156,18 @@ const MAX_RUNS = 400;
 export function literalSyntax(text: string): Extension {
   /** Runs so far, by paragraph. */
   const counts = new WeakMap<Context, number>();
-  const run = textConstruct('literalRun', (context, offset) => {
+  const run = spanConstruct('literalRun', (context, offset) => {
     const count = (counts.get(context) ?? 0) + 1;
     counts.set(context, count);
     if (count > MAX_RUNS) return /^(.)\1*/.exec(text.slice(offset))?.[0].length ?? 1;
     const length = literalLength(text, offset);
     return length > 0 && endsEmphasis(context, length) ? 0 : length;
   });
-  const label = textConstruct('literalLabel', (context, offset) => {
+  const label = spanConstruct('literalLabel', (context, offset) => {
     const length = literalLength(text, offset);
     if (length > 0) forgetLabel(context);
     return length;
   });
-  const bracket = textConstruct('literalBracket', (_, offset) => literalLength(text, offset));
+  const bracket = spanConstruct('literalBracket', (_, offset) => literalLength(text, offset));
   return { text: { 42: run, 95: run, 126: run, 60: bracket, 93: label } };
 }

@@ -2,6 +2,7 @@ import { blankLine } from 'micromark-core-commonmark';
 import { markdownLineEnding } from 'micromark-util-character';
 import type { Construct, Extension, State, Tokenizer } from 'micromark-util-types';
 import { FIGURE_COST, LOCAL_FIGURE } from './figures.ts';
+import { spanConstruct } from './literal-marks.ts';
 import { unicodeFormula } from './unicode-math.ts';
 
 const EXCLAMATION = 33;
@@ -30,14 +31,14 @@ const MATHEMATICAL = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;
 /** A formula that starts on a line of its own; one that also ends on that line belongs to its paragraph. */
 const BLOCK_OPENING = /\$\$(?!\$|.*\$\$)|\\\[(?=[ \t]|$)(?!.*\\\])/my;
 
-/** The end of the span that starts at an offset within text; -1 if there is none. */
-function inlineSpanEnd(text: string, start: number): number {
+/** How long the span is that starts at an offset within text; 0 if there is none. */
+function inlineSpanLength(text: string, start: number): number {
   for (const [kind, pattern] of Object.entries(INLINE_SPANS)) {
     pattern.lastIndex = start;
     const found = pattern.exec(text)?.[0];
-    if (found !== undefined) return isSpan(kind, found) ? start + found.length : -1;
+    if (found !== undefined) return isSpan(kind, found) ? found.length : 0;
   }
-  return -1;
+  return 0;
 }
 
 function isSpan(kind: string, found: string): boolean {
@@ -45,39 +46,6 @@ function isSpan(kind: string, found: string): boolean {
   const content = kind === 'dollar' ? found.slice(1, -1) : found.slice(2, -2);
   if (kind === 'square' || kind === 'dollar') return MATHEMATICAL.test(content);
   return (kind !== 'round' && kind !== 'dollars') || content.trim() !== '';
-}
-
-/** Reads a span within text like code: it contains no marks. */
-function tokenizeInline(text: string): Tokenizer {
-  return function (effects, ok, nok) {
-    const offset = () => this.now().offset;
-    const end = inlineSpanEnd(text, offset());
-    const between: State = (code) => {
-      if (offset() >= end) {
-        effects.exit('codeText');
-        return ok(code);
-      }
-      if (code === null) return nok(code);
-      effects.enter(markdownLineEnding(code) ? 'lineEnding' : 'codeTextData');
-      effects.consume(code);
-      if (!markdownLineEnding(code)) return data;
-      effects.exit('lineEnding');
-      return between;
-    };
-    const data: State = (code) => {
-      if (code === null || markdownLineEnding(code) || offset() >= end) {
-        effects.exit('codeTextData');
-        return between(code);
-      }
-      effects.consume(code);
-      return data;
-    };
-    return (code) => {
-      if (end < 0) return nok(code);
-      effects.enter('codeText');
-      return between(code);
-    };
-  };
 }
 
 /** Reads a formula on lines of its own, up to its closing mark or an empty line. */
@@ -148,7 +116,8 @@ const nextLine: Construct = {
 
 /** LaTeX formulas of this text, and the marks of HTML and the figures that it has: they parse as `code` and `inlineCode`. */
 export function mathSyntax(text: string): Extension {
-  const inline = { name: 'formula', tokenize: tokenizeInline(text) };
+  // Like code, it contains no marks.
+  const inline = spanConstruct('formula', (_, offset) => inlineSpanLength(text, offset), true);
   const block = { name: 'formulas', tokenize: tokenizeBlock(text), concrete: true };
   const within = [EXCLAMATION, DOLLAR, LESS_THAN, BACKSLASH, CARET].map((code) => [code, inline]);
   return { text: Object.fromEntries(within), flow: { [BACKSLASH]: block, [DOLLAR]: block } };

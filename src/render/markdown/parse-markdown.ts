@@ -5,7 +5,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Code, Construct, Extension } from 'micromark-util-types';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
-import { BLOCK_MARKS, literalSyntax, textConstruct } from './literal-marks.ts';
+import { BLOCK_MARKS, literalSyntax, spanConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax, spanType } from './math.ts';
 import { WORD_JOINER } from './pings.ts';
@@ -23,7 +23,7 @@ function startsWord(previous: Code): boolean {
 
 /** Reads a bare address after an open bracket as text, from the parser's list of brackets instead of its walk. */
 const wordConstruct: Construct = {
-  ...textConstruct('word', ({ _labelStarts }) =>
+  ...spanConstruct('word', ({ _labelStarts }) =>
     _labelStarts?.some(({ _balanced }) => _balanced !== true) === true ? 1 : 0,
   ),
   previous: startsWord,

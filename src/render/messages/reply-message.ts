@@ -11,7 +11,7 @@ import {
 } from '../blocks/slack-blocks.ts';
 import type { ParseCounter } from '../markdown/parse-markdown.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
-import { type AnswerPart, type AnswerRest, AnswerSplitter } from '../splitting/answer-splitter.ts';
+import { type AnswerPart, AnswerSplitter, type SplitAnswer } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
@@ -25,7 +25,6 @@ import {
   ENDED_PHASES,
   mayHaveDataTables,
   partOptions,
-  type SplitAnswer,
   shownAnswer,
   splitReply,
 } from './split-answer.ts';
@@ -100,20 +99,19 @@ function withHeading(message: RenderedMessage, line: SlackBlock): RenderedMessag
 }
 
 function renderMessages(state: DisplayedReply, splitter: AnswerSplitter): RenderedMessage[] {
-  const { parts, rest } = splitReply(state, splitter);
-  const below = blocksBelowAnswer(state, parts.length > 0, rest);
+  const split = splitReply(state, splitter);
+  const { parts } = split;
+  const below = blocksBelowAnswer(state, split);
   if (state.isApart === true)
-    return [...parts.map(messageOf), ...withPlan(state, messagesWith(state, [], below), parts, rest)];
+    return [...parts.map(messageOf), ...withPlan(state, messagesWith(state, [], below), split)];
   const messages = messagesWith(state, parts, below);
   if (ENDED_PHASES.has(state.phase)) {
-    const sortable = mayHaveDataTables(state)
-      ? withDataTables(state, messages, { parts, rest, count: splitter.parsed })
-      : messages;
+    const sortable = withDataTables(state, messages, split, splitter.parsed);
     const { figures } = state;
     if (figures === undefined) return sortable;
     return sortable.map((message, at) => withFigures(message, figuresIn(parts.slice(at, at + 1)), figures));
   }
-  return withPlan(state, messages, parts, rest);
+  return withPlan(state, messages, split);
 }
 
 /** The parts with these blocks below the last one. */
@@ -135,12 +133,7 @@ function messagesWith(
 }
 
 /** The agent's steps above the text, instead of the line below it, while one message shows both. */
-function withPlan(
-  state: DisplayedReply,
-  messages: RenderedMessage[],
-  parts: readonly AnswerPart[],
-  overflow: AnswerRest | undefined,
-): RenderedMessage[] {
+function withPlan(state: DisplayedReply, messages: RenderedMessage[], split: SplitAnswer): RenderedMessage[] {
   const [message] = messages;
   if (message === undefined || messages.length > 1 || state.newBlocks?.includes('plan') !== true)
     return messages;
@@ -149,8 +142,8 @@ function withPlan(
   const shown = shownToolBlocks(state);
   const plan = planBlock(shown, options);
   if (plan === undefined) return messages;
-  const below = blocksBelowAnswer(state, parts.length > 0, overflow, true);
-  const part = state.isApart === true ? undefined : parts[0];
+  const below = blocksBelowAnswer(state, split, true);
+  const part = state.isApart === true ? undefined : split.parts[0];
   const blocks = [plan, ...(part?.blocks ?? []), ...below];
   if (!fitsMessage(blocks)) return messages;
   const text = `${truncateBytes(progressLine(shown, options), MAX_PLAN_TEXT)}\n${message.text}`;
@@ -161,12 +154,14 @@ function withPlan(
 function withDataTables(
   state: DisplayedReply,
   messages: RenderedMessage[],
-  { parts, rest, count }: SplitAnswer & { count: ParseCounter },
+  split: SplitAnswer,
+  count: ParseCounter,
 ): RenderedMessage[] {
+  if (!mayHaveDataTables(state)) return messages;
+  const hasFile = shownAnswer(state).tables.length > 0;
   return messages.map((message, at) => {
-    const part = parts[at];
-    const hasFile = shownAnswer(state).tables.length > 0;
-    const continues = continuesAfter(at, parts, rest);
+    const part = split.parts[at];
+    const continues = continuesAfter(at, split);
     const blocks = part && blocksWithDataTable(part, { continues, hasFile, count });
     if (part === undefined || blocks === undefined) return message;
     const all = [...blocks, ...message.blocks.slice(part.blocks.length)];
@@ -216,10 +211,10 @@ export function renderNextMessage(state: DisplayedReply, splitter: AnswerSplitte
 
 function blocksBelowAnswer(
   state: DisplayedReply,
-  hasAnswer: boolean,
-  rest: AnswerRest | undefined,
+  { parts, rest }: SplitAnswer,
   hasPlan = false,
 ): SlackBlock[] {
+  const hasAnswer = parts.length > 0;
   const listsSources = showsSources(state) && sourceListOf(state) === undefined;
   const blocks: SlackBlock[] = listsSources ? sourceBlocks(state.blocks) : [];
   const ended = ENDED_PHASES.has(state.phase);

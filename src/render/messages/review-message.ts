@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { plainMessage, type RenderedMessage } from '../blocks/slack-blocks.ts';
-import { type AnswerRest, AnswerSplitter, splitOverflow } from '../splitting/answer-splitter.ts';
+import { type AnswerRest, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import * as strings from '../strings/index.ts';
 import { answerText } from './answer-text.ts';
 
@@ -18,7 +18,7 @@ export function reviewMessages(
   splitter: AnswerSplitter = new AnswerSplitter(),
 ): DisplayedReview {
   const text = answerText(findings);
-  const { parts, rest } = splitOverflow(text, splitter.parts(text, { final: true, most }), most);
+  const { parts, rest } = splitter.split(text, { final: true, most });
   const [first, ...more] = parts.map((part): RenderedMessage => ({ text: part.text, blocks: part.blocks }));
   if (first === undefined) return { messages: [plainMessage(strings.reviewEmpty)] };
   // Each part leaves room for more than this line.

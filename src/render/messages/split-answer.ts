@@ -1,11 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import type { NewBlock } from '../blocks/slack-blocks.ts';
-import {
-  type AnswerPart,
-  type AnswerRest,
-  AnswerSplitter,
-  splitOverflow,
-} from '../splitting/answer-splitter.ts';
+import { AnswerSplitter, type SplitAnswer } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { answerText } from './answer-text.ts';
 import { figuresIn } from './figure-blocks.ts';
@@ -23,13 +18,6 @@ export interface AnswerState {
   newBlocks?: readonly NewBlock[] | undefined;
   /** No file can have them: they are shown whole. */
   wholeTables?: boolean | undefined;
-}
-
-/** The parts of an answer, and what they do not show. */
-export interface SplitAnswer {
-  parts: AnswerPart[];
-  /** Undefined if the parts show all of it. */
-  rest: AnswerRest | undefined;
 }
 
 /** The phases in which an answer grows no more. */
@@ -51,23 +39,18 @@ export function partOptions(state: AnswerState) {
 export function splitReply(state: AnswerState, splitter: AnswerSplitter = new AnswerSplitter()): SplitAnswer {
   const { text } = shownAnswer(state);
   const options = partOptions(state);
-  const { most } = options;
   try {
-    return splitOverflow(text, splitter.parts(text, options), most);
+    return splitter.split(text, options);
   } catch (error) {
     // A live reply is rendered again later; a finished answer without Markdown is better than none.
     if (!options.final) throw error;
     splitter.showVerbatim();
-    return splitOverflow(text, splitter.parts(text, options), most);
+    return splitter.split(text, options);
   }
 }
 
 /** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
-export function continuesAfter(
-  at: number,
-  parts: readonly AnswerPart[],
-  rest: AnswerRest | undefined,
-): boolean {
+export function continuesAfter(at: number, { parts, rest }: SplitAnswer): boolean {
   const next = parts[at + 1];
   return next === undefined ? rest !== undefined && rest.openerLength > 0 : openerOf(next.segments) !== '';
 }

@@ -33,6 +33,13 @@ export interface AnswerRest {
   answerLength: number;
 }
 
+/** The parts of an answer, and what they do not show. */
+export interface SplitAnswer {
+  parts: AnswerPart[];
+  /** Undefined if the parts show all of it. */
+  rest: AnswerRest | undefined;
+}
+
 /** How an answer is split; see `AnswerSplitter.parts`. */
 export interface PartOptions {
   final: boolean;
@@ -88,6 +95,23 @@ export class AnswerSplitter {
     }
     this.#openPart ??= this.#renderOpen(text, final);
     return withoutBlankEnd([...closed, this.#openPart]);
+  }
+
+  /** The first `most` parts, and the rest of the answer if there are more. */
+  split(text: string, options: PartOptions & { most: number }): SplitAnswer {
+    const all = this.parts(text, options);
+    const parts = all.slice(0, options.most);
+    const next = all[options.most];
+    if (next === undefined) return { parts, rest: undefined };
+    const opener = openerOf(next.segments);
+    const rest = {
+      name: 'rest-of-the-answer.md',
+      title: strings.restOfAnswer,
+      content: opener + text.slice(next.source[0]),
+      openerLength: opener.length,
+      answerLength: text.length,
+    };
+    return { parts, rest };
   }
 
   /**
@@ -250,24 +274,4 @@ function commonPrefixLength(a: string, b: string): number {
   let length = 0;
   while (length < a.length && a.charAt(length) === b.charAt(length)) length += 1;
   return length;
-}
-
-/** The first `most` parts, and the rest of the answer if there are more. */
-export function splitOverflow(
-  text: string,
-  parts: readonly AnswerPart[],
-  most: number,
-): { parts: AnswerPart[]; rest: AnswerRest | undefined } {
-  const shown = parts.slice(0, most);
-  const next = parts[most];
-  if (next === undefined) return { parts: shown, rest: undefined };
-  const opener = openerOf(next.segments);
-  const rest = {
-    name: 'rest-of-the-answer.md',
-    title: strings.restOfAnswer,
-    content: opener + text.slice(next.source[0]),
-    openerLength: opener.length,
-    answerLength: text.length,
-  };
-  return { parts: shown, rest };
 }

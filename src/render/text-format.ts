@@ -159,11 +159,7 @@ export function formatSize(bytes: number | null): string {
     unit = name;
     if (value < 999.5) break;
   }
-  return `${value < 9.95 ? withoutTrailingZero(value.toFixed(1)) : Math.round(value)} ${unit}`;
-}
-
-function withoutTrailingZero(number: string): string {
-  return number.replace(/\.0$/, '');
+  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} ${unit}`;
 }
 
 /** A number of things: "1 file", "2 files". */

@@ -1,13 +1,4 @@
 import type * as types from '@slack/types';
-import type {
-  ActionsBlock,
-  ActionsBlockElement,
-  Button,
-  ContextBlock,
-  Overflow,
-  PlainTextElement,
-  SectionBlock,
-} from '@slack/types';
 import { escapeMrkdwn, neutralizePings } from '../markdown/pings.ts';
 import { MAX_SHOWN_SIZE, shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
@@ -63,7 +54,7 @@ export function fitsMessage(blocks: readonly SlackBlock[]): boolean {
 }
 
 /** A text that Slack shows literally: no formatting, no links, no emoji names. */
-export function plainText(text: string): PlainTextElement {
+export function plainText(text: string): types.PlainTextElement {
   return { type: 'plain_text', text, emoji: false };
 }
 
@@ -73,7 +64,7 @@ export function markdownBlocks(text: string): SlackBlock[] {
 }
 
 /** A section of plain text. */
-export function sectionBlock(text: string): SectionBlock {
+export function sectionBlock(text: string): types.SectionBlock {
   return { type: 'section', text: plainText(text) };
 }
 
@@ -86,17 +77,17 @@ export function plainMessage(sentence: string): RenderedMessage {
 }
 
 /** A section of mrkdwn; the caller escapes what is untrusted. */
-export function mrkdwnSection(text: string): SectionBlock {
+export function mrkdwnSection(text: string): types.SectionBlock {
   return { type: 'section', text: { type: 'mrkdwn', text } };
 }
 
 /** A small grey line of plain text, which mentions nobody. */
-export function contextLineBlock(text: string): ContextBlock {
+export function contextLineBlock(text: string): types.ContextBlock {
   return { type: 'context', elements: [plainText(neutralizePings(text))] };
 }
 
 /** A small grey line of mrkdwn; the caller escapes what is untrusted. */
-export function mrkdwnContextBlock(text: string): ContextBlock {
+export function mrkdwnContextBlock(text: string): types.ContextBlock {
   return { type: 'context', elements: [{ type: 'mrkdwn', text }] };
 }
 
@@ -105,7 +96,7 @@ export function buttonElement(
   id: ButtonId,
   value: string,
   label: string = strings.buttons[id].label,
-): Button {
+): types.Button {
   return { type: 'button', action_id: id, text: plainText(label), value };
 }
 
@@ -116,21 +107,21 @@ export const MENU_ACTION = 'menu';
  * A menu of up to five items of the table of all buttons; a value has at most 150 characters with the item's id
  * (https://docs.slack.dev/reference/block-kit/block-elements/overflow-menu-element).
  */
-export function menuElement(ids: readonly ButtonId[], value: string): Overflow {
+export function menuElement(ids: readonly ButtonId[], value: string): types.Overflow {
   const options = ids.map((id) => ({ text: plainText(strings.buttons[id].label), value: `${id}/${value}` }));
   return { type: 'overflow', action_id: MENU_ACTION, options };
 }
 
 /** A button that opens a web address, of at most 3,000 characters. */
-export function linkButton(id: ButtonId, url: string): Button {
+export function linkButton(id: ButtonId, url: string): types.Button {
   return { type: 'button', action_id: id, text: plainText(strings.buttons[id].label), url };
 }
 
 /** A button for what cannot be undone: Slack asks first, in a title of at most 100 characters, a text of 300 and answers of 30. */
 export function dangerButton(
-  button: Button,
+  button: types.Button,
   ask: { title: string; text: string; yes: string; no: string },
-): Button {
+): types.Button {
   const confirm = {
     title: plainText(ask.title),
     text: plainText(ask.text),
@@ -142,6 +133,6 @@ export function dangerButton(
 }
 
 /** A row of buttons and menus. */
-export function actionsBlock(elements: ActionsBlockElement[]): ActionsBlock {
+export function actionsBlock(elements: types.ActionsBlockElement[]): types.ActionsBlock {
   return { type: 'actions', elements };
 }

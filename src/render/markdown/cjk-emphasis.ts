@@ -44,27 +44,20 @@ export function wordJoinerPositions(text: string, node: MarkdownNode): number[] 
   const first = node.children[0];
   const last = node.children.at(-1);
   if (!first || !last) return [];
-  const positions: number[] = [];
-  if (isUnspacedLetter(characterBefore(text, node.start)) && isPunctuation(characterAt(text, first.start)))
-    positions.push(first.start);
-  if (isUnspacedLetter(characterAt(text, node.end)) && isPunctuation(characterBefore(text, last.end)))
-    positions.push(last.end);
-  return positions;
+  const ends = [
+    { at: first.start, outside: characterBefore(text, node.start), inside: characterAt(text, first.start) },
+    { at: last.end, outside: characterAt(text, node.end), inside: characterBefore(text, last.end) },
+  ];
+  return ends.flatMap(({ at, outside, inside }) =>
+    IS_UNSPACED_LETTER.test(outside) && IS_PUNCTUATION.test(inside) ? [at] : [],
+  );
 }
 
 /** How many characters word joiners may add at `index`: at most one for each end of a run of marks. */
 export function wordJoinerCost(text: string, index: number): number {
   if (!/[*~]/.test(text.charAt(index - 1))) return 0;
   const around = [characterAt(text, index), characterBefore(text, index - 1)];
-  return around.some(isUnspacedLetter) ? 1 : 0;
-}
-
-function isUnspacedLetter(character: string): boolean {
-  return IS_UNSPACED_LETTER.test(character);
-}
-
-function isPunctuation(character: string): boolean {
-  return IS_PUNCTUATION.test(character);
+  return around.some((character) => IS_UNSPACED_LETTER.test(character)) ? 1 : 0;
 }
 
 function characterBefore(text: string, at: number): string {

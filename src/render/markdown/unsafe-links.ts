@@ -37,16 +37,6 @@ export function isLinkTarget(target: string): boolean {
   return /^(?:https?|mailto):$/.test(openedBy(target)?.protocol ?? '');
 }
 
-/** Whether a label hides or imitates a host: it holds what is not surely seen, or names another host than `target`. */
-function isMisleading(label: string, target: string): boolean {
-  const opened = openedBy(target);
-  return (
-    !isSeen(label) ||
-    USER.test(label.replace(UNSEEN, '')) ||
-    addressesIn(label).some(({ names }) => names.some((name) => !leadsTo(name, opened)))
-  );
-}
-
 function isSeen(label: string): boolean {
   const composed = label.replace(UNSEEN, '').replace(/\p{L}\p{M}+/gu, (letter) => letter.normalize('NFC'));
   return LABEL.test(composed) && !REFERENCE.test(label);
@@ -125,10 +115,15 @@ function hostOf({ protocol, pathname, hostname }: URL): string {
   return protocol === 'mailto:' ? pathname.replace(/^[^@]*@/, '') : hostname;
 }
 
-/** What follows a label that misleads: the host that its link leads to; '' after another. */
+/** What follows a label that holds what is not surely seen, or names another host: the host that its link leads to; else ''. */
 export function labelNote(label: string, target: string): string {
   const opened = openedBy(target);
-  return opened === null || !isMisleading(label, target) ? '' : ` (${hostOf(opened)})`;
+  if (opened === null) return '';
+  const isMisleading =
+    !isSeen(label) ||
+    USER.test(label.replace(UNSEEN, '')) ||
+    addressesIn(label).some(({ names }) => names.some((name) => !leadsTo(name, opened)));
+  return isMisleading ? ` (${hostOf(opened)})` : '';
 }
 
 /** Whether a text names a host, for where a link with this label leads; the name of a file, or of a variant, is none. */

@@ -222,9 +222,9 @@ export class AnswerSplitter {
     end: number,
     { full, final }: { full: boolean; final: boolean },
   ): ClosedPart | undefined {
-    const { start, opener } = this.#open;
+    const { start } = this.#open;
+    const { prefix } = base;
     const isWhole = base.at === start;
-    const prefix = isWhole ? opener : '';
     const source = prefix + text.slice(base.at, end);
     const before = !full && final ? source.length + 1 : lineStart(source, source.length);
     const body = full ? source : source.slice(0, before);

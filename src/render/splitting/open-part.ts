@@ -33,6 +33,8 @@ const NEARLY_FULL = 0.85;
 export interface ReparseBase {
   /** The offset in the answer. */
   at: number;
+  /** What is parsed before it: the opener, while it is where the part starts. */
+  prefix: string;
   blocks: SlackBlockCount;
   segments: Segment[];
 }
@@ -65,7 +67,7 @@ export class OpenPart {
 
   /** The base that its whole text is parsed from. */
   get wholeBase(): ReparseBase {
-    return { at: this.start, blocks: NO_BLOCKS, segments: [] };
+    return { at: this.start, prefix: this.opener, blocks: NO_BLOCKS, segments: [] };
   }
 
   /** Where it is cut at the earliest once it is full at `end`, if its constructs allow: an offset in the answer. */
@@ -107,14 +109,9 @@ export class OpenPart {
     return cutAtBlockLimit(source, tree, { first, before }, this.#base.blocks) !== undefined;
   }
 
-  /** What is parsed before the base: the opener, while the base is where the part starts. */
-  get #prefix(): string {
-    return this.#base.at === this.start ? this.opener : '';
-  }
-
   /** Parses from the base on. */
   parse(text: string, count: ParseCounter): { source: string; tree: MarkdownNode } {
-    const source = this.#prefix + text.slice(this.#base.at);
+    const source = this.#base.prefix + text.slice(this.#base.at);
     if (this.#lastParse?.source === source) return this.#lastParse;
     const tree = parseMarkdown(source, count);
     this.#lastParse = { source, tree };
@@ -129,8 +126,7 @@ export class OpenPart {
   /** The segments to show, and where in the answer they end. */
   render(text: string, final: boolean, count: ParseCounter): { segments: Segment[]; end: number } {
     const { source, tree } = this.parse(text, count);
-    const { at, segments: stable } = this.#base;
-    const prefix = this.#prefix;
+    const { at, prefix, segments: stable } = this.#base;
     const tail = final
       ? { shownTo: source.trimEnd().length, closer: closerAtEnd(source, tree) }
       : incompleteEndOf(source, tree, count);
@@ -148,21 +144,20 @@ export class OpenPart {
     const complete = lineStart(source, source.length);
     const size = this.#cost + this.#addition.total;
     const fullness = Math.max(this.#cost / MAX_PART_LENGTH, size / MAX_PART_SIZE, this.#marks / MAX_MARKS);
-    const offset = this.#base.at - this.#prefix.length;
+    const { at: before, prefix, segments } = this.#base;
+    const offset = before - prefix.length;
     const most = fullness < NEARLY_FULL ? source.length : this.earliestCut(offset + source.length) - offset;
     const last = tree.children.findLastIndex(
       (node) => node.start < most && lineEnd(source, node.start) < complete,
     );
     const node = tree.children[last];
     if (!node) return;
-    const { at: before, segments } = this.#base;
-    const prefix = this.#prefix;
     const at = lineStart(source, node.start);
     if (at <= prefix.length) return;
     const done = [...blocksInOrder(tree.children.slice(0, last))];
     const blocks = done.reduce(countBlock, this.#base.blocks);
     const stable = segmentsOf({ text: source, tree, sourceFrom: prefix.length, to: at });
-    this.#base = { at: before + at - prefix.length, blocks, segments: [...segments, ...stable] };
+    this.#base = { at: offset + at, prefix: '', blocks, segments: [...segments, ...stable] };
   }
 }
 

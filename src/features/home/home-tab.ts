@@ -245,10 +245,7 @@ export function homeTab(deps: HomeTabDeps) {
   /** The sentence for a person who may not see a channel's tasks now; undefined if they may. */
   async function channelTasksRefusal(asker: ChannelActor): Promise<string | undefined> {
     const why = await lackingRight(deps, asker, { who: 'reader', place: 'listed' });
-    if (why === undefined) return undefined;
-    const { outsider, hidden, membershipUnknown: unknown } = strings.home;
-    const sentences: Partial<Record<string, string>> = { outsider, hidden, unknown };
-    return sentences[why] ?? refusalTold(deps, asker, { why }, 'form');
+    return why && refusalTold(deps, asker, { why }, 'form');
   }
 
   async function loadSections(actor: WorkspaceActor, signal: AbortSignal): Promise<readonly ViewBlock[]> {

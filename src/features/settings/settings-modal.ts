@@ -195,19 +195,20 @@ async function settingsRefusal(
   actor: ChannelActor,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const sentences: Readonly<Record<string, string>> = strings.channelSettingsRefused;
   const { workspace, channel, person } = actor;
+  const { admins, outsider, hidden, unknown } = strings.controlRefused;
   if (channel === WHOLE_WORKSPACE) {
     if (await isAdminFor(deps, { workspace, person }, 'workspace_settings', signal)) return undefined;
-    return signal?.aborted === true ? sentences.unknown : strings.workspaceSettings.notAdmin;
+    return signal?.aborted === true ? unknown : strings.workspaceSettings.notAdmin;
   }
   const by = await settingsBy(deps, actor);
   const who = by === 'admins' ? 'admin' : 'member';
   const lacking = await lackingRight(deps, actor, { who, place: 'listed' }, signal);
   if (lacking === undefined) return undefined;
-  const why = Object.hasOwn(sentences, lacking) ? lacking : 'guest';
-  await recordRefusal(deps, actor, { control: 'settings', by, why });
-  return sentences[why];
+  const sentences: Partial<Record<string, string>> = { admins, outsider, hidden, unknown };
+  const sentence = sentences[lacking];
+  await recordRefusal(deps, actor, { control: 'settings', by, why: sentence ? lacking : 'guest' });
+  return sentence ?? strings.settingsForMembers;
 }
 
 function wordsFor(channel: string): { title: string } {

@@ -74,9 +74,7 @@ export async function taskUseRefusal(
   const why = closing ?? (await lackingRight(deps, use, { who, place }));
   if (why === undefined) return undefined;
   await recordRefusal(deps, use, { control, why });
-  const { hidden, outsider, membershipUnknown: unknown } = strings.tasks;
-  const sentences: Partial<Record<string, string>> = { hidden, outsider, unknown };
-  return { sentence: sentences[why] ?? (await refusalTold(deps, row, { why }, 'form')), why };
+  return { sentence: await refusalTold(deps, row, { why }, 'form'), why };
 }
 
 /** A person's use of a control on a turn, or on a message that has none yet. */

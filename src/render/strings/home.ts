@@ -22,10 +22,6 @@ export const home = {
   chooseChannel: "Choose a channel that you're in to see its tasks.",
   choose: 'Choose a channel',
   noneOfChannel: 'There are no tasks in this channel yet.',
-  outsider: "I show a channel's tasks only to its members. Join this channel and choose it again.",
-  hidden:
-    "I can't see who is in this channel, so I can't show its tasks. Invite me there and choose it again.",
-  membershipUnknown: "Slack can't tell me right now who is in this channel. Press Refresh in a moment.",
   loading: 'Asking the agent service about these tasks…',
   stale:
     "I can't reach the agent service right now, so this list may be out of date. Press Refresh in a moment.",
@@ -99,11 +95,6 @@ export const tasks = {
   noneHere: 'There are no tasks here yet. Mention me with a question to start one.',
   title: 'Task',
   notFound: 'This task is no longer here; it was probably deleted.',
-  outsider: "You aren't in this task's channel, so I can't show it to you.",
-  hidden:
-    "I can't see who is in this task's channel, so I can't show it to you. If I'm not in it, invite me and try again.",
-  membershipUnknown:
-    "Slack can't tell me right now whether you're in this task's channel. Try again in a moment.",
   /** `state` is one of `states` or a word of the service, `reason` what the service said, or ''. */
   review: (state: string, reason: string): string =>
     `Review: ${state}${reason === '' ? '' : ` (“${reason}”)`}`,

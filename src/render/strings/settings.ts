@@ -222,15 +222,7 @@ export function workspaceSetting(label: string, { text, from }: ValueInForce): s
 /** Below these lines. */
 export const channelsOverride = 'Where a channel may choose too, its own settings override this.';
 
-export const channelSettingsRefused = {
-  guest: "Only full members of this workspace can change a channel's settings.",
-  admins: "Only workspace admins can change this channel's settings.",
-  outsider: 'Only people in the channel can change its settings.',
-  hidden:
-    "I can't see who is in this channel, so I can't show its settings. If I'm not in it, invite me and try again.",
-  unknown:
-    "Slack can't tell me who you are right now. Try again in a moment, or ask an admin to install me again.",
-} as const;
+export const settingsForMembers = "Only full members of this workspace can change a channel's settings.";
 
 export const channelSettingsFailed = {
   unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",

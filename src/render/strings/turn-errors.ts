@@ -159,14 +159,15 @@ export function refusedTogether(sentence: string, count: number): string {
   return count === 1 ? sentence : `${sentence} I didn't send your ${count} messages that waited.`;
 }
 
-/** Why a person may not use a control; only they see it. */
+/** Why a person may not use a control, or see what belongs to a channel; only they see it. */
 export const controlRefused = {
   starter: 'Only the person who started this thread, or a workspace admin, can do that here.',
   admins: 'Only workspace admins can do that here.',
   stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
   direct: 'Only the person in this direct conversation with me can do that.',
-  outsider: 'Only people in this channel can do that.',
-  hidden: "Slack doesn't tell me who is in this channel, so I can't do that for you.",
+  outsider: 'Only people in the channel can do that. Join it and try again.',
+  hidden:
+    "I can't see who is in the channel, so I can't do that for you. If I'm not in it, invite me and try again.",
   unknown:
     "Slack can't tell me who you are right now. Try again in a moment, or ask an admin to install me again.",
 } as const;

@@ -142,7 +142,7 @@ test.each([
     from: agent,
     call: 'PUT /projects/{project_id}',
     open: async (person: Person, channel: Channel) => starting.command(person, channel, 'settings'),
-    why: strings.channelSettingsRefused.outsider,
+    why: strings.controlRefused.outsider,
   },
   {
     what: 'the details of a task',
@@ -155,7 +155,7 @@ test.each([
       await scene.until('the tab shows it', isShown);
       await slack.click({ person, view: 'home', actionId: 'task_details', value });
     },
-    why: strings.tasks.outsider,
+    why: strings.controlRefused.outsider,
   },
   {
     what: 'a form that asks again',

@@ -56,7 +56,7 @@ async function saveAccess(values: {
   return scene.until('the form is taken or refused', async () => {
     const said = JSON.stringify((await slack.submitView(boss, values)).body ?? '');
     if (said.includes(strings.settingsSaved)) return 'saved';
-    return !said.includes(strings.channelSettingsRefused.unknown) && said;
+    return !said.includes(strings.controlRefused.unknown) && said;
   });
 }
 

@@ -162,10 +162,10 @@ describe('the Home tab', () => {
 
     await openHome(scene.grace, "Choose a channel that you're in");
     await press(scene.grace, 'home_channel', channel.id);
-    const refused = await seen(scene.grace, 'only to its members');
+    const refused = await seen(scene.grace, 'Only people in the channel');
     expect(refused).not.toContain('What only members see');
     await press(scene.grace, 'home_channel', hidden.id);
-    await seen(scene.grace, "I can't see who is in this channel");
+    await seen(scene.grace, "I can't see who is in the channel");
   });
 
   test('shows neither title nor button of own tasks in channels that their starter has left, with a call for each channel', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { answerFiles, filesNotFound, tasks } from '../../../src/render/strings/index.ts';
+import { answerFiles, controlRefused, filesNotFound } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { unpacked } from '../../support/unpacked-record.ts';
 
@@ -114,7 +114,7 @@ describe('Download all', () => {
     await scene.until('it is packed', () => modal(scene.grace).includes(answerFiles.uploading));
     slack.kick(channel, scene.grace);
     release();
-    await scene.until('it is refused', () => modal(scene.grace).includes(tasks.outsider));
+    await scene.until('it is refused', () => modal(scene.grace).includes(controlRefused.outsider));
     expect(sent(scene.grace)).toEqual([]);
     const task = scene.agent.tasks.find(({ title }) => title.startsWith('left.txt gone.txt'));
     task?.results.splice(0);

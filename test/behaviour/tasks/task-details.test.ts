@@ -138,7 +138,7 @@ describe("a task's details", () => {
     await modalShows("I'm sending it");
     slack.kick(channel, scene.ada);
     release();
-    await modalShows(strings.tasks.outsider);
+    await modalShows(strings.controlRefused.outsider);
     expect(filesOf()).toEqual(before);
   });
 
@@ -350,7 +350,7 @@ describe("a task's details", () => {
     slack.kick(channel, scene.ada);
     slack.kick(channel);
     await openDetails(channel, root);
-    const text = await modalShows(strings.tasks.hidden);
+    const text = await modalShows(strings.controlRefused.hidden);
     expect(text).not.toContain('Ours and hidden');
     await openDetails(group, among);
     await modalShows('Ours in a group');

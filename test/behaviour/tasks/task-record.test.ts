@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { editedAfterAnswer, recordNotes, taskRecord, tasks } from '../../../src/render/strings/index.ts';
+import {
+  controlRefused,
+  editedAfterAnswer,
+  recordNotes,
+  taskRecord,
+  tasks,
+} from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { unpackedRecord } from '../../support/unpacked-record.ts';
 
@@ -241,7 +247,7 @@ describe('the record of a task', () => {
     await scene.until('it is collected', () => modal(scene.grace).includes(taskRecord.uploading));
     slack.kick(channel, scene.grace);
     release();
-    await scene.until('it is refused', () => modal(scene.grace).includes(tasks.outsider));
+    await scene.until('it is refused', () => modal(scene.grace).includes(controlRefused.outsider));
     expect(records(scene.grace)).toHaveLength(before);
   });
 
@@ -394,7 +400,7 @@ describe('the record of a task', () => {
     });
     await press();
     await scene.until('the record is there', () => records(scene.ada).length > before);
-    expect(modal(scene.ada)).not.toContain(tasks.membershipUnknown);
+    expect(modal(scene.ada)).not.toContain(controlRefused.unknown);
   });
 
   test('is collected again where somebody is forgotten meanwhile, and without deleted parts of answers', async () => {

@@ -243,7 +243,7 @@ describe('the form with settings', () => {
   });
 
   test('is replaced by a notice for every refusal', () => {
-    for (const sentence of Object.values(strings.channelSettingsRefused))
+    for (const sentence of [strings.settingsForMembers, ...Object.values(strings.controlRefused)])
       expect(checkBlocks(noticeModal(strings.channelSettings.title, sentence).blocks, 'modal')).toHaveLength(
         1,
       );

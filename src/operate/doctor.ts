@@ -141,53 +141,38 @@ async function playRehearsal(
     terminal.close();
     if (!/^y(es)?$/i.test(answer.trim())) return 1;
   }
-  const canWrite = await areWritten({ 'rehearsal.json': '', 'rehearsal.md': '' }, 'a');
+  const canWrite = await writeReport('', '', 'a').then(
+    () => true,
+    (error: unknown) => {
+      const why = errorMessage(error);
+      console.log(`The report can't be written here, so its page is printed in the end (${why}).`);
+      return false;
+    },
+  );
   const redaction = new Redactor(secretValues(config));
-  const log = pino({ level: 'silent' });
-  const [interrupted, release] = catchSignals();
+  const interrupted = new AbortController();
+  interrupted.signal.addEventListener('abort', () =>
+    console.log('Interrupted: what the rehearsal left is being deleted. Please wait.'),
+  );
+  // Until the process ends: a second Ctrl-C must not end the deletion.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => interrupted.abort());
   const played = await withOperatorStore(config, (store) =>
-    rehearse({ config, store, channel, person, log }, interrupted, (step, words) =>
+    rehearse({ config, store, channel, person }, interrupted.signal, (step, words) =>
       console.log(redaction.redact(stepLine(step, words))),
-    ).finally(release),
+    ),
   );
   const page = redaction.redact(`${rehearsalPage(played)}\n`);
   const data = redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`);
-  const isWritten = canWrite && (await areWritten({ 'rehearsal.json': data, 'rehearsal.md': page }, 'w'));
-  if (isWritten)
+  if (canWrite) {
+    await writeReport(data, page);
     console.log('rehearsal.json and rehearsal.md say how it went, without tokens, names and texts.');
-  else console.log(`\n${page}`);
+  } else console.log(`\n${page}`);
   return hasPassed(played) ? 0 : 1;
 }
 
-/** Writes files here, or says that the page is printed instead. */
-async function areWritten(texts: Readonly<Record<string, string>>, flag: 'a' | 'w'): Promise<boolean> {
-  try {
-    for (const [name, text] of Object.entries(texts)) await writeFile(name, text, { flag });
-    return true;
-  } catch (error) {
-    console.log(
-      `The report can't be written here, so its page is printed in the end (${errorMessage(error)}).`,
-    );
-    return false;
-  }
-}
-
-/** A signal that Ctrl-C or SIGTERM aborts, which then end the process only after `release`. */
-function catchSignals(): [interrupted: AbortSignal, release: () => void] {
-  const interrupted = new AbortController();
-  const onSignal = () => {
-    if (interrupted.signal.aborted) return;
-    console.log('Interrupted: what the rehearsal left is being deleted. Please wait.');
-    interrupted.abort(new DOMException('Interrupted.', 'AbortError'));
-  };
-  const signals = ['SIGINT', 'SIGTERM'];
-  for (const signal of signals) process.on(signal, onSignal);
-  return [
-    interrupted.signal,
-    () => {
-      for (const signal of signals) process.off(signal, onSignal);
-    },
-  ];
+async function writeReport(data: string, page: string, flag = 'w'): Promise<void> {
+  await writeFile('rehearsal.json', data, { flag });
+  await writeFile('rehearsal.md', page, { flag });
 }
 
 if (import.meta.main) await runCommand(HELP, () => run(process.argv.slice(2)));

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
+import { pino } from 'pino';
 import { AgentClient } from '../../agent/agent-client.ts';
 import { CredentialGate } from '../../calls/credential-gate.ts';
+import { repeatCall } from '../../calls/retries-and-waits.ts';
 import type { Config } from '../../config.ts';
 import { RELAY_LIMITS } from '../../limits.ts';
-import { formSender, type MessageForm, REPLY_FORMS } from '../../relay/replies/fallback-forms.ts';
-import { createWorkspaceClient, type WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { formSender, REPLY_FORMS } from '../../relay/replies/fallback-forms.ts';
+import { createWorkspaceClient } from '../../relay/runtime/deps.ts';
+import { transientFailure } from '../../relay/runtime/retry-and-giving-up.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { retryTransient } from '../../slack/errors.ts';
 import { identifyToken } from '../../slack/tokens.ts';
 import { SharedRateLimits } from '../../store/slack/shared-rate-limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -25,15 +26,25 @@ export interface StageOptions {
   /** Slack's ids of the channel, and of the person who gets a direct message. */
   channel: string;
   person?: string | undefined;
-  log: Logger;
   /** How many times as fast as Slack's limits it calls Slack, where nobody else enforces them. */
   pace?: number | undefined;
 }
 
+/** How often a deletion is tried, and the pause after the first time (ms); it grows with each one. */
+const MAX_DELETIONS = 5;
+const DELETION_PAUSE_MS = 500;
+
+/** What the steps of a rehearsal share. */
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
 /** Opens Slack and the service as the bot does. Throws a SlackError, or a TypeError for an invalid setting. */
-export async function openStage({ config, store, log, pace, ...where }: StageOptions) {
+export async function openStage({ config, store, channel, person, pace }: StageOptions) {
   const { SLACK_BOT_TOKEN: token = '', SLACK_API_URL: slackApiUrl } = config;
+  const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = config;
+  const log = pino({ level: 'silent' });
   const calls: PlayedCall[] = [];
+  const noteCall = (call: string, outcome: string, ms: number) =>
+    void calls.push({ call, outcome, ms: Math.round(ms) });
   const { installation } = await identifyToken({ token, slackApiUrl, log });
   const workspace = createWorkspaceClient(
     installation,
@@ -46,96 +57,57 @@ export async function openStage({ config, store, log, pace, ...where }: StageOpt
       showAgentSessions: config.AGENT_SESSIONS,
       maxFileBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
       onEdit: () => undefined,
-      onCall: ({ method, outcome, durationMs: ms }) => void calls.push({ call: method, outcome, ms }),
+      onCall: ({ method, outcome, durationMs }) => noteCall(method, outcome, durationMs),
       log,
     },
     new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log }),
   );
-  const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = config;
   const agent =
     baseUrl === undefined || apiKey === undefined
       ? undefined
       : new AgentClient({
           ...{ baseUrl, apiKey, log, serviceOptions: config.AGENT_DIALECT },
           allowedHosts: config.PRIVATE_HOSTS,
-          onAttempt: ({ call, status, durationMs: ms }) =>
-            void calls.push({ call, outcome: String(status ?? 'no response'), ms }),
+          onAttempt: ({ call, status = 'no response', durationMs }) =>
+            noteCall(call, String(status), durationMs),
         });
-  return new Stage({ workspace, agent, calls, log, ...where });
-}
-
-/** What the steps of a rehearsal share. */
-export class Stage {
-  readonly workspace: WorkspaceClient;
-  readonly agent: AgentClient | undefined;
-  readonly channel: string;
-  readonly person: string | undefined;
-  /** The calls since `takeCalls`. */
-  readonly #calls: PlayedCall[];
-  readonly #log: Logger;
-  readonly id = randomUUID();
-  /** The first post, whose thread has the others. */
-  root: string | undefined;
-  /** The task at the service that runs the small task. */
-  taskId: string | undefined;
-  #begunAt: Date | undefined;
-  readonly #posted = new Set<string>();
-  #parts = 0;
-  /** Deletes what was left behind, the first one first. */
-  readonly #leftBehind: { what: string; remove: () => Promise<unknown> }[] = [];
-
-  constructor(
-    parts: Pick<Stage, 'workspace' | 'agent'> &
-      Pick<StageOptions, 'channel' | 'person' | 'log'> & { calls: PlayedCall[] },
-  ) {
-    this.workspace = parts.workspace;
-    this.agent = parts.agent;
-    this.channel = parts.channel;
-    this.person = parts.person;
-    this.#calls = parts.calls;
-    this.#log = parts.log;
-  }
-
-  takeCalls(): PlayedCall[] {
-    return this.#calls.splice(0);
-  }
+  const id = randomUUID();
+  const begunAt = new Date();
+  /** The timestamps of the posts that have succeeded, and the tasks at the service. */
+  const posts: string[] = [];
+  const tasks: string[] = [];
+  const leftBehind: { what: string; remove: () => Promise<unknown> }[] = [];
 
   /** Notes what is to be deleted in the end. */
-  leaves(what: string, remove: () => Promise<unknown>): void {
-    this.#leftBehind.push({ what, remove });
+  function leaves(what: string, remove: () => Promise<unknown>): void {
+    leftBehind.push({ what, remove });
   }
 
-  /** Posts the first post. Throws a SlackError. */
-  async begin(message: RenderedMessage): Promise<void> {
-    this.#begunAt = new Date();
-    this.root = await this.post(message);
+  function leavesPost(at: { channel: string; ts: string }): void {
+    posts.push(at.ts);
+    leaves('message', () => workspace.posting.delete(at));
   }
 
-  /** Posts in the thread, or in a direct message. Throws a SlackError. */
-  async post(message: RenderedMessage, channel = this.channel): Promise<string> {
-    const threadTs = channel === this.channel ? this.root : undefined;
-    this.#parts += 1;
-    const key = `${this.id}/${this.#parts}`;
-    const { ts } = await this.workspace.posting.post({ channel, threadTs, message, key, kind: 'final' });
-    this.#posted.add(ts);
-    this.leaves('message', () => this.workspace.posting.delete({ channel, ts }));
+  /** Posts in the channel, below the first post there, or in a direct message. Throws a SlackError. */
+  async function post(message: RenderedMessage, to = channel): Promise<string> {
+    const threadTs = to === channel ? posts[0] : undefined;
+    const key = posts.length === 0 ? id : randomUUID();
+    const { ts } = await workspace.posting.post({ channel: to, threadTs, message, key, kind: 'final' });
+    leavesPost({ channel: to, ts });
     return ts;
   }
 
   /** Posts a message of a reply in the first form that Slack accepts; returns what that lacks, undefined if nothing. */
-  async show(
-    message: RenderedMessage,
-    forms: readonly MessageForm[] = REPLY_FORMS,
-  ): Promise<string | undefined> {
-    const send = formSender({ deps: { log: this.#log }, workspace: this.workspace }, this);
+  async function show(message: RenderedMessage): Promise<string | undefined> {
+    const send = formSender({ deps: { log }, workspace }, { id });
     let shown = message;
     await send(
       'rehearsal',
-      forms,
+      REPLY_FORMS,
       () => message,
-      async (form) => {
+      (form) => {
         shown = form(message);
-        return this.post(shown);
+        return post(shown);
       },
     );
     const types = shown.blocks.map(({ type }) => type);
@@ -144,34 +116,28 @@ export class Stage {
     return shown.blocks.length < message.blocks.length ? 'in a simpler form' : undefined;
   }
 
+  /** Also what arrived although its call failed, and the posts of shared files. Throws a SlackError. */
+  async function noteThread(): Promise<void> {
+    const { readBack, bot } = workspace;
+    const threadTs = posts[0] ?? (await readBack.findOwnPost({ channel, key: id, intendedAt: begunAt }))?.ts;
+    if (threadTs === undefined) return;
+    for await (const { ts, user } of readBack.messages({ channel, threadTs }))
+      if (user === bot.userId && !posts.includes(ts)) leavesPost({ channel, ts });
+  }
+
   /** Deletes all that is left, each of it also if another one fails; returns what could not be deleted. */
-  async clear(): Promise<string[]> {
+  async function clear(): Promise<string[]> {
     const kept: string[] = [];
-    await this.#noteThread().catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'could not read what a rehearsal left');
-      kept.push('messages of the thread (it could not be read)');
-    });
-    for (const { what, remove } of this.#leftBehind.splice(0).reverse())
-      await retryTransient(async () => void (await remove())).catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'could not delete what a rehearsal left');
-        kept.push(what);
-      });
+    const tryEach = (what: string, work: () => Promise<unknown>) =>
+      repeatCall(work, (error, attempt) => {
+        const failure = attempt < MAX_DELETIONS ? transientFailure(error) : undefined;
+        return failure && Math.max(failure.waitMs ?? 0, DELETION_PAUSE_MS * attempt);
+      }).catch(() => kept.push(what));
+    await tryEach('messages of the thread (it could not be read)', noteThread);
+    for (const { what, remove } of leftBehind.splice(0).reverse()) await tryEach(what, remove);
+    await agent?.close();
     return kept;
   }
 
-  async close(): Promise<void> {
-    await this.agent?.close();
-  }
-
-  /** Also what arrived although its call failed, and the posts of shared files. Throws a SlackError. */
-  async #noteThread(): Promise<void> {
-    const { channel, workspace, root } = this;
-    if (this.#begunAt === undefined) return;
-    const first = { channel, key: `${this.id}/1`, intendedAt: this.#begunAt };
-    const threadTs = root ?? (await workspace.readBack.findOwnPost(first))?.ts;
-    if (threadTs === undefined) return;
-    for await (const { ts, user } of workspace.readBack.messages({ channel, threadTs }))
-      if (user === workspace.bot.userId && !this.#posted.has(ts))
-        this.leaves('message', () => workspace.posting.delete({ channel, ts }));
-  }
+  return { id, workspace, agent, channel, person, calls, posts, tasks, leaves, post, show, clear };
 }

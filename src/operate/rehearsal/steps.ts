@@ -1,32 +1,36 @@
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Message } from '../../agent/service-schema.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
-import { repeatCall } from '../../calls/retries-and-waits.ts';
 import { isReplySettled } from '../../relay/replies/reply-blocks.ts';
 import { NEW_BLOCKS, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { type DisplayedReply, renderReply } from '../../render/messages/reply-message.ts';
 import type { Stage } from './stage.ts';
 
-/** A step cannot be played here; the message says why. */
-export class StepSkipped extends Error {}
+/** A step cannot be played here, or did not go as it should; the message says why or how. */
+export class StepEnded extends Error {
+  readonly outcome: 'skipped' | 'refused';
 
-/** A step went otherwise than it should; the message says how. */
-export class StepFailed extends Error {}
+  constructor(outcome: StepEnded['outcome'], message: string) {
+    super(message);
+    this.outcome = outcome;
+  }
+}
 
 /** A project that the small task leaves. */
 export const UNDELETABLE = 'project at the service (no documented call deletes one), with its file';
 
-/** What is played, and how: `play` returns which fallback was needed, or undefined. Throws what refused it, StepFailed or StepSkipped. */
+/** What is played, and how: `play` returns which fallback was needed, or undefined. Throws what refused it, or StepEnded. */
 export interface Step {
   name: string;
   play: (stage: Stage, signal: AbortSignal) => Promise<string | undefined>;
   /** Which settings, or assumptions of docs/service-assumptions.md, say how this goes. */
   settings?: readonly string[];
   /** The setting is off by default, because nobody has seen that this works. */
-  isOffByDefault?: true;
+  isOffByDefault?: boolean;
 }
 
 const TITLE = 'Taskthread rehearsal';
@@ -35,29 +39,29 @@ const PICTURE = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
+const READ_TABLE = { kind: 'tool_use', name: 'read_table', input: { rows: 3 } } as const;
+const TOOL_CALLS: DisplayedReply['blocks'] = [
+  { ...READ_TABLE, id: '1' },
+  { kind: 'tool_result', toolUseId: '1', content: '3 rows' },
+  { ...READ_TABLE, id: '2' },
+];
+const LONG_TABLE = `| Sample | Value |\n|---|---|\n${'| A | 0.1 |\n'.repeat(20)}`;
+/** As much as one message of an answer holds: the rest is left out. */
+const LONG_ANSWER = `## Part\n\n${'Words of this part. '.repeat(25)}\n\n`.repeat(40);
 /** What the agent is asked; the second takes it long enough to be stopped. */
 const SMALL_TASK =
   'Add up the counts of the attached table, and save the sum as a CSV file. Answer in one sentence.';
 const LONG_TASK = 'Write the numbers from one to five thousand in words, each on a line of its own.';
 const POLL_MS = 500;
-/** How often the deletion of a task is tried, and the pause after the first time (ms); it grows with each one. */
-const MAX_DELETIONS = 5;
-const DELETION_PAUSE_MS = 500;
 
 const SLACK_STEPS: readonly Step[] = [
   { name: 'an edit', play: edit },
-  {
-    name: 'a plan block',
-    play: (stage) => stage.show(reply(stage, 'Working.', { phase: 'working', blocks: toolCalls() })),
-  },
-  { name: 'a table that people can sort', play: (stage) => stage.show(reply(stage, longTable())) },
+  showing('a plan block', 'Working.', { phase: 'working', blocks: TOOL_CALLS }),
+  showing('a table that people can sort', LONG_TABLE),
   { name: 'a picture block with a file', play: picture },
-  {
-    name: 'a message at the size limit, with headings',
-    play: (stage) => stage.show(reply(stage, longAnswer())),
-  },
+  showing('a message at the size limit, with headings', LONG_ANSWER),
   { name: 'an upload, shared in the thread', play: upload },
-  { name: 'buttons and thumbs', play: (stage) => stage.show(reply(stage, 'Is it good?')) },
+  showing('buttons and thumbs', 'Is it good?'),
   { name: 'a stream in a direct message', play: stream, settings: ['DM_STREAMS'], isOffByDefault: true },
 ];
 
@@ -79,7 +83,7 @@ const SERVICE_STEPS: readonly Step[] = [
 ];
 
 export const STEPS: readonly Step[] = [
-  { name: 'a post', play: post },
+  { name: 'a post', play: async (stage) => void (await post(stage)) },
   ...SLACK_STEPS.map(inThread),
   ...SERVICE_STEPS,
 ];
@@ -87,10 +91,14 @@ export const STEPS: readonly Step[] = [
 /** Without the first post, the step would post in the channel. */
 function inThread(step: Step): Step {
   const play: Step['play'] = async (stage, signal) => {
-    if (stage.root === undefined) throw new StepSkipped('The first post was refused.');
+    if (stage.posts.length === 0) throw new StepEnded('skipped', 'The first post was refused.');
     return await step.play(stage, signal);
   };
   return { ...step, play };
+}
+
+function showing(name: string, text: string, more?: Partial<DisplayedReply>): Step {
+  return { name, play: (stage) => stage.show(reply(stage, text, more)) };
 }
 
 function reply({ id: turnId }: Stage, text: string, more: Partial<DisplayedReply> = {}): RenderedMessage {
@@ -101,28 +109,13 @@ function reply({ id: turnId }: Stage, text: string, more: Partial<DisplayedReply
   return message;
 }
 
-function toolCalls(): DisplayedReply['blocks'] {
-  const call = (id: string) => ({ kind: 'tool_use', id, name: 'read_table', input: { rows: 3 } }) as const;
-  return [call('1'), { kind: 'tool_result', toolUseId: '1', content: '3 rows' }, call('2')];
-}
-
-function longTable(): string {
-  const rows = Array.from({ length: 20 }, (_, row) => `| sample ${row} | ${row / 10} |`);
-  return ['| Sample | Value |', '|---|---|', ...rows].join('\n');
-}
-
-/** As much as one message of an answer holds: the rest is left out. */
-function longAnswer(): string {
-  const section = (number: number) => `## Part ${number}\n\n${'Words of this part. '.repeat(25)}\n\n`;
-  return Array.from({ length: 40 }, (_, number) => section(number)).join('');
-}
-
-async function post(stage: Stage): Promise<undefined> {
-  await stage.begin({ text: TITLE, blocks: [] });
+/** Posts a line in the channel, its thread, or a direct message. */
+function post(stage: Stage, channel?: string): Promise<string> {
+  return stage.post({ text: TITLE, blocks: [] }, channel);
 }
 
 async function edit(stage: Stage): Promise<undefined> {
-  const ts = await stage.post({ text: TITLE, blocks: [] });
+  const ts = await post(stage);
   const render = () => reply(stage, 'This message was edited.');
   await stage.workspace.posting.editComplete({ channel: stage.channel, ts, render });
 }
@@ -130,17 +123,9 @@ async function edit(stage: Stage): Promise<undefined> {
 /** Uploads bytes that nobody sees yet. */
 async function stageFile(stage: Stage, name: string, bytes: Buffer): Promise<string> {
   const { uploads } = stage.workspace;
-  const content = (async function* () {
-    yield bytes;
-  })();
+  const file = { name, altText: TITLE, sizeBytes: bytes.length, content: Readable.from([bytes]) };
   const onFileId = async (id: string) => stage.leaves('file in Slack', () => uploads.delete(id));
-  const { fileId } = await uploads.stage({
-    name,
-    altText: TITLE,
-    sizeBytes: bytes.length,
-    content,
-    onFileId,
-  });
+  const { fileId } = await uploads.stage({ ...file, onFileId });
   return fileId;
 }
 
@@ -153,15 +138,17 @@ async function picture(stage: Stage): Promise<string | undefined> {
 
 async function upload(stage: Stage): Promise<undefined> {
   const id = await stageFile(stage, 'rehearsal.csv', Buffer.from(TABLE));
-  const { channel, root: threadTs } = stage;
-  await stage.workspace.uploads.share({ channel, threadTs, files: [{ id, title: 'rehearsal.csv' }] });
+  const { channel, posts } = stage;
+  const place = { channel, threadTs: posts[0] };
+  await stage.workspace.uploads.share({ ...place, files: [{ id, title: 'rehearsal.csv' }] });
 }
 
 async function stream(stage: Stage): Promise<string | undefined> {
   const { workspace, person } = stage;
-  if (person === undefined) throw new StepSkipped('No person was given: add --person and their id (U…).');
+  if (person === undefined)
+    throw new StepEnded('skipped', 'No person was given: add --person and their id (U…).');
   const channel = await workspace.posting.openDm(person);
-  const threadTs = await stage.post({ text: TITLE, blocks: [] }, channel);
+  const threadTs = await post(stage, channel);
   const started = await workspace.streams.start({ channel, threadTs, markdown: 'One ' });
   if (started === undefined) return 'Slack gave it no permit in time';
   const at = { channel, ts: started.ts };
@@ -173,64 +160,48 @@ async function stream(stage: Stage): Promise<string | undefined> {
 }
 
 async function smallTask(stage: Stage, signal: AbortSignal): Promise<undefined> {
-  const agent = agentOf(stage);
+  const { agent } = stage;
+  if (agent === undefined) throw new StepEnded('skipped', 'AGENT_BASE_URL and AGENT_API_KEY are not set.');
   const { id: projectId } = await agent.createProject({ title: TITLE });
   stage.leaves(UNDELETABLE, () => Promise.reject(new Error('No call deletes a project.')));
   const bytes = Buffer.from(TABLE);
   const file = await uploadFile(agent, {
     ...{ projectId, filename: 'rehearsal.csv', mimeType: 'text/csv', sizeBytes: bytes.length, signal },
-    open: async (offset) =>
-      (async function* () {
-        yield bytes.subarray(offset);
-      })(),
+    open: async (offset) => Readable.from([bytes.subarray(offset)]),
   });
   const { id: taskId } = await agent.startTask({ projectId, title: TITLE });
-  stage.taskId = taskId;
-  stage.leaves('task at the service', () => removeTask(agent, taskId));
+  stage.tasks.push(taskId);
+  stage.leaves('task at the service', async () => {
+    // A task that does not run refuses it.
+    await agent.cancelTask(taskId, { force: true }).catch(() => undefined);
+    await undefinedIfNotFound(() => agent.deleteTask(taskId));
+  });
   const first = await send(agent, taskId, { content: SMALL_TASK, fileIds: [file.id] }, signal);
   const settled = await settledReply(agent, taskId, first, signal);
   if (settled.status !== 'completed') throw endedOtherwise(settled);
   const { results } = await agent.allResults(taskId, { signal });
-  if (results.length === 0) throw new StepFailed('the agent made no file');
+  if (results.length === 0) throw new StepEnded('refused', 'the agent made no file');
   const link = results[0]?.downloadUrl;
-  if (!link) throw new StepFailed('its file has no link');
+  if (!link) throw new StepEnded('refused', 'its file has no link');
   const { body } = await agent.links.get(link, signal);
-  if ((await buffer(body)).length === 0) throw new StepFailed('its file is empty');
+  if ((await buffer(body)).length === 0) throw new StepEnded('refused', 'its file is empty');
 }
 
-async function stopTask({ agent, taskId }: Stage, signal: AbortSignal): Promise<undefined> {
-  if (agent === undefined || taskId === undefined) throw new StepSkipped('There is no task to stop.');
+async function stopTask({ agent, tasks: [taskId] }: Stage, signal: AbortSignal): Promise<undefined> {
+  if (agent === undefined || taskId === undefined)
+    throw new StepEnded('skipped', 'There is no task to stop.');
   const { id } = await send(agent, taskId, { content: LONG_TASK }, signal);
   if (isReplySettled(await agent.getMessage(taskId, id, { signal })))
-    throw new StepFailed('the answer was complete before the stop');
+    throw new StepEnded('refused', 'the answer was complete before the stop');
   await agent.cancelMessage(taskId, id, { signal });
   const settled = await settledReply(agent, taskId, { id }, signal);
   if (![settled.status, settled.stopReason].includes('cancelled')) throw endedOtherwise(settled);
 }
 
 /** Names documented statuses only: another one is the service's own text. */
-function endedOtherwise({ status }: Pick<Message, 'status'>): StepFailed {
+function endedOtherwise({ status }: Pick<Message, 'status'>): StepEnded {
   const known = ['completed', 'cancelled', 'failed'].find((word) => word === status);
-  return new StepFailed(`the answer ended as ${known ?? 'nothing known'}`);
-}
-
-/** Stops what may still run, and deletes the task; tries again while the service is busy or fails. Throws an AgentError. */
-async function removeTask(agent: AgentClient, taskId: string): Promise<void> {
-  // A task that does not run refuses it.
-  await agent.cancelTask(taskId, { force: true }).catch(() => undefined);
-  await repeatCall(
-    () => undefinedIfNotFound(() => agent.deleteTask(taskId)),
-    (error, attempt) => {
-      const mayPass =
-        error instanceof AgentError && ['busy', 'unavailable', 'rate_limited'].includes(error.code);
-      return mayPass && attempt < MAX_DELETIONS ? DELETION_PAUSE_MS * attempt : undefined;
-    },
-  );
-}
-
-function agentOf({ agent }: Stage): AgentClient {
-  if (agent === undefined) throw new StepSkipped('AGENT_BASE_URL and AGENT_API_KEY are not set.');
-  return agent;
+  return new StepEnded('refused', `the answer ended as ${known ?? 'nothing known'}`);
 }
 
 /** Sends a message, and returns its reply once that has begun: the send itself may stay open. */

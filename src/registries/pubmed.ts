@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import type { RegistrySearch } from './registry-calls.ts';
+import type { AskRegistry } from './registry-calls.ts';
 import { type Finding, type SourceId, type SourceState, shortTitle } from './source-check.ts';
 
-/** NCBI's limit for an address without a key. */
-const PER_SECOND = 3;
 /** What NCBI calls a PMID that it does not have. */
 const UNKNOWN = /cannot get document summary/i;
 
@@ -68,21 +66,20 @@ function idOf(pmid: string): SourceId | undefined {
   return /^\d{1,8}$/.test(pmid) ? `pmid:${Number(pmid)}` : undefined;
 }
 
-/** Looks up the PMIDs of an answer, at most 200, at PubMed. What is not `found` was not answered. Throws a RegistryError. */
-export async function findPmids(search: RegistrySearch, pmids: readonly string[]): Promise<void> {
-  const { calls, addresses, mailto, signal, found } = search;
+/** Looks up the PMIDs of an answer, at most 200, at PubMed. Yields what it finds; the rest was not answered. Throws a RegistryError. */
+export async function* findPmids(
+  ask: AskRegistry,
+  pmids: readonly string[],
+): AsyncGenerator<[SourceId, Finding]> {
   if (pmids.length === 0) return;
-  // NCBI asks for the name of the program and a contact in each request.
-  const contact = { tool: 'taskthread', ...(mailto !== undefined && { email: mailto }) };
-  const query = new URLSearchParams({ db: 'pubmed', retmode: 'json', id: pmids.join(','), ...contact });
-  const url = new URL(`${addresses.pubmed}/esummary.fcgi?${query.toString()}`);
-  const answer = await calls.get({ name: 'pubmed', perSecond: PER_SECOND }, url, answerSchema, signal);
+  const query = { db: 'pubmed', retmode: 'json', id: pmids.join(',') };
+  const answer = await ask('pubmed', 'esummary.fcgi', answerSchema, query);
   for (const pmid of pmids) {
     const entry = answer?.result[pmid];
     const error = unknownSchema.safeParse(entry).data?.error;
     const summary = summarySchema.safeParse(entry).data;
     // An entry that cannot be read says nothing.
-    if (error !== undefined && UNKNOWN.test(error)) found(`pmid:${pmid}`, { state: 'not_found' });
-    else if (error === undefined && summary !== undefined) found(`pmid:${pmid}`, readSummary(summary));
+    if (error !== undefined && UNKNOWN.test(error)) yield [`pmid:${pmid}`, { state: 'not_found' }];
+    else if (error === undefined && summary !== undefined) yield [`pmid:${pmid}`, readSummary(summary)];
   }
 }

@@ -4,7 +4,6 @@ import { firstTextAt, parseJson } from '../calls/json.ts';
 import { keptConnections, request } from '../calls/outbound-proxy.ts';
 import { parseRetryAfter, sleepUnlessAborted } from '../calls/retries-and-waits.ts';
 import { RegistryError } from './errors.ts';
-import type { Finding, SourceId } from './source-check.ts';
 
 /** Permits that all processes share, and pauses of them (ms); the limits of registries belong to no workspace. */
 export interface RegistryGate {
@@ -12,29 +11,33 @@ export interface RegistryGate {
   pause(workspace: string, limit: string, pauseMs: number): Promise<void>;
 }
 
-/** Where the registries are, without a slash at the end. */
-export interface RegistryAddresses {
-  crossref: string;
-  /** Tells which agency registered a DOI. */
-  doi: string;
-  pubmed: string;
-}
-
-/** What a search works with; `found` gets what is found, as it comes. */
-export interface RegistrySearch {
-  calls: RegistryCalls;
-  addresses: RegistryAddresses;
-  /** The operator's contact. */
+export interface RegistryOptions {
+  /** Where the registries are, without a slash at the end; `doi` tells which agency registered a DOI. */
+  addresses: Readonly<Record<'crossref' | 'doi' | 'pubmed', string>>;
+  /** The operator's contact, which registries ask for. */
   mailto: string | undefined;
-  signal: AbortSignal;
-  found: (id: SourceId, finding: Finding) => void;
+  gate: RegistryGate;
 }
 
-/** A limit of a registry, and its documented rate. */
-export interface RegistryLimit {
-  name: string;
-  perSecond: number;
-}
+/** The limits of registries, with the calls a second that they document: without a contact, and with one. */
+const LIMITS = {
+  // By Crossref's table since December 2025.
+  'crossref list': { registry: 'crossref', perSecond: [1, 3] },
+  'crossref single': { registry: 'crossref', perSecond: [5, 10] },
+  // None is documented.
+  'doi.org': { registry: 'doi', perSecond: [2, 2] },
+  // NCBI's for an address without a key.
+  pubmed: { registry: 'pubmed', perSecond: [3, 3] },
+} as const;
+type Limit = keyof typeof LIMITS;
+
+/** What a registry answers until its caller's time is over; undefined for 404, whatever its body. Throws a RegistryError. */
+export type AskRegistry = <Schema extends z.ZodType>(
+  limit: Limit,
+  path: string,
+  schema: Schema,
+  query?: Readonly<Record<string, string>>,
+) => Promise<z.output<Schema> | undefined>;
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** How long no call is made after a failure, and after a 403, by which Crossref blocks somebody by hand (ms). */
@@ -44,77 +47,73 @@ const MAX_GATE_WAIT_MS = 10_000;
 
 const positive = z.coerce.number().positive().max(100);
 
-/** Calls to registries, each within its limit. */
-export class RegistryCalls {
-  readonly #gate: RegistryGate;
-  readonly #userAgent: string;
+/** Calls registries, each within its limit, until a signal is aborted. */
+export function registryCalls({ addresses, mailto, gate }: RegistryOptions) {
   /** The rates that registries last named, by limit: Crossref's table has changed before. */
-  readonly #perSecond = new Map<string, number>();
-
-  constructor(gate: RegistryGate, mailto: string | undefined) {
-    this.#gate = gate;
-    this.#userAgent = mailto === undefined ? 'Taskthread' : `Taskthread (mailto:${mailto})`;
-  }
-
-  /** What a registry answers; undefined for 404, whatever its body. Throws a RegistryError. */
-  async get<Schema extends z.ZodType>(
-    limit: RegistryLimit,
-    url: URL,
-    schema: Schema,
-    signal: AbortSignal,
-  ): Promise<z.output<Schema> | undefined> {
-    await this.#takePermit(limit, signal);
-    const { status, body, retryAfterMs } = await this.#ask(limit, url, signal).catch((cause: unknown) =>
-      // Our own time may be over, or the process stop: that is no fault of the registry.
-      this.#fail(limit, 'unavailable', signal.aborted ? 0 : PAUSE_MS.failed, cause),
-    );
-    const isLimited = status === 429 || /rate limit/i.test(firstTextAt(body, ['error']) ?? '');
-    if (isLimited || status === 403)
-      return this.#fail(limit, 'rate_limited', retryAfterMs ?? PAUSE_MS[isLimited ? 'failed' : 'blocked']);
-    if (status >= 500) return this.#fail(limit, 'unavailable', PAUSE_MS.failed);
-    if (status === 404) return undefined;
-    if (status !== 200) return this.#fail(limit, 'refused');
-    const { data, success } = schema.safeParse(body);
-    return success ? data : this.#fail(limit, 'not_understood');
-  }
+  const namedRates = new Map<string, number>();
+  const contact = {
+    crossref: mailto === undefined ? {} : { mailto },
+    doi: {},
+    // NCBI asks for the name of the program, too.
+    pubmed: { tool: 'taskthread', ...(mailto !== undefined && { email: mailto }) },
+  };
+  const headers = {
+    ...UNCOMPRESSED,
+    accept: 'application/json',
+    'user-agent': mailto === undefined ? 'Taskthread' : `Taskthread (mailto:${mailto})`,
+  };
 
   /** What failed is left alone for a while. */
-  async #fail(
-    { name }: RegistryLimit,
-    code: RegistryError['code'],
-    pauseMs = 0,
-    cause?: unknown,
-  ): Promise<never> {
-    if (pauseMs > 0) await this.#gate.pause('', name, pauseMs);
-    throw new RegistryError(code, name, cause);
+  async function fail(limit: string, code: RegistryError['code'], pauseMs = 0): Promise<never> {
+    if (pauseMs > 0) await gate.pause('', limit, pauseMs);
+    throw new RegistryError(code, limit);
   }
 
-  async #takePermit(limit: RegistryLimit, signal: AbortSignal): Promise<void> {
-    const perMinute = 60 * (this.#perSecond.get(limit.name) ?? limit.perSecond);
+  async function takePermit(limit: Limit, signal: AbortSignal): Promise<void> {
+    const [without, withContact] = LIMITS[limit].perSecond;
+    const perSecond = namedRates.get(limit) ?? (mailto === undefined ? without : withContact);
     for (;;) {
-      const waitMs = await this.#gate.take('', limit.name, { perMinute, burst: 1 });
+      const waitMs = await gate.take('', limit, { perMinute: 60 * perSecond, burst: 1 });
       if (waitMs === 0) return;
-      if (waitMs > MAX_GATE_WAIT_MS || signal.aborted) return this.#fail(limit, 'rate_limited');
+      if (waitMs > MAX_GATE_WAIT_MS || signal.aborted) return fail(limit, 'rate_limited');
       await sleepUnlessAborted(waitMs, signal);
     }
   }
 
-  async #ask({ name }: RegistryLimit, url: URL, signal: AbortSignal) {
-    const asked = { ...UNCOMPRESSED, accept: 'application/json', 'user-agent': this.#userAgent };
-    const options = { dispatcher: keptConnections, headers: asked, signal };
-    const { statusCode: status, headers, body } = await request(url, options);
-    const header = (one: string) => [headers[one] ?? []].flat()[0];
+  async function send(limit: Limit, path: string, query: object, signal: AbortSignal) {
+    const { registry } = LIMITS[limit];
+    const url = new URL(`${addresses[registry]}/${path}`);
+    url.search = new URLSearchParams({ ...query, ...contact[registry] }).toString();
+    const response = await request(url, { dispatcher: keptConnections, headers, signal });
+    const header = (name: string) => [response.headers[name] ?? []].flat()[0];
     const calls = positive.safeParse(header('x-rate-limit-limit')).data;
     const seconds = positive.safeParse(header('x-rate-limit-interval')?.replace(/s$/, '')).data;
-    if (calls !== undefined && seconds !== undefined) this.#perSecond.set(name, calls / seconds);
+    if (calls !== undefined && seconds !== undefined) namedRates.set(limit, calls / seconds);
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const chunk of decodeBody(body, headers).body) {
+    for await (const chunk of decodeBody(response.body, response.headers).body) {
       bytes += chunk.length;
       if (bytes > MAX_BODY_BYTES) break;
       chunks.push(chunk);
     }
-    const retryAfterMs = parseRetryAfter(header('retry-after'));
-    return { status, retryAfterMs, body: parseJson(Buffer.concat(chunks).toString()) };
+    const body = parseJson(Buffer.concat(chunks).toString());
+    return { status: response.statusCode, body, retryAfterMs: parseRetryAfter(header('retry-after')) };
   }
+
+  return (signal: AbortSignal): AskRegistry =>
+    async (limit, path, schema, query = {}) => {
+      await takePermit(limit, signal);
+      const { status, body, retryAfterMs } = await send(limit, path, query, signal).catch(() =>
+        // Our own time may be over, or the process stop: that is no fault of the registry.
+        fail(limit, 'unavailable', signal.aborted ? 0 : PAUSE_MS.failed),
+      );
+      const isLimited = status === 429 || /rate limit/i.test(firstTextAt(body, ['error']) ?? '');
+      if (isLimited || status === 403)
+        return fail(limit, 'rate_limited', retryAfterMs ?? PAUSE_MS[isLimited ? 'failed' : 'blocked']);
+      if (status >= 500) return fail(limit, 'unavailable', PAUSE_MS.failed);
+      if (status === 404) return undefined;
+      if (status !== 200) return fail(limit, 'refused');
+      const { data, success } = schema.safeParse(body);
+      return success ? data : fail(limit, 'not_understood');
+    };
 }

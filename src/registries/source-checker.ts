@@ -2,17 +2,8 @@ import type { Logger } from 'pino';
 import { findDois } from './crossref.ts';
 import { RegistryError } from './errors.ts';
 import { findPmids } from './pubmed.ts';
-import { type RegistryAddresses, RegistryCalls, type RegistryGate } from './registry-calls.ts';
+import { type RegistryOptions, registryCalls } from './registry-calls.ts';
 import type { Finding, RegistryName, SourceCheck, SourceId } from './source-check.ts';
-
-export interface SourceCheckerOptions {
-  registries: readonly RegistryName[];
-  addresses: RegistryAddresses;
-  /** The operator's contact, which registries ask for. */
-  mailto: string | undefined;
-  gate: RegistryGate;
-  log: Logger;
-}
 
 /** Asks registries about publications. */
 export interface SourceChecker {
@@ -20,37 +11,40 @@ export interface SourceChecker {
   most: number;
   /** Whether a registry that the operator named knows ids of this kind. */
   covers(id: SourceId): boolean;
-  /** What the registries answer until the signal is aborted. What has not come by then is missing; it never throws. */
+  /** What the registries answer until the signal is aborted. What has not come by then is missing. Throws what the gate throws. */
   check(ids: readonly SourceId[], signal: AbortSignal): Promise<Map<SourceId, SourceCheck>>;
 }
 
 /** A checker for the registries that the operator named. Only ids and the contact leave. */
-export function sourceChecker(options: SourceCheckerOptions): SourceChecker {
-  const { registries, addresses, mailto, gate, log } = options;
-  const calls = new RegistryCalls(gate, mailto);
+export function sourceChecker({
+  registries,
+  log,
+  ...options
+}: RegistryOptions & { registries: readonly RegistryName[]; log: Logger }): SourceChecker {
+  const askUntil = registryCalls(options);
   const covers = (id: SourceId) => registries.includes(id.startsWith('doi:') ? 'crossref' : 'pubmed');
   return {
-    most: mailto === undefined ? 1 : 3,
+    most: options.mailto === undefined ? 1 : 3,
     covers,
     check: async (ids, signal) => {
       const checks = new Map<SourceId, SourceCheck>();
-      const foundBy = (by: RegistryName) => (id: SourceId, finding: Finding) => {
-        // Nobody asked for anything else.
-        if (ids.includes(id)) checks.set(id, { ...finding, by, checkedAt: new Date().toISOString() });
+      const collect = async (by: RegistryName, findings: AsyncIterable<[SourceId, Finding]>) => {
+        try {
+          // Nobody asked for anything else.
+          for await (const [id, finding] of findings)
+            if (ids.includes(id)) checks.set(id, { ...finding, by, checkedAt: new Date().toISOString() });
+        } catch (error) {
+          if (!(error instanceof RegistryError)) throw error;
+          log.info({ reason: error.message }, 'sources stay unchecked');
+        }
       };
       const asked = (prefix: string) =>
         ids.flatMap((id) => (covers(id) && id.startsWith(prefix) ? [id.slice(prefix.length)] : []));
-      const search = { calls, addresses, mailto, signal };
-      const searches = [
-        findDois({ ...search, found: foundBy('crossref') }, asked('doi:')),
-        findPmids({ ...search, found: foundBy('pubmed') }, asked('pmid:')),
-      ];
-      // Of a RegistryError only our own words are logged: its cause has the address, with the ids.
-      for (const one of await Promise.allSettled(searches))
-        if (one.status === 'rejected') {
-          const isKnown = one.reason instanceof RegistryError;
-          log.info(isKnown ? { reason: one.reason.message } : { err: one.reason }, 'sources stay unchecked');
-        }
+      const ask = askUntil(signal);
+      await Promise.all([
+        collect('crossref', findDois(ask, asked('doi:'))),
+        collect('pubmed', findPmids(ask, asked('pmid:'))),
+      ]);
       return checks;
     },
   };

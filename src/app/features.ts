@@ -74,8 +74,8 @@ export function createFeatures(
   const steps = workflowSteps(deps, runDue);
   const deletion = taskDeletion(deps, runDue);
   const welcome = welcomes(deps, runDue);
-  const records = archiveDelivery(deps, taskRecord(deps));
-  const archives = { records, files: archiveDelivery(deps, answerFiles(deps)) };
+  const records = archiveDelivery(deps, taskRecord);
+  const archives = { records, files: archiveDelivery(deps, answerFiles) };
   const checker = sourceChecker({
     registries: config.CHECK_SOURCES,
     addresses: limits.registries,

@@ -17,7 +17,7 @@ import type { Message, MessageContent, SlackTs } from '../../store/schema.ts';
 import type { SentTurn } from '../../store/tasks/tasks.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { RecordWork } from './archive-delivery.ts';
-import { readInputs, readResults, type TaskFile } from './record-files.ts';
+import { readInputs, readResults, type TaskFile } from './task-files.ts';
 
 /** Turns whose questions are read from the thread in one go. */
 const TURNS_PER_READ = 25;
@@ -49,7 +49,7 @@ export async function* readTurns(
   work: RecordWork,
 ): AsyncGenerator<recorded.RecordedTurn<TaskFile> | undefined> {
   const turns = await work.deps.store.tasks.sentTurns(work.row);
-  const results = await readResults(work, turns.at(-1)?.id);
+  const { byTurn: results } = await readResults(work, turns.at(-1)?.id);
   let number = 1;
   for (let from = 0; from < turns.length; from += TURNS_PER_READ) {
     const page = turns.slice(from, from + TURNS_PER_READ);

@@ -1,4 +1,3 @@
-import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sourcesOf } from '../../render/messages/sources.ts';
 import {
   type CrateContent,
@@ -19,46 +18,37 @@ import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-delivery.ts';
 import { type ArchiveEntry, openDiskFile } from './archive-file.ts';
-import { archiveName, toAscii } from './archive-names.ts';
+import { archiveName, plainEntryName, toAscii } from './archive-names.ts';
 import { readReviews, readTask, readTurns } from './record-contents.ts';
-import { recordFiles } from './record-files.ts';
+import { filePacker } from './task-files.ts';
 
 const PROGRESS_INTERVAL_MS = 4_000;
 /** Most characters of a notebook's entry: a field of its database, and here the metadata are whole in memory. */
 const MAX_TEXT_CHARACTERS = 500_000;
 
-type Show = Parameters<ArchiveKind['pack']>[2];
-
-interface RecordParts {
-  work: RecordWork;
-  task: CrateContent['task'];
-  folder: string;
-  files: ReturnType<typeof recordFiles>;
-  show: Show;
-}
-
 /** The record of a task, as an `.eln` file: https://github.com/TheELNConsortium/TheELNFileFormat */
-export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): ArchiveKind {
-  async function pack(
-    work: RecordWork,
-    { person }: { person: string },
-    show: Show,
-  ): Promise<ArchiveContents> {
-    const task = await readTask(work, person);
-    const day = task.savedAt.toISOString().slice(0, 10);
-    const folder = archiveName(`task-record-${day}-${toAscii(task.title)}`);
-    const files = recordFiles(work, `${folder}/${ENTRY_FOLDER}`);
-    const note = () => (files.missing() === 0 ? '' : strings.taskRecord.missing(files.missing()));
-    return {
-      name: `${folder}.eln`,
-      entries: (ends) => entriesOf({ work, task, folder, files, show }, ends),
-      note,
-    };
-  }
+export const taskRecord: ArchiveKind = {
+  kind: JOB_KIND.taskRecord,
+  control: 'task_record',
+  words: strings.taskRecord,
+  pack: packRecord,
+};
+
+async function packRecord(
+  work: RecordWork,
+  { person }: { person: string },
+  show: (sentence: string) => Promise<unknown>,
+): Promise<ArchiveContents> {
+  const task = await readTask(work, person);
+  const day = task.savedAt.toISOString().slice(0, 10);
+  const name = archiveName(`task-record-${day}-${toAscii(task.title)}`);
+  const folder = `${name}/${ENTRY_FOLDER}/`;
+  const names = new Set([PAGE_NAME]);
+  const { maxRecordBytes } = work.deps.settings;
+  const packer = filePacker(work, maxRecordBytes, (file) => plainEntryName(file, names));
 
   /** The files turn by turn, then the page, which is on the disk until then, and last what holds the page's sum. */
-  async function* entriesOf(record: RecordParts, ends: AbortSignal): AsyncGenerator<ArchiveEntry> {
-    const { work, task, folder, files, show } = record;
+  async function* entries(ends: AbortSignal): AsyncGenerator<ArchiveEntry> {
     const known = { task, turns: [], sources: new Map<string, string>(), leftOut: 0 };
     const crate: Omit<CrateContent, 'page'> = { ...known, text: taskFacts(task) };
     await using page = await openDiskFile();
@@ -75,8 +65,8 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
         crate.leftOut += 1;
         continue;
       }
-      const filesIn = yield* files.pack(turn.filesIn, ends);
-      const filesOut = yield* files.pack(turn.filesOut, ends);
+      const filesIn = yield* packer.pack(turn.filesIn, ends, folder);
+      const filesOut = yield* packer.pack(turn.filesOut, ends, folder);
       const { answer, ...asked } = { ...turn, filesIn, filesOut };
       await write(turnHtml({ answer, ...asked }));
       await page.append(inSlices(work, stepsHtml(turn)));
@@ -89,28 +79,32 @@ export function taskRecord({ rendering }: Pick<RelayDeps, 'rendering'>): Archive
     }
     await write(reviewsHtml(await readReviews(work), crate.leftOut));
     await page.append([PAGE_END]);
-    yield [`${folder}/${ENTRY_FOLDER}/${PAGE_NAME}`, page.content];
+    yield [folder + PAGE_NAME, page.content];
     const { sizeBytes, sha256 } = page;
-    yield [`${folder}/${METADATA_NAME}`, [crateMetadata({ ...crate, page: { sizeBytes, sha256 } })]];
+    yield [`${name}/${METADATA_NAME}`, [crateMetadata({ ...crate, page: { sizeBytes, sha256 } })]];
   }
 
-  /** Each piece is one slice of a share that is not that of replies; `part` gets it, too. */
-  async function* inSlices(
-    { workspace, lease }: RecordWork,
-    pieces: Iterable<string>,
-    part?: string[],
-  ): AsyncGenerator<string> {
-    const iterator = pieces[Symbol.iterator]();
-    for (;;) {
-      const share = `${workspace.id}/record`;
-      const { value, done } = await rendering.run(share, () => iterator.next(), lease.signal);
-      if (done === true) return;
-      part?.push(value);
-      yield value;
-    }
-  }
+  const note = () => {
+    const { length } = packer.missing();
+    return length === 0 ? '' : strings.taskRecord.missing(length);
+  };
+  return { name: `${name}.eln`, entries, note };
+}
 
-  return { kind: JOB_KIND.taskRecord, control: 'task_record', words: strings.taskRecord, pack };
+/** Each piece is one slice of a share that is not that of replies; `part` gets it, too. */
+async function* inSlices(
+  { deps, workspace, lease }: RecordWork,
+  pieces: Iterable<string>,
+  part: string[] = [],
+): AsyncGenerator<string> {
+  const iterator = pieces[Symbol.iterator]();
+  for (;;) {
+    const share = `${workspace.id}/record`;
+    const { value, done } = await deps.rendering.run(share, () => iterator.next(), lease.signal);
+    if (done === true) return;
+    part.push(value);
+    yield value;
+  }
 }
 
 /** A notebook's text with one more part; with a remark instead of what has no room, and nothing after it. */

@@ -69,8 +69,7 @@ export const recordNotes = {
   goesOn: 'The rest of the conversation is in record.html.',
   /** Why a file is not in the record. */
   files: {
-    tooMuch: (limitBytes: number) =>
-      `no room left: a record holds ${formatSize(limitBytes)} of files at most`,
+    tooMuch: (limitBytes: number) => `no room left for more than ${formatSize(limitBytes)} of files`,
     noSpace: 'no room left for temporary files on the server',
     deleted: 'deleted in Slack',
     gone: 'no longer at the agent service or in Slack',

@@ -56,7 +56,6 @@ export const answerFiles = {
   tooLarge:
     'These files are too large for one ZIP file of at most 1 GB, or for my disk. Download them one by one.',
   failed: "I couldn't pack the files of an answer that you asked for. Press Download all again.",
-  notDownloaded: "couldn't be downloaded",
   /** `files` are names, each with the reason. */
   missing: (files: readonly string[]) => `Not in the ZIP file: ${shorten(files.join('; '), 2_000)}.`,
 } as const;

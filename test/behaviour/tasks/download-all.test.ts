@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { answerFiles, controlRefused, filesNotFound } from '../../../src/render/strings/index.ts';
+import { answerFiles, controlRefused, filesNotFound, recordNotes } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { unpacked } from '../../support/unpacked-record.ts';
 
@@ -87,7 +87,7 @@ describe('Download all', () => {
     release();
     const files = await nextArchive(before);
     expect(Object.keys(files)).toEqual(['good.txt']);
-    const missing = answerFiles.missing([`bad.txt (${answerFiles.notDownloaded})`]);
+    const missing = answerFiles.missing([`bad.txt (${recordNotes.files.failed})`]);
     expect(sent().at(-1)?.text).toContain(missing);
     await scene.until('the window says so', () => modal().includes(missing));
   });

@@ -2,14 +2,12 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
-import { ResultWithoutLink } from '../../relay/replies/result-bytes.ts';
+import { ResultWithoutLink, resultBytes } from '../../relay/replies/result-bytes.ts';
 import { UNNAMED_FILE } from '../../relay/sending/allowed-files.ts';
-import { PAGE_NAME } from '../../render/record/crate-metadata.ts';
 import type { RecordedFile } from '../../render/record/record-page.ts';
 import { noLink, recordNotes } from '../../render/strings/index.ts';
 import { FileRefusedError, type SlackFile, slackFileName } from '../../slack/downloadable-files.ts';
 import { withDigest, withExactSize } from '../../slack/file-response.ts';
-import { answerFileBytes } from './answer-files.ts';
 import type { RecordWork } from './archive-delivery.ts';
 import {
   type ArchiveEntry,
@@ -18,14 +16,14 @@ import {
   FILES_TIMEOUT_MS,
   firstWholeDownload,
   freeBytes,
+  MAX_ARCHIVE_BYTES,
 } from './archive-file.ts';
-import { plainEntryName } from './archive-names.ts';
 
 /** A file of a task, and the ways to its bytes. */
 export interface TaskFile extends Omit<RecordedFile, 'place'> {
   /** In the order in which they are tried. */
   downloads: readonly Download[];
-  /** Why nobody wants it in a record. */
+  /** Why nobody wants it in an archive. */
   leftOut?: string;
 }
 
@@ -78,58 +76,67 @@ function slackBytes(work: RecordWork, file: SlackFile, sha256: string | null, si
   });
 }
 
-/** The task's results by the turn that posted each; those that none has posted yet count as the last one's. */
-export async function readResults(work: RecordWork, lastTurn = ''): Promise<Map<string, TaskFile[]>> {
+/** The task's results by the turn that posted each; those that none has posted yet count as the last one's. Throws an AgentError. */
+export async function readResults(work: RecordWork, lastTurn = '') {
   const { deps, agent, taskId, row, lease } = work;
   const claimed = await deps.store.results.ofThread(row);
-  const { results } = await agent.allResults(taskId, { signal: lease.signal });
-  const files = results.map(({ downloadUrl, ...result }) => {
-    const bytes = (ends: AbortSignal) => answerFileBytes(work, { downloadUrl, ...result }, ends);
-    return { ...result, sha256: claimed.get(result.id)?.sha256 ?? null, downloads: [bytes, bytes] };
+  const { results, isComplete } = await agent.allResults(taskId, { signal: lease.signal });
+  const files = results.map(({ downloadUrl, ...result }): TaskFile => {
+    const download = (signal: AbortSignal) => {
+      const limits = { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: FILES_TIMEOUT_MS, signal };
+      const bytes = resultBytes(work, { downloadUrl, ...result }, limits);
+      return withDigest(bytes, (sha256) => deps.store.results.recordDigest(row, result.id, sha256));
+    };
+    return { ...result, sha256: claimed.get(result.id)?.sha256 ?? null, downloads: [download, download] };
   });
-  return Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn);
+  return { byTurn: Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn), isComplete };
 }
 
-/** Packs the files of a record one after the other, each whole on the disk before it is packed, as far as they have room. */
-export function recordFiles(work: RecordWork, folder: string) {
-  const { deps } = work;
-  const { maxRecordBytes } = deps.settings;
+/**
+ * Packs files one after the other, each whole on the disk before it is packed, as far as `maxBytes` of all have room.
+ * `nameEntry` gives each a name that no other entry has.
+ */
+export function filePacker(work: RecordWork, maxBytes: number, nameEntry: (name: string) => string) {
   const { tooMuch, noSpace, tooSlow, gone, failed } = recordNotes.files;
   const timeLimit = AbortSignal.timeout(FILES_TIMEOUT_MS);
-  const names = new Set([PAGE_NAME]);
   /** By id: a file may be sent several times. */
   const packed = new Map<string, RecordedFile>();
   let usedBytes = 0;
 
-  /** Yields those that have room and can be had; returns all. Throws the reason of `ends`. */
+  /** Yields those that have room and can be had, in a folder; returns all. Throws the reason of `ends`. */
   async function* pack(
     files: readonly TaskFile[],
     ends: AbortSignal,
+    folder = '',
   ): AsyncGenerator<ArchiveEntry, RecordedFile[]> {
     const recorded: RecordedFile[] = [];
     for (const file of files) {
-      const one = packed.get(file.id) ?? (yield* packOne(file, ends));
+      const one = packed.get(file.id) ?? (yield* packOne(file, ends, folder));
       packed.set(file.id, one);
       recorded.push(one);
     }
     return recorded;
   }
 
-  async function* packOne(taskFile: TaskFile, ends: AbortSignal): AsyncGenerator<ArchiveEntry, RecordedFile> {
+  async function* packOne(
+    taskFile: TaskFile,
+    ends: AbortSignal,
+    folder: string,
+  ): AsyncGenerator<ArchiveEntry, RecordedFile> {
     const { downloads, leftOut, ...file } = taskFile;
-    const leftBytes = maxRecordBytes - usedBytes;
+    const leftBytes = maxBytes - usedBytes;
     // The archive has each file once more.
     const diskBytes = (await freeBytes()) / 2;
     const room = Math.min(leftBytes, diskBytes);
-    const noRoom = diskBytes < leftBytes ? noSpace : tooMuch(maxRecordBytes);
+    const noRoom = diskBytes < leftBytes ? noSpace : tooMuch(maxBytes);
     let why = leftOut ?? (downloads.length === 0 ? gone : undefined);
-    if (maxRecordBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= noRoom;
+    if (maxBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= noRoom;
     if (why !== undefined) return { ...file, place: { leftOut: why } };
     const signal = anySignal([ends, timeLimit]);
     await using copy = await firstWholeDownload(downloads, { signal, maxBytes: room }).catch(
       (error: unknown) => {
         if (ends.aborted) throw error;
-        deps.log.warn({ err: error, file: file.id }, 'a record goes without a file');
+        work.deps.log.warn({ err: error, file: file.id }, 'an archive goes without a file');
         why = error instanceof ResultWithoutLink ? noLink : failed;
         if (signal.aborted) why = tooSlow;
         if (error instanceof ArchiveTooLarge) why = noRoom;
@@ -138,13 +145,16 @@ export function recordFiles(work: RecordWork, folder: string) {
     );
     if (copy === undefined) return { ...file, place: { leftOut: why ?? failed } };
     const { sizeBytes, sha256, content } = copy;
-    const entry = plainEntryName(file.name, names);
+    const entry = nameEntry(file.name);
     usedBytes += sizeBytes;
-    yield [`${folder}/${entry}`, content];
+    yield [folder + entry, content];
     return { ...file, sizeBytes, sha256, place: { entry } };
   }
 
-  /** How many files are left out so far. */
-  const missing = () => [...packed.values()].filter(({ place }) => 'leftOut' in place).length;
+  /** The files that are left out so far, with the reason. */
+  const missing = () =>
+    [...packed.values()].flatMap(({ name, place }) =>
+      'leftOut' in place ? [{ name, why: place.leftOut }] : [],
+    );
   return { pack, missing };
 }

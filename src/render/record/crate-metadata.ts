@@ -1,8 +1,7 @@
 import { fileType } from '../file-types.ts';
-import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
 import { displayedFileName } from '../messages/result-list.ts';
 import { recordNotes } from '../strings/index.ts';
-import { counted, shorten } from '../text-format.ts';
+import { counted } from '../text-format.ts';
 import type { RecordedFile, RecordedPerson, RecordedTask, RecordedTurn } from './record-page.ts';
 import { sourceType } from './source-types.ts';
 
@@ -29,12 +28,11 @@ export const PAGE_NAME = 'record.html';
 export const METADATA_NAME = 'ro-crate-metadata.json';
 /** The folder with the page and all files, side by side: notebooks read no other. */
 export const ENTRY_FOLDER = 'task';
-const PAGE_ID = `./${ENTRY_FOLDER}/${PAGE_NAME}`;
 
 /** What the metadata hold of a task, collected while the page is written. */
 export interface CrateContent {
   task: RecordedTask;
-  turns: Omit<RecordedTurn, 'answer'>[];
+  turns: Omit<RecordedTurn, 'answer' | 'messages'>[];
   /** What the answers name: labels by address. */
   sources: Map<string, string>;
   /** How many turns are left out. */
@@ -45,26 +43,33 @@ export interface CrateContent {
 }
 
 /**
- * The metadata of a record as an RO-Crate and `.eln` file: one flat Dataset, which notebooks import, with all files; an
- * action for each question; people and sources once.
+ * The metadata of a record as an RO-Crate and `.eln` file: one flat Dataset, which notebooks import, with all files; people
+ * and sources once.
  */
 export function crateMetadata(crate: CrateContent): string {
   const { task, turns, page } = crate;
   const savedAt = time(task.savedAt);
-  const files = turns.flatMap((turn) => [
-    ...turn.filesIn.map((file) =>
-      fileEntity(file, `Sent to the agent with question ${turn.number}`, turn.writer),
-    ),
-    ...turn.filesOut.map((file) => fileEntity(file, `Made by the agent for question ${turn.number}`)),
-  ]);
-  const people = [task.starter, ...turns.map(({ writer }) => writer)];
-  const actions = turns.map(actionOf);
+  const files = onceEach(
+    turns.flatMap(({ number, writer, filesIn, filesOut }) => [
+      ...filesIn.map((file) => fileEntity(file, `Sent to the agent with question ${number}`, writer)),
+      ...filesOut.map((file) => fileEntity(file, `Made by the agent for question ${number}`)),
+    ]),
+  );
+  const here = files.filter((file) => file['@type'] === 'File');
+  const leftOut = files.filter((file) => file['@type'] !== 'File');
+  const people = onceEach([task.starter, ...turns.map(({ writer }) => writer)].map(personEntity));
   const sources = [...crate.sources].map(sourceEntity);
   const about = { '@id': './' };
   const place = { entry: PAGE_NAME };
   const record = { ...page, id: task.id, name: PAGE_NAME, mimeType: 'text/html', place };
   const pageFile = fileEntity(record, 'The record of the task as a page');
-  const entry = entryOf(crate, [pageFile, ...files.filter((file) => file['@type'] === 'File')]);
+  // What the entry has beside its text, for notebooks that keep such values.
+  const values = Object.entries({
+    Model: task.model,
+    Questions: turns.length,
+    'Files left out': leftOut.length,
+  }).map(valueEntity);
+  const entry = entryOf(crate, [pageFile, ...here], values);
   const graph: Entity[] = [
     {
       '@id': METADATA_NAME,
@@ -84,31 +89,29 @@ export function crateMetadata(crate: CrateContent): string {
       hasPart: [refTo(entry)],
       // Not in the entry: eLabFTW takes only one there.
       citation: sources.map(refTo),
-      mentions: actions.map(refTo),
+      mentions: leftOut.map(refTo),
     },
     entry,
     pageFile,
-    ...valuesOf(crate),
-    { '@id': '#agent', '@type': 'SoftwareApplication', name: 'AI agent', softwareVersion: task.model },
-    ...actions,
-    ...people.map((person) => ({ '@id': personId(person), '@type': 'Person', name: person.name })),
+    ...values,
+    ...people,
     ...files,
     ...sources,
   ];
-  const entities = new Map<string, Entity>();
-  for (const entity of graph) if (!entities.has(entity['@id'])) entities.set(entity['@id'], entity);
-  return JSON.stringify({ '@context': CONTEXT, '@graph': [...entities.values()] }, readable, 1);
+  return JSON.stringify({ '@context': CONTEXT, '@graph': graph }, readable, 1);
 }
 
 type Entity = Readonly<Record<string, unknown> & { '@id': string; '@type': string }>;
 
 /** The Dataset that becomes an entry of a notebook. */
-function entryOf(crate: CrateContent, parts: readonly Entity[]): Entity {
-  const { task, turns, text, leftOut } = crate;
+function entryOf(
+  { task, turns, text, leftOut }: CrateContent,
+  parts: readonly Entity[],
+  values: readonly Entity[],
+): Entity {
   const begun = time(task.begunAt);
   const said = `A conversation in Slack with an AI agent: ${counted(turns.length, 'question')} with answers, steps and files.`;
   const tags = ['AI agent', task.channel, ...turns.flatMap(({ skill }) => skill ?? [])].map(tag);
-  const ids = new Set(parts.map(({ '@id': id }) => id));
   return {
     '@id': `./${ENTRY_FOLDER}/`,
     '@type': 'Dataset',
@@ -119,42 +122,18 @@ function entryOf(crate: CrateContent, parts: readonly Entity[]): Entity {
     keywords: [...new Set(tags)].filter((one) => one !== '').join(','),
     ...{ dateCreated: begun, temporal: begun, dateModified: time(turns.at(-1)?.endedAt ?? task.savedAt) },
     author: { '@id': personId(task.starter) },
-    variableMeasured: valuesOf(crate).map(refTo),
-    hasPart: [...ids].map((id) => ({ '@id': id })),
+    variableMeasured: values.map(refTo),
+    hasPart: parts.map(refTo),
   };
 }
 
-/** What the entry has beside its text, for notebooks that keep such values. */
-function valuesOf({ task, turns }: CrateContent): Entity[] {
-  const files = turns.flatMap(({ filesIn, filesOut }) => [...filesIn, ...filesOut]);
-  const missing = new Set(files.flatMap(({ id, place }) => ('leftOut' in place ? [id] : [])));
-  const values = { Model: task.model, Questions: turns.length, 'Files left out': missing.size };
-  return Object.entries(values).map(([name, value]) => {
-    const id = tag(name);
-    return { '@id': `#${id}`, '@type': 'PropertyValue', propertyID: `task.${id}`, name, value };
-  });
+function valueEntity([name, value]: readonly [string, string | number]): Entity {
+  const id = tag(name);
+  return { '@id': `#${id}`, '@type': 'PropertyValue', propertyID: `task.${id}`, name, value };
 }
 
-function actionOf(turn: CrateContent['turns'][number]): Entity {
-  const { number, messages, filesIn, filesOut, skill, outcome, endedAt } = turn;
-  const asked = messages.map(({ about, text = '' }) =>
-    about === undefined ? text : `${text}\n${recordNotes.about(about.writer)} ${about.text}`.trim(),
-  );
-  const facts = [skill && `Skill: ${skill}.`, outcome && `Outcome: ${outcome}.`];
-  return {
-    '@id': `#question-${number}`,
-    '@type': 'CreateAction',
-    name: `Question ${number}`,
-    description: [shorten(withoutSignedLinks(asked.join('\n\n')), 1_000), ...facts]
-      .filter(Boolean)
-      .join('\n'),
-    agent: { '@id': personId(turn.writer) },
-    instrument: { '@id': '#agent' },
-    startTime: messages[0] && time(messages[0].sentAt),
-    endTime: endedAt === null ? undefined : time(endedAt),
-    object: filesIn.map((file) => ({ '@id': fileId(file) })),
-    result: [PAGE_ID, ...filesOut.map(fileId)].map((id) => ({ '@id': id })),
-  };
+function personEntity(person: RecordedPerson): Entity {
+  return { '@id': personId(person), '@type': 'Person', name: person.name };
 }
 
 /** A file of the archive, or one that is left out, which is no `File`: readers refuse one that is missing. */
@@ -190,6 +169,11 @@ function personId({ id }: RecordedPerson): string {
 function fileId({ id, place }: RecordedFile): string {
   if ('entry' in place) return `./${ENTRY_FOLDER}/${place.entry}`;
   return `#file-${encodeURIComponent(id.toWellFormed())}`;
+}
+
+/** The first of each id. */
+function onceEach(entities: readonly Entity[]): Entity[] {
+  return [...Map.groupBy(entities, ({ '@id': id }) => id).values()].flatMap(([first]) => first ?? []);
 }
 
 function refTo({ '@id': id }: Pick<Entity, '@id'>): Pick<Entity, '@id'> {

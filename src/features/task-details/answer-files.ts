@@ -5,7 +5,7 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-delivery.ts';
 import { type ArchiveEntry, ArchiveTooLarge, MAX_ARCHIVE_BYTES } from './archive-file.ts';
 import { archiveName, entryName } from './archive-names.ts';
-import { filePacker, readResults } from './task-files.ts';
+import { filePacker, readResults } from './record-files.ts';
 
 /** The files that the agent made for a turn. */
 export const answerFiles: ArchiveKind = {

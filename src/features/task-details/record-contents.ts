@@ -17,7 +17,7 @@ import type { Message, MessageContent, SlackTs } from '../../store/schema.ts';
 import type { SentTurn } from '../../store/tasks/tasks.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { RecordWork } from './archive-delivery.ts';
-import { readInputs, readResults, type TaskFile } from './task-files.ts';
+import { readInputs, readResults, type TaskFile } from './record-files.ts';
 
 /** Turns whose questions are read from the thread in one go. */
 const TURNS_PER_READ = 25;

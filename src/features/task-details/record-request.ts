@@ -20,7 +20,7 @@ import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-deliver
 import { type ArchiveEntry, openDiskFile } from './archive-file.ts';
 import { archiveName, plainEntryName, toAscii } from './archive-names.ts';
 import { readReviews, readTask, readTurns } from './record-contents.ts';
-import { filePacker } from './task-files.ts';
+import { filePacker } from './record-files.ts';
 
 const PROGRESS_INTERVAL_MS = 4_000;
 /** Most characters of a notebook's entry: a field of its database, and here the metadata are whole in memory. */

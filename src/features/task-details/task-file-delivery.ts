@@ -6,7 +6,7 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
-import { serviceBytes } from './task-files.ts';
+import { serviceBytes } from './record-files.ts';
 
 export interface TaskFileRequest extends ChannelActor {
   thread_ts: string;

@@ -25,8 +25,9 @@ export type InteractiveSandbox = Awaited<ReturnType<typeof startInteractiveSandb
 export async function startInteractiveSandbox(options: InteractiveSandboxOptions = {}) {
   await using cleanup = new AsyncDisposableStack();
   const databaseUrl = options.databaseUrl ?? (await givenDatabaseUrl(cleanup));
-  const services = await startSandboxServices({ ...options, databaseUrl }, cleanup);
-  const { slack, agent, folder } = services;
+  const withRegistries = { ...CHECKED_SOURCES, ...options.settings };
+  const services = await startSandboxServices({ ...options, databaseUrl, settings: withRegistries }, cleanup);
+  const { slack, agent, registry, folder } = services;
   const settings = { ...services.settings, ...everythingOffered(agent), ...options.settings };
   addPeopleAndChannels(slack);
   let bot: BotSupervisor | undefined;
@@ -38,11 +39,14 @@ export async function startInteractiveSandbox(options: InteractiveSandboxOptions
     bot = supervisor;
   }
   const { ports = [0], manifestCommands } = options;
-  const page = await startPageServer({ slack, agent, bot, ports, manifestCommands });
+  const page = await startPageServer({ slack, agent, registry, bot, ports, manifestCommands });
   cleanup.defer(() => page.stop());
   const all = cleanup.move();
-  return { slack, agent, bot, page, settings, stop: () => all.disposeAsync() };
+  return { slack, agent, registry, bot, page, settings, stop: () => all.disposeAsync() };
 }
+
+/** The settings with which the registries of the sandbox are asked about the sources of an answer. */
+const CHECKED_SOURCES = { CHECK_SOURCES: 'crossref,pubmed', CHECK_SOURCES_MAILTO: 'someone@example.org' };
 
 /** The settings without which people cannot try plans, standing instructions, prompts and accounts. */
 function everythingOffered({ behaviour }: Pick<AgentService, 'behaviour'>): Record<string, string> {

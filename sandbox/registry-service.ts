@@ -1,11 +1,10 @@
 import { createServer } from 'node:http';
 import type { Request, Response } from 'express';
 import express from 'express';
+import { CallLog, type RecordedCall } from './agent/call-log.ts';
 import { Faults } from './faults.ts';
 import { closeServer, listenLocally } from './local-server.ts';
-
-/** A work as a test or the demo describes it: what Crossref's record holds beside its DOI. */
-export type RegistryWork = Readonly<Record<string, unknown>>;
+import { ARTICLES, WORKS } from './registry-works.ts';
 
 /** A registry service: Crossref, doi.org and PubMed, as recorded in 2026, with content of its own. */
 export type RegistryService = Awaited<ReturnType<typeof startRegistryService>>;
@@ -17,38 +16,22 @@ const SELECTABLE =
 const RATES = { list: [1, 3], single: [5, 10], pubmed: [3, 3], agency: [50, 50] } as const;
 const WINDOW_MS = 800;
 
-/** What the agent of the sandbox cites, and what often goes wrong with it. */
-const PAPERS: [string, RegistryWork][] = [
-  ['10.1038/nature12373', { title: ['Data that others are compared with'], issued: date(2013, 7, 31) }],
-];
-const ARTICLES: [string, object][] = [['16990137', summary('A description of the assay.', '2006 Sep 22')]];
-
-/** A date as Crossref writes it. */
-export function date(...parts: number[]) {
-  return { 'date-parts': [parts] };
-}
-
-/** A summary as PubMed writes it, of an article with nothing wrong. */
-export function summary(title: string, pubdate: string, more: object = {}): object {
-  const rest = { pubtype: ['Journal Article'], references: [], articleids: [], lang: ['eng'] };
-  return { title, pubdate, epubdate: '', source: 'J Tests', ...rest, ...more };
-}
-
 /** Starts it on a free port of 127.0.0.1. Its calls are `GET /works`, `GET /works/{doi}`, `GET /doiRA` and `GET esummary`. */
 export async function startRegistryService() {
   const faults = new Faults();
-  const works = new Map(PAPERS);
+  const works = new Map(WORKS);
   const articles = new Map(ARTICLES);
   /** By DOI: who registered it, beside Crossref's. */
   const agencies = new Map<string, string>();
   const calls: { call: string; url: string; userAgent: string }[] = [];
   const recent: { kind: string; at: number }[] = [];
+  const log = new CallLog();
   const app = express().disable('x-powered-by').disable('etag');
   app.use((request, _response, next) => {
     calls.push({ call: callOf(request), url: request.url, userAgent: request.get('user-agent') ?? '' });
     next();
   });
-  app.use(faults.middleware(callOf));
+  app.use(log.middleware(callOf), faults.middleware(callOf));
 
   /** Whether one more call is within the limit; Crossref says in each answer what holds. */
   const isAllowed = (request: Request, response: Response, kind: keyof typeof RATES): boolean => {
@@ -140,6 +123,8 @@ export async function startRegistryService() {
     articles,
     agencies,
     calls,
+    /** Hears of each call once it is answered. */
+    onCall: (listener: (call: RecordedCall) => void) => log.onCall(listener),
     forgetCalls,
     stop: () => closeServer(server),
   };

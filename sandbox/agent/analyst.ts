@@ -3,6 +3,7 @@ import type { AgentScript, AgentTurn, AttachedFile } from './agent-script.ts';
 import { columnChart } from './column-chart.ts';
 import { writePaper } from './paper-writer.ts';
 import { continueReply, runPromptCommands } from './prompt-commands.ts';
+import { replaceReferences } from './reference-list.ts';
 import { counted, explainStatistics, writeLikeModel } from './sample-report.ts';
 import {
   type ColumnSummary,
@@ -33,7 +34,7 @@ export function analyst(habits: AnalystHabits = { writesPapers: false }): AgentS
   const planned = new Map<string, Pick<AgentTurn, 'files' | 'text'>>();
   return async (turn) => {
     if (habits.writesPapers) return writePaper(turn);
-    if (await continueReply(turn)) return;
+    if ((await continueReply(turn)) || (await replaceReferences(turn))) return;
     const plan = planned.get(turn.task.id);
     if (turn.task.plansFirst === true && plan === undefined) {
       planned.set(turn.task.id, { files: turn.files, text: turn.text });

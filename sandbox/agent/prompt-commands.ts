@@ -1,5 +1,6 @@
 import { type AgentTurn, TurnCancelled } from './agent-script.ts';
 import { writePaper } from './paper-writer.ts';
+import { writeReferences } from './reference-list.ts';
 import { sampleReport, writeLikeModel } from './sample-report.ts';
 
 /** Where `/lengthcut` stops, in the middle of a sentence; `Continue.` brings the rest. */
@@ -76,6 +77,7 @@ const COMMANDS: Record<string, Command> = {
     await writeLikeModel(turn, 'I left some notes. ');
   },
   paper: (turn) => writePaper(turn),
+  sources: (turn) => writeReferences(turn),
   ping: (turn) =>
     writeLikeModel(
       turn,

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { AgentService } from '../agent/agent-service.ts';
 import type { RecordedCall as ServiceCall } from '../agent/call-log.ts';
 import type { BotSupervisor } from '../bot-supervisor.ts';
+import type { RegistryService } from '../registry-service.ts';
 import { SLACK_LIMITS } from '../slack/rate-limits.ts';
 import type { Channel, Message, RecordedCall, SlackWorkspace } from '../slack/slack-workspace.ts';
 import { sampleFile } from './action-executor.ts';
@@ -21,6 +22,7 @@ interface Reader {
 interface EventStreamDeps {
   slack: SlackWorkspace;
   agent: AgentService;
+  registry: RegistryService | undefined;
   bot: BotSupervisor | undefined;
   switches: FaultSwitches;
   manifestCommands: ManifestCommands;
@@ -34,7 +36,7 @@ export class EventStream {
 
   constructor(deps: EventStreamDeps) {
     this.#deps = deps;
-    const { slack, agent, bot } = deps;
+    const { slack, agent, registry, bot } = deps;
     this.#unsubscribers = [
       slack.onChange(({ channel, message }) => {
         if (message.subtype !== undefined && /^(channel|group)_/.test(message.subtype))
@@ -49,6 +51,7 @@ export class EventStream {
         if (/^(agents\.sessions|assistant\.threads)\.setStatus$/.test(call.method)) this.#sendStatus(call);
       }),
       agent.onCall((call) => this.#send({ kind: 'call', call: serviceCall(call) })),
+      registry?.onCall((call) => this.#send({ kind: 'call', call: registryCall(call) })) ?? (() => {}),
       bot?.onState((state) => this.#send({ kind: 'bot', bot: state })) ?? (() => {}),
     ];
   }
@@ -136,6 +139,11 @@ export class EventStream {
 
 function slackCall({ method, ok, status, error, ms, at }: RecordedCall): CallModel {
   return { side: 'slack', name: method, ok, status, ...(error === undefined ? {} : { error }), ms, at };
+}
+
+/** A registry that does not have something has answered. */
+function registryCall({ name, status, ms, at }: ServiceCall): CallModel {
+  return { side: 'registry', name, ok: status === 200 || status === 404, status, ms, at };
 }
 
 /** The task that the app asks for, with its key and with a wrong one, to learn whether the service accepts its key. */

@@ -1,5 +1,6 @@
 import type { AgentService } from '../agent/agent-service.ts';
 import type { Fault } from '../faults.ts';
+import type { RegistryService } from '../registry-service.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
 import type { FaultSwitch } from './page-protocol.ts';
 
@@ -62,6 +63,13 @@ const FAULT_PLANS: Record<string, FaultPlan> = {
     call: /./,
     fault: { kind: 'status', status: 503, body: UNAVAILABLE_BODY },
   },
+  'registries-down': {
+    side: 'registry',
+    name: 'The registries are down',
+    description: 'Crossref and PubMed fail with 503. What they have said before still counts.',
+    call: /./,
+    fault: { kind: 'status', status: 503 },
+  },
 };
 
 /** Not a fault: another way in which the agent answers. */
@@ -74,12 +82,12 @@ const PAPERS = {
 
 /** The faults that people can switch on and off on the page, and the agent's way of answering. */
 export class FaultSwitches {
-  readonly #sides: Record<FaultSwitch['side'], Pick<SlackWorkspace | AgentService, 'faults'>>;
+  readonly #sides: Record<FaultSwitch['side'], Pick<SlackWorkspace, 'faults'> | undefined>;
   readonly #on = new Map<string, () => void>();
   readonly #habits: AgentService['habits'];
 
-  constructor(slack: SlackWorkspace, agent: AgentService) {
-    this.#sides = { slack, service: agent };
+  constructor(slack: SlackWorkspace, agent: AgentService, registry: RegistryService | undefined) {
+    this.#sides = { slack, service: agent, registry };
     this.#habits = agent.habits;
   }
 
@@ -104,6 +112,7 @@ export class FaultSwitches {
     if (plan === undefined) throw new Error(`There is no fault ${id}.`);
     this.#on.get(id)?.();
     this.#on.delete(id);
-    if (on) this.#on.set(id, this.#sides[plan.side].faults.add({ call: plan.call, fault: plan.fault }));
+    const faults = on ? this.#sides[plan.side]?.faults : undefined;
+    if (faults !== undefined) this.#on.set(id, faults.add({ call: plan.call, fault: plan.fault }));
   }
 }

@@ -92,7 +92,7 @@ export interface PrivateModel {
 }
 
 export interface CallModel {
-  side: 'slack' | 'service';
+  side: 'slack' | 'service' | 'registry';
   name: string;
   ok: boolean;
   /** HTTP status; 0 if no response arrived. */
@@ -106,7 +106,7 @@ export interface CallModel {
 /** A fault that people can switch on. */
 export interface FaultSwitch {
   id: string;
-  side: 'slack' | 'service';
+  side: 'slack' | 'service' | 'registry';
   name: string;
   /** The effect while it is on. */
   description: string;

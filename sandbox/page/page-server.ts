@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { AgentService } from '../agent/agent-service.ts';
 import type { BotSupervisor } from '../bot-supervisor.ts';
 import { closeServer, listenLocally } from '../local-server.ts';
+import type { RegistryService } from '../registry-service.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
 import { ActionExecutor, sampleFile } from './action-executor.ts';
 import { asset } from './assets.ts';
@@ -18,6 +19,7 @@ import { userActionSchema } from './user-action.ts';
 export interface PageServerOptions {
   slack: SlackWorkspace;
   agent: AgentService;
+  registry: RegistryService | undefined;
   /** The bot that people can kill and start on the page. */
   bot?: BotSupervisor | undefined;
   /** TCP ports on 127.0.0.1; the first free one is used. 0 means any. */
@@ -31,13 +33,14 @@ const botShape = z.object({ do: z.enum(['crash', 'start']) });
 
 /** Serves the workspace as a page on 127.0.0.1. */
 export async function startPageServer(options: PageServerOptions) {
-  const { slack, agent, bot } = options;
+  const { slack, agent, registry, bot } = options;
   const uploads = new BrowserUploads();
   const executor = new ActionExecutor(slack, uploads);
-  const switches = new FaultSwitches(slack, agent);
+  const switches = new FaultSwitches(slack, agent, registry);
   const eventStream = new EventStream({
     slack,
     agent,
+    registry,
     bot,
     switches,
     manifestCommands: options.manifestCommands ?? readManifestCommands(),

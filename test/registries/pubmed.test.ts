@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { summary } from '../../sandbox/registry-service.ts';
+import { summary } from '../../sandbox/registry-works.ts';
 import { readSummary, summarySchema } from '../../src/registries/pubmed.ts';
 
 const read = (more: object, title = 'A title.', pubdate = '1998 Feb 28') =>

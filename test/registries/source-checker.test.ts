@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { caseNamed, driftCases, type RecordedResponse } from '../../sandbox/fuzz/drift-cases.ts';
-import { date, startRegistryService, summary } from '../../sandbox/registry-service.ts';
+import { startRegistryService } from '../../sandbox/registry-service.ts';
+import { date, summary } from '../../sandbox/registry-works.ts';
 import type { RegistryName, SourceId } from '../../src/registries/source-check.ts';
 import { sourceChecker } from '../../src/registries/source-checker.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';

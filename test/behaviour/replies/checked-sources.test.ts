@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
-import { date, summary } from '../../../sandbox/registry-service.ts';
+import { date, summary } from '../../../sandbox/registry-works.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';

@@ -98,6 +98,30 @@ export function conversationTests(opened: () => OpenedPage): void {
     await threadOf(page).locator('.from-app').nth(1).waitFor();
   });
 
+  test('the sources of an answer are checked, and one press has the agent replace the faulty ones', async () => {
+    await goTo(page, 'reading-club');
+    await say(page, 'channel', '@taskthread Which papers is this from?\n/sources');
+    const thread = threadOf(page);
+    const sum = '6 sources: 2 found, 1 retracted (2019), 1 corrected, 1 newer version, 1 not found';
+    const list = thread.locator('.from-app', { hasText: sum });
+    await list.waitFor();
+    const lines = await list.innerText();
+    for (const mark of [
+      '✓ found',
+      '⛔ retracted on 2019-05-14',
+      '✎ corrected',
+      '↑ newer version',
+      '✗ not found',
+    ])
+      expect(lines).toContain(mark);
+    await page.locator('.call-registry').first().waitFor({ state: 'attached' });
+    await list.getByRole('button', { name: 'Ask the agent to replace them' }).click();
+    await list.getByText('Asked to replace sources by Ada.').waitFor();
+    await thread.getByText('I cite other works for [2], [4], [5].').waitFor();
+    await thread.getByText('6 sources: 5 found, 1 corrected').waitFor();
+    expect(await thread.getByRole('button', { name: 'Ask the agent to replace them' }).count()).toBe(0);
+  });
+
   test('what is said can be marked, changed and taken back', async () => {
     await goTo(page, 'sequencing');
     const { slack } = visit.sandbox;

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Request, Response } from 'express';
 import express from 'express';
 import { CallLog, type RecordedCall } from './agent/call-log.ts';
+import { type Misbehaviour, misbehave } from './agent/misbehaviour.ts';
 import { Faults } from './faults.ts';
 import { closeServer, listenLocally } from './local-server.ts';
 import { ARTICLES, WORKS } from './registry-works.ts';
@@ -15,6 +16,8 @@ const SELECTABLE =
 /** Calls a second: public, and with a contact. A little more is let through, because calls are late by turns. */
 const RATES = { list: [1, 3], single: [5, 10], pubmed: [3, 3], agency: [50, 50] } as const;
 const WINDOW_MS = 800;
+/** What each answer of Crossref begins with. */
+const ENVELOPE = { status: 'ok', 'message-version': '1.0.0' };
 
 /** Starts it on a free port of 127.0.0.1. Its calls are `GET /works`, `GET /works/{doi}`, `GET /doiRA` and `GET esummary`. */
 export async function startRegistryService() {
@@ -24,6 +27,9 @@ export async function startRegistryService() {
   /** By DOI: who registered it, beside Crossref's. */
   const agencies = new Map<string, string>();
   const calls: { call: string; url: string; userAgent: string }[] = [];
+  /** What it answers wrongly, if anything. */
+  const behaviour: { misbehaviour?: ((call: string, body: object) => Misbehaviour | undefined) | undefined } =
+    {};
   const recent: { kind: string; at: number }[] = [];
   const log = new CallLog();
   const app = express().disable('x-powered-by').disable('etag');
@@ -54,6 +60,11 @@ export async function startRegistryService() {
     else response.end();
     return false;
   };
+  const answer = (request: Request, response: Response, body: object): void => {
+    const wrong = behaviour.misbehaviour?.(callOf(request), body);
+    if (wrong === undefined) response.json(body);
+    else void misbehave(wrong, response, body);
+  };
   const workOf = (doi: string) => {
     const known = works.get(doi.toLowerCase());
     return known && { DOI: doi.toLowerCase(), type: 'journal-article', relation: {}, ...known };
@@ -75,7 +86,7 @@ export async function startRegistryService() {
       .slice(0, rows)
       .map((work) => Object.fromEntries(Object.entries(work).filter(([name]) => fields.includes(name))));
     const message = { facets: {}, 'total-results': found.length, items, 'items-per-page': rows, query: {} };
-    response.json({ status: 'ok', 'message-type': 'work-list', 'message-version': '1.0.0', message });
+    answer(request, response, { ...ENVELOPE, 'message-type': 'work-list', message });
   });
   app.get('/works/*doi', (request, response) => {
     if (!isAllowed(request, response, 'single')) return;
@@ -83,7 +94,7 @@ export async function startRegistryService() {
     const message = workOf([request.params.doi].flat().join('/'));
     if (message === undefined)
       return void response.status(404).type('text/plain').send('Resource not found.');
-    response.json({ status: 'ok', 'message-type': 'work', 'message-version': '1.0.0', message });
+    answer(request, response, { ...ENVELOPE, 'message-type': 'work', message });
   });
   app.get('/doiRA/*dois', (request, response) => {
     if (!isAllowed(request, response, 'agency')) return;
@@ -93,7 +104,7 @@ export async function startRegistryService() {
       const status = doi.startsWith('10.') ? 'DOI does not exist' : 'Invalid DOI';
       return agency === undefined ? { DOI: doi, status } : { DOI: doi, RA: agency };
     });
-    response.json(answers);
+    answer(request, response, answers);
   });
   app.get('/esummary.fcgi', (request, response) => {
     if (!isAllowed(request, response, 'pubmed')) return;
@@ -105,7 +116,7 @@ export async function startRegistryService() {
       uid,
       { uid, ...(articles.get(uid) ?? { error: 'cannot get document summary' }) },
     ]);
-    response.json({ header, result: { uids, ...Object.fromEntries(entries) } });
+    answer(request, response, { header, result: { uids, ...Object.fromEntries(entries) } });
   });
 
   const server = createServer(app);
@@ -119,6 +130,7 @@ export async function startRegistryService() {
   return {
     addresses,
     faults,
+    behaviour,
     works,
     articles,
     agencies,

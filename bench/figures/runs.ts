@@ -489,10 +489,16 @@ export const RUNS: readonly Run[] = [
   },
   fuzz('service', '1,000 wrong or hostile answers of the service', ['--service', '--answers', '1000'], 120),
   fuzz(
+    'registries',
+    '400 wrong or hostile answers of Crossref, doi.org and PubMed',
+    ['--registries', '--answers', '400'],
+    180,
+  ),
+  fuzz(
     'drift',
-    'Each field and status of the service other than documented, one at a time',
+    'Each field and status of the service and of the registries other than documented, one at a time',
     ['--drift'],
-    360,
+    900,
   ),
 ];
 

@@ -17,7 +17,7 @@ export type Misbehaviour =
   | { kind: 'dribbled'; bytes: number }
   /** Declares another length than it sends. */
   | { kind: 'wrong-length'; difference: number }
-  /** Sends a body as it is, whatever it is; a string need not be JSON. */
+  /** Sends a body as it is, whatever it is; a string need not be JSON, and bytes are sent as they are. */
   | { kind: 'body'; body: unknown; status?: number; headers?: Record<string, string> };
 
 const PIECE = '{"a":['.repeat(10_000);
@@ -47,7 +47,11 @@ export async function misbehave(wrong: Misbehaviour, response: Response, body: o
     }
     case 'body':
       response.status(wrong.status ?? 200).set(wrong.headers ?? {});
-      response.send(typeof wrong.body === 'string' ? wrong.body : JSON.stringify(wrong.body));
+      response.send(
+        typeof wrong.body === 'string' || Buffer.isBuffer(wrong.body)
+          ? wrong.body
+          : JSON.stringify(wrong.body),
+      );
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 
 /** A response of the service that differs from its document. */
@@ -57,6 +58,18 @@ export function caseNamed(name: string): DriftCase {
   if (changeValue === undefined || path.length === 0) throw new Error(`There is no case ${name}.`);
   const change = (body: unknown) => changeAt(body, path, changeValue);
   return { name, call, field: path.join('.'), drift: { kind: 'field', change } };
+}
+
+/** The cases that a run plays: all, those whose names begin so, or so many. */
+export function chosenCases(
+  all: readonly DriftCase[],
+  { seed, most, only }: { seed: number; most: number | undefined; only: string | undefined },
+): DriftCase[] {
+  if (only !== undefined) return all.filter(({ name }) => `${name}.`.startsWith(`${only}.`));
+  if (most === undefined) return [...all];
+  // By their names: which cases a sample has does not depend on what else the service happened to send.
+  const order = ({ name }: DriftCase) => createHash('sha256').update(`${seed} ${name}`).digest('hex');
+  return all.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)).slice(0, most);
 }
 
 /** The forms of a field that make a difference in any of these bodies. */

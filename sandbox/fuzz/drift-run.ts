@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type InProcessSandbox, startInProcessSandbox } from '../in-process-sandbox.ts';
@@ -6,7 +5,8 @@ import { installApp, setAccount } from '../multi-workspace-bot.ts';
 import { connectionUrl, startPostgresServer, withClient } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { secondsSince } from '../wait-until.ts';
-import { caseNamed, type DriftCase, driftCases, type RecordedResponse } from './drift-cases.ts';
+import { watchCrashes } from './crash-watch.ts';
+import { caseNamed, chosenCases, type DriftCase, driftCases, type RecordedResponse } from './drift-cases.ts';
 import { DriftConversation, driftScript } from './drift-conversation.ts';
 import { ANSWER_FIELDS, fieldOf, mayMissAnswer } from './drift-essentials.ts';
 import { judge } from './drift-harm.ts';
@@ -64,7 +64,7 @@ export async function runDrift(
     await playHonestly((response) => recorded.push(structuredClone(response)));
     return driftCases(recorded);
   };
-  const cases = names?.map(caseNamed) ?? chosen(await allCases(), { seed, most, only });
+  const cases = names?.map(caseNamed) ?? chosenCases(await allCases(), { seed, most, only });
   onProgress(`${cases.length} cases`);
   const answerMissing = new Set<string>();
   const harmOf = async (drifted: DriftCase | undefined, teamId: string) => {
@@ -126,17 +126,6 @@ async function repeatedHarm(play: () => Promise<string[]>): Promise<string[]> {
   return harm;
 }
 
-function chosen(
-  all: readonly DriftCase[],
-  { seed, most, only }: { seed: number; most: number | undefined; only: string | undefined },
-): DriftCase[] {
-  if (only !== undefined) return all.filter(({ name }) => `${name}.`.startsWith(`${only}.`));
-  if (most === undefined) return [...all];
-  // By their names: which cases a sample has does not depend on what else the service happened to send.
-  const order = ({ name }: DriftCase) => createHash('sha256').update(`${seed} ${name}`).digest('hex');
-  return all.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)).slice(0, most);
-}
-
 /** Plays one conversation with a drift, or without one. */
 function conversationPlayer({ sandbox, released }: Awaited<ReturnType<typeof startSandbox>>) {
   const service = new DriftingService(sandbox.agent);
@@ -158,15 +147,6 @@ function conversationPlayer({ sandbox, released }: Awaited<ReturnType<typeof sta
     if (verdict.harm.length > 0) verdict.harm.push(JSON.stringify(trace.posts).slice(0, 1_500));
     return { verdict, turnMs: trace.turnMs };
   };
-}
-
-function watchCrashes(onCrash: (sentence: string) => void, undo: AsyncDisposableStack): void {
-  const crashed = (error: unknown) =>
-    onCrash(`the process would have ended: ${error instanceof Error ? error.stack : String(error)}`);
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, crashed);
-    undo.defer(() => void process.off(event, crashed));
-  }
 }
 
 async function startSandbox(

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { DatabaseConnection } from '../chaos/bot-database.ts';
 import { runOptions } from '../run-command.ts';
 
-/** The options of both runs. */
-interface RunOptions {
+/** The options of all runs. */
+export interface RunOptions {
   seed: number;
   /** An empty, migrated database; by default the run starts its own server. */
   database?: DatabaseConnection;
@@ -24,6 +24,11 @@ export interface ServiceFuzzOptions extends RunOptions {
   answers: number;
 }
 
+/** The options of a run against hostile registries. */
+export interface RegistryFuzzOptions extends ServiceFuzzOptions {
+  registries: true;
+}
+
 /** The options of a run against a service that differs from its document. */
 export interface DriftOptions extends RunOptions {
   /** How many cases, chosen by the seed; all if left out. */
@@ -39,18 +44,22 @@ const schema = z.object({
   cases: z.coerce.number().int().positive().optional(),
   only: z.string().optional(),
   service: z.boolean().default(false),
+  registries: z.boolean().default(false),
   answers: z.coerce.number().int().min(50).max(10_000_000).default(5_000),
   events: z.coerce.number().int().min(100).max(10_000_000).default(5_000),
   seed: z.coerce.number().int().nonnegative().default(1),
 });
 
 export const FUZZ_USAGE =
-  'npm run fuzz -- [--events N | --service --answers N | --drift [--cases N] [--only CALL.FIELD]] --seed S';
+  'npm run fuzz -- [--events N | --service --answers N | --registries --answers N | --drift [--cases N] [--only CALL.FIELD]] --seed S';
 
 /** Parses the arguments after the script's name. @throws UsageError */
-export function parseFuzzOptions(args: readonly string[]): FuzzOptions | ServiceFuzzOptions | DriftOptions {
+export function parseFuzzOptions(
+  args: readonly string[],
+): FuzzOptions | ServiceFuzzOptions | RegistryFuzzOptions | DriftOptions {
   const parsed = runOptions(FUZZ_USAGE, args, schema);
-  const { service, drift, answers, events, seed, cases, only } = parsed;
+  const { service, registries, drift, answers, events, seed, cases, only } = parsed;
   if (drift) return { cases, only, seed };
+  if (registries) return { registries, answers, seed };
   return service ? { answers, seed } : { events, seed };
 }

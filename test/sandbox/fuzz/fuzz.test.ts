@@ -3,6 +3,7 @@ import { runDrift } from '../../../sandbox/fuzz/drift-run.ts';
 import { fuzzCases, SILENT_CHANNEL_PREFIX } from '../../../sandbox/fuzz/fuzz-case.ts';
 import { parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-options.ts';
 import { runFuzz } from '../../../sandbox/fuzz/fuzz-run.ts';
+import { isOfRegistry, runRegistryDrift, runRegistryFuzz } from '../../../sandbox/fuzz/registry-run.ts';
 import { runServiceFuzz } from '../../../sandbox/fuzz/service-fuzz-run.ts';
 import { seededRandom } from '../../../sandbox/slack/slack-workspace.ts';
 import { copyTemplateDatabase } from '../../support/fresh-database.ts';
@@ -41,6 +42,9 @@ describe('the cases', () => {
 test('the command line is checked', () => {
   expect(parseFuzzOptions(['--events', '100000', '--seed', '4'])).toEqual({ events: 100_000, seed: 4 });
   expect(parseFuzzOptions(['--service', '--answers', '200'])).toEqual({ answers: 200, seed: 1 });
+  expect(parseFuzzOptions(['--registries', '--answers', '300'])).toEqual({
+    ...{ registries: true, answers: 300, seed: 1 },
+  });
   const only = 'POST /projects.id';
   expect(parseFuzzOptions(['--drift', '--cases', '9', '--only', only])).toEqual({ cases: 9, only, seed: 1 });
   expect(() => parseFuzzOptions(['--events', 'many'])).toThrow('--events');
@@ -88,6 +92,36 @@ test('a service that differs from its document a little costs nobody an answer',
   expect(harm).toEqual([]);
   expect(cases).toBe(names.length);
   expect(answerMissing).toEqual(['block of text.text']);
+});
+
+test('registries that answer wrongly cost nobody an answer, and nothing is said that they did not say', async () => {
+  const database = await copyTemplateDatabase();
+  const { harm, answers, questions } = await runRegistryFuzz({
+    ...{ registries: true, answers: 15, seed: 3, database },
+  });
+  expect(harm).toEqual([]);
+  expect(answers).toBeGreaterThanOrEqual(15);
+  expect(questions).toBeGreaterThan(3);
+});
+
+test('registries whose answers are other than recorded cost nobody an answer, and nothing found becomes missing', async () => {
+  const names = [
+    'GET /works.message.items.[].DOI.unknownWord',
+    'GET /works.message.items.[].updated-by.[].type.object',
+    'GET /works.message.items.empty',
+    'GET /works.404',
+    'GET /works/{doi}.503',
+    'GET /works/{doi}.message.title.null',
+    'GET /doiRA.[].status.missing',
+    'GET /doiRA.html',
+    'GET esummary.result.9500320.pubtype.missing',
+    'GET esummary.result.99999999.error.unknownWord',
+    'GET esummary.torn',
+  ];
+  expect(names.every(isOfRegistry)).toBe(true);
+  const { harm, cases } = await runRegistryDrift({ names, seed: 1, database: await copyTemplateDatabase() });
+  expect(harm).toEqual([]);
+  expect(cases).toBe(names.length);
 });
 
 test('a hundred and fifty random and mutated events do no harm, and real questions are answered meanwhile', async () => {

@@ -449,8 +449,8 @@ export const RUNS: readonly Run[] = [
   ),
   chaos(
     'workflows',
-    '20 kills while workflows ask, people ask again and save records, and the agent asks',
-    ['--kills', '20', '--workflows', '--streams', '--questions', '--again', '--records'],
+    '20 kills while workflows ask, people ask again, save records and have sources replaced, and the agent asks',
+    ['--kills', '20', '--workflows', '--streams', '--questions', '--again', '--records', '--sources'],
     200,
   ),
   chaos(

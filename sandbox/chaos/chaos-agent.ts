@@ -33,6 +33,7 @@ export function scriptedReply(text: string, earlier: number) {
     ? Array.from({ length: between(random, 1, 2) }, (_, index) => `result-${token}-${index + 1}.csv`)
     : [];
   return {
+    token,
     /** The reply's text as it is written, and the pause after each piece. */
     pieces,
     pauseMs: between(random, 500, 2_500) / pieces.length,
@@ -53,8 +54,14 @@ async function askPeople(turn: AgentTurn, forMs: number): Promise<void> {
   await Promise.race([asked, turn.sleep(forMs)]);
 }
 
-/** The agent script of a chaos run. `questions`: the agent asks people, too. */
-export function chaosAgent({ questions = false }: { questions?: boolean } = {}): AgentScript {
+/** The agent script of a chaos run. `questions`: the agent asks people, too; `cite`: what a reply with a token cites. */
+export function chaosAgent({
+  questions = false,
+  cite,
+}: {
+  questions?: boolean;
+  cite?: ((token: string) => string) | undefined;
+} = {}): AgentScript {
   return async (turn) => {
     const earlier = turn.history.filter(({ role, text }) => role === 'user' && text === turn.text).length;
     const reply = scriptedReply(turn.text, earlier);
@@ -70,6 +77,7 @@ export function chaosAgent({ questions = false }: { questions?: boolean } = {}):
       const isHalf = index === Math.floor(reply.pieces.length / 2);
       if (questions && isHalf && reply.asksForMs !== undefined) await askPeople(turn, reply.asksForMs);
     }
+    if (cite !== undefined) turn.write(cite(reply.token));
     for (const name of reply.results) await turn.result(name, 'text/csv', `name\n${name}\n`);
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { runOptions } from '../run-command.ts';
 
 /** What a run does besides, each with a flag of its own. */
-export const EXTRAS = ['workflows', 'streams', 'questions', 'again', 'records'] as const;
+export const EXTRAS = ['workflows', 'streams', 'questions', 'again', 'records', 'sources'] as const;
 export type Extra = (typeof EXTRAS)[number];
 
 /** Without `--database` and `--network`, which alone kill no process of the bot. */
@@ -30,6 +30,8 @@ const schema = z.object({
   again: z.boolean().default(false),
   /** People save the records of tasks. */
   records: z.boolean().default(false),
+  /** The agent cites works, registries are asked about them, and people have retracted ones replaced. */
+  sources: z.boolean().default(false),
   /** Bot processes on one database. */
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   /** No process can prove the death of another, as on hosts of their own. */
@@ -62,7 +64,7 @@ export interface PoisonOptions extends Pick<ChaosOptions, 'seed' | 'logs'> {
 }
 
 export const CHAOS_USAGE =
-  'npm run chaos -- --kills N --seed S [--database SECONDS] [--network SECONDS] [--tls] [--workflows] [--streams] [--questions] [--again] [--records] [--replicas R] [--other-hosts] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
+  'npm run chaos -- --kills N --seed S [--database SECONDS] [--network SECONDS] [--tls] [--workflows] [--streams] [--questions] [--again] [--records] [--sources] [--replicas R] [--other-hosts] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
   '       npm run chaos -- --poison S [--logs FOLDER]';
 
 /** Parses the arguments after the script's name. @throws UsageError */

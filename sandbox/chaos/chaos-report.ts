@@ -1,6 +1,7 @@
 import type { ChaosRunResult } from './chaos-run.ts';
 import { type Damage, damageCounts, isUndamaged } from './damage.ts';
 import { KILL_STEPS } from './kill-step.ts';
+import type { SourceCounts } from './replacing-sources.ts';
 import type { RecordCounts } from './saving-records.ts';
 
 type ChaosRunStats = ChaosRunResult['stats'];
@@ -13,10 +14,17 @@ export function hasPassed(
   damage: Damage,
   stats: Pick<
     ChaosRunStats,
-    'failedStarts' | 'lateStops' | 'recoverySeconds' | 'reminders' | 'workflows' | 'again' | 'records'
+    | 'failedStarts'
+    | 'lateStops'
+    | 'recoverySeconds'
+    | 'reminders'
+    | 'workflows'
+    | 'again'
+    | 'records'
+    | 'sources'
   >,
 ): boolean {
-  const { failedStarts, lateStops, recoverySeconds, reminders, workflows, again, records } = stats;
+  const { failedStarts, lateStops, recoverySeconds, reminders, workflows, again, records, sources } = stats;
   return (
     isUndamaged(damage) &&
     failedStarts === 0 &&
@@ -24,6 +32,7 @@ export function hasPassed(
     reminders !== 0 &&
     (workflows === undefined || workflows.completedOnce === workflows.executions) &&
     (records === undefined || areSaved(records)) &&
+    (sources === undefined || areChecked(sources)) &&
     (again === undefined || (again.askedAgain > 0 && again.linkedOnce === again.askedAgain)) &&
     [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)
   );
@@ -32,6 +41,11 @@ export function hasPassed(
 /** Whether some asked for records, each got one, and no file is left. */
 function areSaved({ recordsAsked, recordsSentOnce, recordsLeftOver }: RecordCounts): boolean {
   return recordsAsked > 0 && recordsSentOnce === recordsAsked && recordsLeftOver === 0;
+}
+
+/** Whether there were lists, each is marked, and each press came to the agent once. */
+function areChecked({ lists, listsMarked, replacementsAsked, replacedOnce }: SourceCounts): boolean {
+  return lists > 0 && listsMarked === lists && replacementsAsked > 0 && replacedOnce === replacementsAsked;
 }
 
 /** The line of JSON that a run prints. */
@@ -46,6 +60,7 @@ export function reportLine(damage: Damage, stats: ChaosRunStats): string {
     workflows,
     again,
     records,
+    sources,
     ...rest
   } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
@@ -65,6 +80,7 @@ export function reportLine(damage: Damage, stats: ChaosRunStats): string {
     ...workflows,
     ...again,
     ...records,
+    ...sources,
     seconds,
     ...rest,
   });

@@ -2,10 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
+import { textOf } from '../agent/records.ts';
 import { compileCacheSettings } from '../bot-process.ts';
 import { chaosSettings, OWN_HOST_SETTINGS } from '../bot-settings.ts';
 import type { Faults } from '../faults.ts';
 import { givenServer, startPostgresServer } from '../postgres-server.ts';
+import { startRegistryService } from '../registry-service.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Certificate, certify } from '../tls-front.ts';
@@ -35,6 +37,7 @@ import { startLoadBalancer } from './load-balancer.ts';
 import { type FaultyNetwork, startFaultyNetwork } from './network-faults.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
 import { failInEveryWay } from './recovery.ts';
+import { citation, ReplacingSources } from './replacing-sources.ts';
 import { SavingRecords } from './saving-records.ts';
 import { WorkflowRuns } from './workflow-runs.ts';
 
@@ -48,6 +51,9 @@ const STREAM_SETTINGS = { DM_STREAMS: 'true', AGENT_SESSIONS: 'true' };
 const STREAMED_SHARE = 0.5;
 /** Where the agent asks: who asked is reminded soon. */
 const QUESTION_LIMITS = { silenceMs: 1_000, remindMs: 1_500 };
+/** Where the agent cites works: what a kill kept from being looked up is looked up soon. */
+const SOURCE_SETTINGS = { CHECK_SOURCES: 'crossref', CHECK_SOURCES_MAILTO: 'someone@example.org' };
+const SOURCE_LIMITS = { sourceLookAgainMs: 3_000 };
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -79,10 +85,13 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   const network = networkFaultSeconds && (await startFaultyNetwork(random.networkFaults, undo));
   const tls = options.tls === true ? await certify(folder) : undefined;
   const reached = { proxies: network ? network.proxies : undefined, certificate: tls?.certificate };
+  const registry = options.sources ? await startRegistryService() : undefined;
+  if (registry !== undefined) undo.defer(() => registry.stop());
+  const cite = registry && ((token: string) => citation(registry, token));
   const { slack, agent } = await startServices(
     random,
     callNotifier,
-    { streams, questions, ...reached },
+    { streams, questions, cite, ...reached },
     undo,
   );
   const deliveryTracker = new DeliveryTracker(slack);
@@ -102,7 +111,9 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
     ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, {
       delaySeconds: options.delay,
       ...(questions && QUESTION_LIMITS),
+      ...(registry && { registries: registry.addresses, ...SOURCE_LIMITS }),
     }),
+    ...(registry && SOURCE_SETTINGS),
     ...tls?.settings,
     ...(streams ? STREAM_SETTINGS : {}),
     ...(options.otherHosts ? OWN_HOST_SETTINGS : {}),
@@ -131,7 +142,13 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   const { said: written } = conversation;
   const records = options.records ? new SavingRecords(slack, written, random.people) : undefined;
   const again = options.again ? new AskingAgain(slack, written, random.people) : undefined;
-  const besides = [workflows, again, records].filter((one) => one !== undefined);
+  const sources = options.sources
+    ? new ReplacingSources(slack, written, random.people, {
+        heldByAgent: () => writtenTo(agent),
+        onPress: () => callNotifier.notify('slack', 'press of a replacement'),
+      })
+    : undefined;
+  const besides = [workflows, again, records, sources].filter((one) => one !== undefined);
   const interventions = new Interventions(slack, conversation, random.interventions);
   const deps = {
     bots,
@@ -171,8 +188,8 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
   for (const one of besides) await one.settled();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
-  const asked = [...(workflows?.questions() ?? []), ...(again?.questions() ?? [])];
-  const names = [...conversation.names, ...(again?.names ?? [])];
+  const asked = [workflows, again, sources].flatMap((one) => one?.questions() ?? []);
+  const names = [...conversation.names, ...(again?.names ?? []), ...(sources?.names ?? [])];
   const everybody = { said: [...written, ...asked], names };
   const { findings, turns } = await collectFindings(slack, agent, observer, everybody, canStop, sendPaused);
   onProgress(`all work settled after ${secondsSince(began)} s`);
@@ -223,6 +240,7 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
     workflows: workflows?.counts(),
     records: records && { ...(await records.counts()), recordKills: extraKills.records },
     again: again && { ...(await again.counts()), linkKills: extraKills.again },
+    sources: sources && { ...(await sources.counts()), sourceKills: extraKills.sources },
   };
   /** `turns`: the bot's own rows about them. */
   return { findings, turns, damage, stats };
@@ -231,6 +249,7 @@ export async function runChaos(options: ChaosRunOptions, onProgress: (line: stri
 interface ServicesOptions {
   streams: boolean;
   questions: boolean;
+  cite: ((token: string) => string) | undefined;
   proxies: FaultyNetwork['proxies'] | undefined;
   certificate: Certificate | undefined;
 }
@@ -238,7 +257,7 @@ interface ServicesOptions {
 async function startServices(
   random: RandomStreams,
   callNotifier: CallNotifier,
-  { streams, questions, proxies, certificate }: ServicesOptions,
+  { streams, questions, cite, proxies, certificate }: ServicesOptions,
   undo: AsyncDisposableStack,
 ) {
   const slack = await startSlackWorkspace({
@@ -255,7 +274,7 @@ async function startServices(
   });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({
-    script: chaosAgent({ questions }),
+    script: chaosAgent({ questions, cite }),
     reach: { certificate, proxy: proxies?.agent },
     storageProxy: proxies?.storage,
     behaviour: {
@@ -283,6 +302,12 @@ function injectFaults(
   return () => {
     for (const end of ends) end();
   };
+}
+
+/** What people wrote, as the service has it. */
+function writtenTo(agent: AgentService): string[] {
+  const messages = agent.tasks.flatMap((task) => task.messages);
+  return messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
 }
 
 /** Ids of the service's completed replies, kept up to date. */

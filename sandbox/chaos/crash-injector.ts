@@ -42,6 +42,7 @@ export class CrashInjector {
     questions: 0,
     again: 0,
     records: 0,
+    sources: 0,
   };
   readonly #deps: CrashInjectorDeps;
   readonly #replicas: number;

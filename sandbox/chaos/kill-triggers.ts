@@ -4,10 +4,13 @@ import type { FaultTarget } from './fault-profile.ts';
 /** The call on whose arrival a process is killed; undefined means a random moment. */
 export type KillTrigger = { target: FaultTarget; call: RegExp; timeoutMs?: number } | undefined;
 
-/** In what a call says: a reminder, the name of a record's file, and the link of a question that is asked again. */
+/** In what a call says: a reminder, the name of a record's file, the link of a question that is asked again, and sources. */
 export const REMINDER = 'waiting for your answer';
 const RECORD = 'task-record-';
 const LINK = /\|(an earlier|a new) thread>/;
+const SOURCES = /Sources\b/;
+const CHECKED_SOURCES = /\d sources: /;
+const REPLACEMENT = 'Asked to replace sources';
 
 /** A question has to wait for an answer first, or a form has to be filled and sent (ms). */
 const SLOW_TRIGGER_TIMEOUT_MS = 15_000;
@@ -44,14 +47,28 @@ export const EXTRA_KILL_TRIGGERS: Readonly<Record<Extra, readonly KillTrigger[]>
     slowly(/ of a record$/),
     slowly(/^files\.info$/),
   ],
+  sources: [
+    slack(/^chat\.postMessage of sources$/),
+    slowly(/^chat\.update of sources$/),
+    slowly(/^chat\.update of sources$/),
+    slowly(/^press of a replacement$/),
+    slowly(/^press of a replacement$/),
+    slowly(/^chat\.update of a replacement$/),
+  ],
 };
 
 /** Some calls have names of their own, by what they say. */
 export function nameOfCall(call: string, subject: () => string): string {
   if (call === 'files.completeUploadExternal')
     return subject().includes(RECORD) ? `${call} of a record` : call;
+  if (call === 'chat.update') {
+    const about = subject();
+    if (about.includes(REPLACEMENT)) return `${call} of a replacement`;
+    return CHECKED_SOURCES.test(about) ? `${call} of sources` : call;
+  }
   if (call !== 'chat.postMessage') return call;
   const about = subject();
   if (about.includes(REMINDER)) return `${call} of a reminder`;
-  return LINK.test(about) ? `${call} of a link` : call;
+  if (LINK.test(about)) return `${call} of a link`;
+  return SOURCES.test(about) ? `${call} of sources` : call;
 }

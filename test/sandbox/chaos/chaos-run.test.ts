@@ -14,7 +14,7 @@ const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck
 async function killed(
   options: Pick<
     ChaosRunOptions,
-    'kills' | 'replicas' | 'transport' | 'database' | 'databaseFaultSeconds' | 'workflows'
+    'kills' | 'replicas' | 'transport' | 'database' | 'databaseFaultSeconds' | 'workflows' | 'sources'
   >,
 ) {
   const logs = await mkdtemp(join(process.env.KEPT_LOGS_FOLDER ?? tmpdir(), 'taskthread-chaos-logs-'));
@@ -38,11 +38,12 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { 
     expect([...recoverySeconds.keys()]).toEqual(faultKinds.databaseFaults);
   });
 
-  test('after two kills of two processes behind a balancer, with workflows that ask too', async () => {
+  test('after two kills of two processes behind a balancer, with workflows that ask and sources that are checked', async () => {
     const database = await copyTemplateDatabase();
-    const { kills, messages, files, workflows } = await killed({
+    const { kills, messages, files, workflows, sources } = await killed({
       kills: 2,
       workflows: true,
+      sources: true,
       replicas: 2,
       transport: 'http',
       database,
@@ -50,6 +51,8 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { 
     await dropDatabase(database);
     expect(workflows).toMatchObject({ completedOnce: workflows?.executions, leftOpen: 0 });
     expect(workflows?.executions).toBeGreaterThanOrEqual(4);
+    expect(sources).toMatchObject({ listsMarked: sources?.lists, replacedOnce: sources?.replacementsAsked });
+    expect(sources?.lists).toBeGreaterThan(0);
     expect(kills).toBe(2);
     expect(messages).toBeGreaterThanOrEqual(6);
     expect(files).toBeGreaterThan(0);

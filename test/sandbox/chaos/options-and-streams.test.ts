@@ -19,6 +19,7 @@ describe('the options', () => {
       questions: false,
       again: false,
       records: false,
+      sources: false,
       replicas: 1,
       transport: 'http',
       delay: 30,
@@ -161,6 +162,7 @@ describe('the report', () => {
     workflows: undefined,
     again: undefined,
     records: undefined,
+    sources: undefined,
   };
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 
@@ -202,5 +204,11 @@ describe('the report', () => {
     expect(hasPassed(none, { ...stats, again: { ...again, linkedOnce: 3 } })).toBe(true);
     expect(hasPassed(none, { ...stats, again: { ...again, askedAgain: 0, linkedOnce: 0 } })).toBe(false);
     expect(JSON.parse(reportLine(none, { ...stats, again }))).toMatchObject(again);
+    const sources = { lists: 4, listsMarked: 4, replacementsAsked: 2, replacedOnce: 1, sourceKills: 1 };
+    expect(hasPassed(none, { ...stats, sources })).toBe(false);
+    const replaced = { ...sources, replacedOnce: 2 };
+    expect(hasPassed(none, { ...stats, sources: replaced })).toBe(true);
+    expect(hasPassed(none, { ...stats, sources: { ...replaced, listsMarked: 3 } })).toBe(false);
+    expect(JSON.parse(reportLine(none, { ...stats, sources }))).toMatchObject(sources);
   });
 });

@@ -4,6 +4,7 @@ import {
   fromNow,
   hasTurn,
   inThread,
+  isTurn,
   isUnsent,
   isWaiting,
   maySend,
@@ -75,7 +76,7 @@ export class Messages extends Queries {
    * gone.
    */
   async ofTurn(turn: Omit<Turn, 'prompt'>): Promise<Message[]> {
-    const { workspace, channel, message_ts: ts, started_at } = turn;
+    const { workspace, channel, message_ts: ts } = turn;
     const rows = await this.rows(sql<Message>`
       with head as (select * from messages where ${ofMessage({ workspace, channel, ts })}),
         behind as (
@@ -87,7 +88,8 @@ export class Messages extends Queries {
       union all
       select * from messages where workspace = ${workspace} and channel = ${channel} and sent_with_ts = ${ts}
       union all
-      select * from behind where ts <= (select max(ts) from behind where received_at <= ${started_at})
+      select * from behind where ts <= (
+        select max(ts) from behind where received_at <= (select started_at from turns where ${isTurn(turn)}))
       order by ts`);
     const isWritten = (one: Message) => (one.resends_turn_id ?? one.revises_turn_id) === null;
     const end = rows.findIndex((one) => one.user_id !== rows[0]?.user_id || !isWritten(one));

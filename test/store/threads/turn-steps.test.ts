@@ -107,6 +107,24 @@ test('an earlier message that arrives after others which go along goes along in 
   expect(await store.turns.freeze(turn, message, content, { others: [middle, last] })).toBeDefined();
 });
 
+test('what waited as a turn began goes along, to the microsecond', async () => {
+  seconds += 10;
+  const ts = `${seconds}.000000`;
+  const at = (fraction: string) => `2026-01-01 00:00:00.${fraction}`;
+  const received = (one: Message, fraction: string) =>
+    sql`update messages set received_at = ${at(fraction)} where ts = ${one.ts}`.execute(kysely);
+  const message = await waiting(ts, ts);
+  const before = await waiting(ts, `${seconds + 1}.000000`);
+  const after = await waiting(ts, `${seconds + 2}.000000`);
+  await received(before, '123400');
+  await received(after, '123600');
+  const { id } = await store.turns.begin(nextId(), message);
+  await sql`update turns set started_at = ${at('123500')} where id = ${id}`.execute(kysely);
+  const turn = await store.turns.get('T1', id);
+  if (turn === undefined) throw new Error('The turn is not there.');
+  expect((await store.messages.ofTurn(turn)).map((one) => one.ts)).toEqual([message.ts, before.ts]);
+});
+
 test.each([
   ['freezing', async (turn: Turn, message: Message) => store.turns.freeze(turn, message, content)],
   ['the intent to send', async (turn: Turn) => store.turns.intendToSend(turn, { skill: null })],

@@ -37,7 +37,9 @@ export function sourceCheckJobs(deps: RelayDeps, checker: SourceChecker): JobKin
         const blocks = await readAnswer(deps, turn, lease.signal);
         const find = () => listedSources(blocks).listed;
         const sources = await deps.rendering.run(turn.workspace, find, lease.signal);
-        const { checks, isWhole } = await checkSources(deps, checker, { turn, sources, lease });
+        const checked = await checkSources(deps, checker, { turn, sources, lease });
+        if (checked === undefined) return 'done';
+        const { checks, isWhole } = checked;
         const known = { checks, buttonUse: await buttonUse(deps, turn) };
         const message = sourceListMessage(turn.id, blocks, known);
         const posts = new IdempotentPosts({ deps, workspace, lease }, turn);
@@ -64,7 +66,10 @@ async function readAnswer(deps: RelayDeps, turn: Turn, signal: AbortSignal) {
   return answer.content.map(toReplyBlock);
 }
 
-/** What is known of the sources, asked where nobody has lately; recorded with the turn. `isWhole`: nothing may still come. */
+/**
+ * What is known of the sources, asked where nobody has lately; recorded with the turn. `isWhole`: nothing may still come.
+ * Undefined if its asker was forgotten meanwhile.
+ */
 async function checkSources(
   { store, settings }: RelayDeps,
   checker: SourceChecker,
@@ -79,6 +84,6 @@ async function checkSources(
   );
   await store.registryAnswers.put(turn.workspace, fresh);
   const checks = comparedChecks(sources, { ...known, ...Object.fromEntries(fresh) });
-  await store.turns.record(turn, { source_checks: checks });
+  if (!(await store.registryAnswers.record(turn, checks))) return undefined;
   return { checks, isWhole: ids.every((id) => checks[id] !== undefined) };
 }

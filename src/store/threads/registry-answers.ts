@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { SourceCheck, SourceChecks, SourceId } from '../../registries/source-check.ts';
-import { Queries, toPostgresJson } from '../queries.ts';
+import { isTurn, Queries, toPostgresJson } from '../queries.ts';
+import type { TurnId } from '../schema.ts';
 
 /** How long a registry's answer counts: one that it has a publication, and one that it has none. */
 const KEPT = { found: sql.raw("interval '30 days'"), missing: sql.raw("interval '1 day'") };
@@ -12,6 +13,12 @@ export class RegistryAnswers extends Queries {
       select source_id, source_check from registry_answers
       where workspace = ${workspace} and source_id = any(${[...ids]}::text[]) and expires_at > now()`);
     return Object.fromEntries(rows.map(({ source_id, source_check }) => [source_id, source_check]));
+  }
+
+  /** Records what is known of the sources of a turn's answer; false if its asker was forgotten. */
+  async record(turn: TurnId, checks: SourceChecks): Promise<boolean> {
+    return this.changes(sql`
+      update turns set source_checks = ${toPostgresJson(checks)} where ${isTurn(turn)} and asked_by <> ''`);
   }
 
   async put(workspace: string, checks: ReadonlyMap<SourceId, SourceCheck>): Promise<void> {

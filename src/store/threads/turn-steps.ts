@@ -5,10 +5,10 @@ import type { Job, Turn, TurnLocation, TurnOutcome, TurnPhase } from '../schema.
 import type { PostOutcome } from './posts.ts';
 import { BEFORE_SENT, BEFORE_SETTLED, PHASES } from './turn-phase.ts';
 
-type JsonColumn = 'attached_file_ids' | 'file_notes' | 'source_checks' | 'tool_counts';
+type JsonColumn = 'attached_file_ids' | 'file_notes' | 'tool_counts';
 
 /** What a step records. */
-export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn | 'phase'>> & {
+export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn | 'source_checks' | 'phase'>> & {
   [Column in JsonColumn]?: NonNullable<Turn[Column]>;
 };
 
@@ -80,18 +80,11 @@ export function mayRecord(values: Readonly<Record<string, unknown>>) {
 }
 
 /** The columns of what a step records. */
-export function stepColumns({
-  attached_file_ids,
-  file_notes,
-  source_checks,
-  tool_counts,
-  ...rest
-}: TurnUpdate) {
+export function stepColumns({ attached_file_ids, file_notes, tool_counts, ...rest }: TurnUpdate) {
   return {
     ...rest,
     ...(attached_file_ids === undefined ? {} : { attached_file_ids: toPostgresJson(attached_file_ids) }),
     ...(tool_counts === undefined ? {} : { tool_counts: toPostgresJson(tool_counts) }),
-    ...(source_checks === undefined ? {} : { source_checks: toPostgresJson(source_checks) }),
     ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
   };
 }

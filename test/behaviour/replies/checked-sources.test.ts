@@ -212,6 +212,26 @@ describe('the sources of an answer', () => {
     expect(JSON.stringify(pressed?.blocks)).not.toContain('"replace_sources"');
   });
 
+  test('of somebody who is forgotten while the registries are asked are not found out again', async () => {
+    const asked = Promise.withResolvers<void>();
+    const removeFault = faults.add({ call: 'GET /works', fault: { kind: 'hold', until: asked.promise } });
+    const ivan = scene.slack.createPerson({ name: 'ivan' });
+    const channel = scene.channel();
+    const before = calls.length;
+    const root = scene.ask(channel, 'good, says Ivan', { person: ivan });
+    await scene.until('a registry is asked', () => calls.length > before);
+    const { store } = scene.sandbox.bot;
+    await store.personErasure.eraseUser(root.teamId, ivan.id);
+    asked.resolve();
+    removeFault();
+    const key = { workspace: root.teamId, channel: channel.id, ts: root.ts };
+    const { id = '' } = (await store.turns.ofMessage(key)) ?? {};
+    const job = { ...key, kind: 'source_check', thread_ts: root.ts, key: id } as const;
+    await scene.until('the check is over', async () => (await store.jobs.get(job)) === undefined);
+    expect((await store.turns.get(root.teamId, id))?.source_checks).toBeNull();
+    expect(listOf(channel, root)).not.toContain('1 source: ');
+  });
+
   test('are nothing that the app asks about where the operator names no registry', async ({
     onTestFinished,
   }) => {

@@ -40,7 +40,7 @@ export function sourceCheckJobs(deps: RelayDeps, checker: SourceChecker): JobKin
         const checked = await checkSources(deps, checker, { turn, sources, lease });
         if (checked === undefined) return 'done';
         const { checks, isWhole } = checked;
-        const known = { checks, buttonUse: await buttonUse(deps, turn) };
+        const known = { checks, buttonUse: await buttonUse(deps, turn, 'sources_message_ts') };
         const message = sourceListMessage(turn.id, blocks, known);
         const posts = new IdempotentPosts({ deps, workspace, lease }, turn);
         await posts.load();

@@ -151,6 +151,8 @@ export type SocketLease = Selectable<Tables['socket_leases']>;
 export type TaskStart = Selectable<Tables['task_starts']>;
 export type Thread = Selectable<Tables['threads']>;
 export type Turn = Selectable<Tables['turns']>;
+/** Where a turn has the message that a button made: those below its reply exclude each other, the one below its sources is apart. */
+export type ButtonClaim = 'button_message_ts' | 'sources_message_ts';
 export type UploadRow = Selectable<Tables['uploads']>;
 export type WorkspaceRow = Selectable<Tables['workspaces']>;
 

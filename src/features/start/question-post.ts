@@ -165,7 +165,8 @@ export function questionPosts(deps: RelayDeps): JobKind {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish(start, ts))) return;
       await store.threads.adopt(thread, { account_id: deps.accountOf(workspace), user_id, ts });
-      if (refused !== undefined) await store.turns.claimButton(refused, ts, start.message_ts);
+      if (refused !== undefined)
+        await store.turns.claimButton(refused, 'button_message_ts', ts, start.message_ts);
       const again = refused && { revises_turn_id: refused.id };
       const row = { thread_ts: thread.thread_ts, said_ts, user_id, content, edited_ts: null, ...again };
       if (await store.messages.add({ workspace, channel, ts }, { ...row, state: 'waiting' }))

@@ -159,7 +159,7 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     return deps.store.transaction(async ({ taskStarts, turns }) => {
       if (!(await taskStarts.send(question))) return undefined;
       if (refused === undefined || askedAt == null) return undefined;
-      if (await turns.claimButton(refused, askedAt)) return undefined;
+      if (await turns.claimButton(refused, 'button_message_ts', askedAt)) return undefined;
       await taskStarts.finish(question);
       return noticeModal(strings.startForm.heading, strings.startForm.alreadyAskedAgain);
     });

@@ -67,16 +67,17 @@ async function addFollowUp(
   messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | Late | undefined>,
   record?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
+  const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
   const known = await permittedTurn(deps, press, control);
   if (typeof known === 'string') return known;
   const outcome = await deps.store.transaction(async (store, trx) => {
     // In the order of a stop: the thread, then its turn.
     await store.threads.lock(known);
     const turn = await store.turns.get(press.workspace, press.turnId);
-    if (turn === undefined || turn.button_message_ts !== null) return 'over';
+    if (turn === undefined || turn[claim] !== null) return 'over';
     const message = await messageFor(turn, store);
     if (message === undefined || 'late' in message) return message ?? 'unknown';
-    if (!(await store.turns.claimButton(turn, press.ts))) return 'over';
+    if (!(await store.turns.claimButton(turn, claim, press.ts))) return 'over';
     await record?.(turn, store);
     await addPressedMessage(deps, { store, trx }, turn, press, message);
     return 'done';
@@ -88,7 +89,10 @@ async function addFollowUp(
   if (messageTs !== undefined)
     inBackground(
       // Until the turn is finished, its reply may change after the press.
-      showButtonUse(deps, known, messageTs, isOver(known) ? message : undefined, late),
+      showButtonUse(deps, known, {
+        ...{ ts: messageTs, claim, late },
+        ...(isOver(known) && { message }),
+      }),
       deps.log,
       'could not take away a used button',
     );
@@ -96,7 +100,7 @@ async function addFollowUp(
     refreshPausedNotice(deps, { ...known, ts: press.ts });
     return outcome;
   }
-  const why = late ?? (await buttonUse(deps, known)) ?? strings.answeredInThread;
+  const why = late ?? (await buttonUse(deps, known, claim)) ?? strings.answeredInThread;
   return { outcome: 'over', told: strings.pressedTooLate(why) };
 }
 

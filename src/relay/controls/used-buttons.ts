@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ShownMessage, withButtonUsed } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Message, Turn } from '../../store/schema.ts';
+import type { ButtonClaim, Message, Turn } from '../../store/schema.ts';
 import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -19,18 +19,24 @@ export const shownMessageSchema = z.looseObject({
   blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
 });
 
+/** Our message `ts` with a button that can be used once: what it shows, if that is known, and why nobody can use it any more. */
+interface UsedButton {
+  ts: string;
+  claim: ButtonClaim;
+  message?: ShownMessage | undefined;
+  late?: string | undefined;
+}
+
 /**
- * The buttons of which one can be used, once, leave our message `ts`, which says who used one, or why they are `late`; what
- * it shows is read from Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
+ * The buttons of which one can be used, once, leave our message, which says who used one, or why they are `late`; what it
+ * shows is read from Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   turn: Turn,
-  ts: string,
-  message?: ShownMessage,
-  late?: string,
+  { ts, claim, message, late }: UsedButton,
 ): Promise<void> {
-  for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused(deps, turn)); looks += 1)
+  for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused(deps, turn, claim)); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
   const now = await deps.store.turns.get(turn.workspace, turn.id);
   if (now === undefined || !hasSettled(now)) return;
@@ -40,7 +46,7 @@ export async function showButtonUse(
   if (shown === undefined) return;
   // A message that was refused meanwhile has given the button back.
   const render = async () => {
-    const use = (await buttonUse(deps, turn)) ?? late;
+    const use = (await buttonUse(deps, turn, claim)) ?? late;
     return use === undefined ? undefined : withButtonUsed(shown, use);
   };
   await deps.workspace(turn.workspace)?.posting.editComplete({ channel, ts, render });
@@ -51,27 +57,32 @@ export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void>
   const posts = [...(await deps.store.posts.ofTurn(turn)).values()];
   const shown = posts.flatMap(({ part, ts }) => (part.startsWith('reply:') && ts !== null ? [ts] : []));
   const last = shown.toSorted(compareTs).at(-1);
-  if (last !== undefined) await showButtonUse(deps, turn, last);
+  if (last !== undefined) await showButtonUse(deps, turn, { ts: last, claim: 'button_message_ts' });
 }
 
 /** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */
-async function mayBeRefused({ store }: Pick<RelayDeps, 'store'>, turn: Turn): Promise<boolean> {
-  const ts = (await store.turns.get(turn.workspace, turn.id))?.button_message_ts ?? null;
+async function mayBeRefused(
+  { store }: Pick<RelayDeps, 'store'>,
+  turn: Turn,
+  claim: ButtonClaim,
+): Promise<boolean> {
+  const ts = (await store.turns.get(turn.workspace, turn.id))?.[claim] ?? null;
   return ts !== null && (await store.messages.get({ ...messageKeyOf(turn), ts }))?.state === 'waiting';
 }
 
-/** Who used a button of a turn that can be used once, and which; undefined if nobody has. */
+/** Who used a button of a turn that can be used once, and which, by its claim; undefined if nobody has. */
 export async function buttonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
+  claim: ButtonClaim = 'button_message_ts',
 ): Promise<string | undefined> {
   const { turns, messages } = deps.store;
   const turn = await turns.get(workspace, id);
-  const ts = turn?.button_message_ts ?? null;
+  const ts = turn?.[claim] ?? null;
   if (turn === undefined || ts === null) return undefined;
   const message = await messages.get({ ...messageKeyOf(turn), ts });
   const who = await actorName(deps, { workspace, person: message?.user_id ?? '' });
-  return strings.buttonUsed(who, useOf(message));
+  return strings.buttonUsed(who, claim === 'sources_message_ts' ? 'replace_sources' : useOf(message));
 }
 
 /** Which button made a message, as far as its text is still known. */
@@ -79,7 +90,6 @@ function useOf(message: Message | undefined): keyof typeof strings.buttonUses {
   if (message?.resends_turn_id != null) return 'retry';
   if (message?.revises_turn_id != null) return 'choose_again';
   const text = message?.content?.text;
-  if (text?.startsWith(strings.replaceSources) === true) return 'replace_sources';
   if (text === strings.continueMessage) return 'continue';
   if (text === strings.planAnswers.go_ahead) return 'go_ahead';
   return text === strings.planAnswers.stop_here ? 'stop_here' : 'unknown';

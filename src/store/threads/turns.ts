@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, jobDeletion, jobWake, markWake } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, ofMessage, Queries, sentAs } from '../queries.ts';
 import type {
+  ButtonClaim,
   Message,
   MessageKey,
   SlackTs,
@@ -73,7 +74,7 @@ export class Turns extends Queries {
   /** The turn below whose reply a button made this turn's message; undefined for one that was written in Slack. */
   async madeBy(turn: Omit<Turn, 'prompt'>): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
-      select * from turns where ${inThread(turn)} and (button_message_ts = ${turn.message_ts} or id = (
+      select * from turns where ${inThread(turn)} and (${turn.message_ts} in (button_message_ts, sources_message_ts) or id = (
         select coalesce(resends_turn_id, revises_turn_id) from messages where ${ofMessage(messageKeyOf(turn))}))
       order by id limit 1`);
   }
@@ -303,17 +304,18 @@ export class Turns extends Queries {
   }
 
   /** Claims a turn's button for the message `ts`, which it makes; false if it was claimed before, for another than `known`. */
-  async claimButton(turn: TurnId, ts: SlackTs, known: SlackTs | null = null): Promise<boolean> {
+  async claimButton(turn: TurnId, claim: ButtonClaim, ts: SlackTs, known?: SlackTs | null): Promise<boolean> {
     return this.changes(sql`
-      update turns set button_message_ts = ${ts}
-      where ${isTurn(turn)} and button_message_ts is not distinct from ${known}::numeric`);
+      update turns set ${sql.ref(claim)} = ${ts}
+      where ${isTurn(turn)} and ${sql.ref(claim)} is not distinct from ${known ?? null}::numeric`);
   }
 
   /** The message that a button made is not sent: the button may be pressed again. */
   async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
     await this.changes(sql`
-      update turns set button_message_ts = null
-      where ${inThread(message)} and button_message_ts = ${message.ts}`);
+      update turns set button_message_ts = nullif(button_message_ts, ${message.ts}),
+        sources_message_ts = nullif(sources_message_ts, ${message.ts})
+      where ${inThread(message)} and ${message.ts} in (button_message_ts, sources_message_ts)`);
   }
 
   /** Whether a message at the service belongs to a turn of the thread, whose task it is in. */

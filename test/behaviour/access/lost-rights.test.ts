@@ -194,7 +194,7 @@ async function state(): Promise<unknown> {
   const changing = /^(?:POST|PUT|DELETE|PATCH) /;
   return {
     audit: await rows('audit_events', '(kind, user_id, details)', "kind <> 'refusal'"),
-    turns: await rows('turns', '(id, stop_requested_at, button_message_ts)'),
+    turns: await rows('turns', '(id, stop_requested_at, button_message_ts, sources_message_ts)'),
     messages: await rows('messages', '(channel, ts, state, user_id)'),
     settings: await rows('settings', '(channel, changed_by, changed_at)'),
     feedback: await rows('feedback', '(turn_id, user_id, comment)'),

@@ -27,6 +27,7 @@ const ANSWERS: Record<string, string> = {
 const script: AgentScript = async (turn) => {
   const [word = ''] = turn.text.split(/[ ,]/);
   turn.write(ANSWERS[word] ?? `You said: ${turn.text}`);
+  if (turn.text.includes('cut')) turn.end('length');
 };
 const scene = await openAppScene({
   agent: { script },
@@ -210,6 +211,23 @@ describe('the sources of an answer', () => {
     );
     const pressed = scene.replies(channel, root).find((message) => message.ts === ts);
     expect(JSON.stringify(pressed?.blocks)).not.toContain('"replace_sources"');
+  });
+
+  test('are replaced, too, where somebody has pressed a button of the answer itself', async () => {
+    const { channel, root } = await checked('mixed, but cut', '8 sources: ');
+    const press = async (actionId: string) => {
+      const { ts } = await scene.messageWithButton(channel, root, actionId);
+      await scene.slack.click({ person: scene.ada, channel, ts, actionId });
+    };
+    await press('continue');
+    await scene.until('the agent goes on', () => scene.sentToAgent('mixed, but cut').texts.length === 2);
+    await press('replace_sources');
+    const third = await scene.until('the agent has it', () => scene.sentToAgent('mixed, but cut').texts[2]);
+    expect(third).toContain(strings.replaceSources);
+    for (const used of ['continue', 'replace_sources'] as const)
+      await scene.until('both say who pressed', () =>
+        scene.shown(channel, root).includes(strings.buttonUsed('ada', used)),
+      );
   });
 
   test('of somebody who is forgotten while the registries are asked are not found out again', async () => {

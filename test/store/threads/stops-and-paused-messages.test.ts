@@ -286,8 +286,13 @@ test('Try again can be pressed again if its message is not sent', async () => {
   await store.messages.add(key, { ...row, state: 'waiting', resends_turn_id: turn.id });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('It is not there.');
-  for (const { id } of [turn, other]) await store.turns.claimButton({ workspace: 'T1', id }, press);
+  for (const { id } of [turn, other])
+    await store.turns.claimButton({ workspace: 'T1', id }, 'button_message_ts', press);
+  const sources = 'sources_message_ts';
+  expect(await store.turns.claimButton(turn, sources, press)).toBe(true);
+  expect(await store.turns.claimButton(turn, sources, press)).toBe(false);
   await store.turns.releaseButton(message);
+  expect((await store.turns.get('T1', turn.id))?.sources_message_ts).toBeNull();
   expect((await store.turns.get('T1', turn.id))?.button_message_ts).toBeNull();
   expect((await store.turns.get('T1', other.id))?.button_message_ts).not.toBeNull();
 });

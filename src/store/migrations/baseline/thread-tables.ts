@@ -165,6 +165,7 @@ export const THREAD_TABLES = {
     waits_for: 'text',
     waits_since: 'timestamptz',
     button_message_ts: 'numeric(16,6)', // The message that Continue, Try again, Choose again, Go ahead or Stop here made.
+    sources_message_ts: 'numeric(16,6)', // The message that the button below its sources made.
     attempts: 'integer not null default 0', // Takeovers since the last recorded step; too many end the turn.
     attempts_since: 'timestamptz not null default now()', // When the first of them was.
     takeovers: 'integer not null default 0', // How often another process continued the turn.

@@ -3,7 +3,7 @@ import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { parseMessage } from '../../relay/reading/message-parser.ts';
 import { plainText } from '../../relay/reading/message-to-markdown.ts';
 import { isLaterEdit, isSameAsWritten } from '../../relay/reading/message-versions.ts';
-import { hasFailed } from '../../relay/replies/review-posts.ts';
+import { hasFailed, reviewKeys } from '../../relay/replies/review-posts.ts';
 import { compareTs, messageContent } from '../../relay/runtime/incoming-message.ts';
 import { writerName } from '../../relay/sending/earlier-messages.ts';
 import { turnsResent } from '../../relay/sending/resent-message.ts';
@@ -13,6 +13,7 @@ import { answerText } from '../../render/messages/answer-text.ts';
 import type * as recorded from '../../render/record/record-page.ts';
 import { recordNotes, tasks } from '../../render/strings/index.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
+import type { ShownResult } from '../../store/files/posted-results.ts';
 import type { Message, MessageContent, SlackTs } from '../../store/schema.ts';
 import type { SentTurn } from '../../store/tasks/tasks.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -49,7 +50,7 @@ export async function* readTurns(
   work: RecordWork,
 ): AsyncGenerator<recorded.RecordedTurn<TaskFile> | undefined> {
   const turns = await work.deps.store.tasks.sentTurns(work.row);
-  const { byTurn: results } = await readResults(work, turns.at(-1)?.id);
+  const { byTurn: results } = await readResults(work, await readDeleted(work), turns.at(-1)?.id);
   let number = 1;
   for (let from = 0; from < turns.length; from += TURNS_PER_READ) {
     const page = turns.slice(from, from + TURNS_PER_READ);
@@ -75,10 +76,26 @@ export async function* readTurns(
   }
 }
 
-/** The reviews of the task. Throws an AgentError. */
+/** The results and reviews of which somebody deleted the post, or the file. Throws a SlackError or a StoreError. */
+async function readDeleted(work: RecordWork): Promise<Set<string>> {
+  const { deps, workspace, row, lease } = work;
+  const shown = await deps.store.results.shownIn(row);
+  const wanted = [...shown.values()].flatMap(({ shown_ts }) => shown_ts);
+  const thread = await readMessages(work, wanted.sort(compareTs));
+  const isDeleted = async ({ shown_ts, file }: ShownResult) =>
+    !shown_ts.every((ts) => thread.has(ts)) ||
+    (file !== null && (await workspace.downloads.lookUp(file, lease.signal)) === 'deleted');
+  const deleted = [...shown].map(async ([id, one]) => ((await isDeleted(one)) ? [id] : []));
+  return new Set((await Promise.all(deleted)).flat());
+}
+
+/** The reviews of the task, without what was deleted. Throws an AgentError, a SlackError or a StoreError. */
 export async function readReviews(work: RecordWork): Promise<recorded.RecordedReview[]> {
   const { reviews } = await work.agent.getTask(work.taskId, { signal: work.lease.signal });
-  const found = reviews.map(async (review) => {
+  const deleted = await readDeleted(work);
+  const keys = reviewKeys(work.taskId, reviews);
+  const found = reviews.map(async (review, index) => {
+    if (deleted.has(keys[index] ?? '')) return { status: review.status, text: recordNotes.reviewDeleted };
     const findings = await readAnswer(work, review.messageId);
     const text = typeof findings === 'string' ? findings : answerText(findings);
     return { status: hasFailed(review) ? 'failed' : review.status, text: review.errorMessage ?? text };
@@ -88,6 +105,7 @@ export async function readReviews(work: RecordWork): Promise<recorded.RecordedRe
 
 /** What Slack has now of these messages of the thread, whose ts are in order. */
 async function readMessages({ workspace, row, lease }: RecordWork, wanted: readonly SlackTs[]) {
+  if (wanted.length === 0) return new Map<SlackTs, ThreadMessage>();
   const place = { channel: row.channel, threadTs: row.thread_ts, oldest: wanted[0], latest: wanted.at(-1) };
   const found = new Map<SlackTs, ThreadMessage>();
   for await (const message of workspace.readBack.messages({ ...place, signal: lease.signal, guard: lease }))

@@ -44,7 +44,7 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
  * The keys of a task's reviews, in their order; undefined for a review that has nothing to show yet. Reviews without a
  * message of their own that have failed or completed are counted by their error text.
  */
-function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
+export function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
   return reviews.map((review) => {
     const { status, messageId, errorMessage } = review;

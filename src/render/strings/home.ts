@@ -65,6 +65,7 @@ export const recordNotes = {
   notFound: 'The agent service no longer has this.',
   tooLarge: 'This is too large to be read.',
   deleted: 'This answer, or a part of it, was deleted from the thread.',
+  reviewDeleted: 'This review, or a part of it, was deleted from the thread.',
   defaultModel: "the agent service's default",
   goesOn: 'The rest of the conversation is in record.html.',
   /** Why a file is not in the record. */

@@ -4,6 +4,7 @@ import type {
   PostedResult,
   SlackFileRow,
   SlackFileState,
+  SlackTs,
   ThreadKey,
   TurnId,
   TurnLocation,
@@ -14,6 +15,13 @@ export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch' | 
   shown: boolean;
 }
 
+/** Where a result or a review is in Slack. */
+export interface ShownResult {
+  shown_ts: SlackTs[];
+  /** Slack's id. */
+  file: string | null;
+}
+
 /** Which post shows each result and each review: each is posted once per thread. */
 export class PostedResults extends Queries {
   /** The claims of the thread's results, by result id. */
@@ -21,6 +29,19 @@ export class PostedResults extends Queries {
     const rows = await this.rows(sql<ClaimedResult & { result_id: string }>`
       select result_id, turn_id, batch, posted_at is not null as shown, sha256 from posted_results where ${inThread(thread)}`);
     return new Map(rows.map(({ result_id, ...claimed }) => [result_id, claimed]));
+  }
+
+  /** By the id of each result and review of a thread: the messages that show it, and its own file there. */
+  async shownIn(thread: ThreadKey): Promise<Map<string, ShownResult>> {
+    const own = sql`(workspace, turn_id) = (posted_results.workspace, posted_results.turn_id)`;
+    const rows = await this.rows(sql<ShownResult & { result_id: string }>`
+      select result_id,
+        array(select ts::text from posts where ${own} and state = 'posted' and ts is not null and (
+          part = 'results:' || coalesce(nullif(batch, ''), '0') or starts_with(part, batch || ':'))) as shown_ts,
+        (select slack_file_id from slack_files
+          where ${own} and part = 'result:' || result_id and state = 'shared') as file
+      from posted_results where ${inThread(thread)}`);
+    return new Map(rows.map(({ result_id, ...shown }) => [result_id, shown]));
   }
 
   /** Claims results for a post; earlier claims stay. */

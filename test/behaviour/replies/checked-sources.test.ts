@@ -27,11 +27,13 @@ const ANSWERS: Record<string, string> = {
 const script: AgentScript = async (turn) => {
   const [word = ''] = turn.text.split(/[ ,]/);
   turn.write(ANSWERS[word] ?? `You said: ${turn.text}`);
-  if (turn.text.includes('cut')) turn.end('length');
 };
 const scene = await openAppScene({
   agent: { script },
-  settings: { CHECK_SOURCES: 'crossref,pubmed', CHECK_SOURCES_MAILTO: 'someone@example.org' },
+  settings: {
+    ...{ CHECK_SOURCES: 'crossref,pubmed', CHECK_SOURCES_MAILTO: 'someone@example.org' },
+    AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }),
+  },
   limits: { sourceCheckMs: 1_500, sourceLookAgainMs: 500 },
 });
 const { registry } = scene.sandbox;
@@ -214,17 +216,17 @@ describe('the sources of an answer', () => {
   });
 
   test('are replaced, too, where somebody has pressed a button of the answer itself', async () => {
-    const { channel, root } = await checked('mixed, but cut', '8 sources: ');
+    const { channel, root } = await checked('--plan mixed, planned', '8 sources: ');
     const press = async (actionId: string) => {
       const { ts } = await scene.messageWithButton(channel, root, actionId);
       await scene.slack.click({ person: scene.ada, channel, ts, actionId });
     };
-    await press('continue');
-    await scene.until('the agent goes on', () => scene.sentToAgent('mixed, but cut').texts.length === 2);
+    await press('go_ahead');
+    await scene.until('the agent goes on', () => scene.sentToAgent('mixed, planned').texts.length === 2);
     await press('replace_sources');
-    const third = await scene.until('the agent has it', () => scene.sentToAgent('mixed, but cut').texts[2]);
+    const third = await scene.until('the agent has it', () => scene.sentToAgent('mixed, planned').texts[2]);
     expect(third).toContain(strings.replaceSources);
-    for (const used of ['continue', 'replace_sources'] as const)
+    for (const used of ['go_ahead', 'replace_sources'] as const)
       await scene.until('both say who pressed', () =>
         scene.shown(channel, root).includes(strings.buttonUsed('ada', used)),
       );

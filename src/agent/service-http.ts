@@ -112,7 +112,10 @@ export class ServiceHttp {
     const { leftOut } = value;
     if (leftOut > 0 && !this.#listsLeftOutOf.has(path)) {
       this.#listsLeftOutOf.add(path);
-      this.#options.log?.warn({ call: `GET ${path}`, leftOut }, 'left out items of a list that cannot be read');
+      this.#options.log?.warn(
+        { call: `GET ${path}`, leftOut },
+        'left out items of a list that cannot be read',
+      );
     }
     const cursor = nextCursor(raw, this.#options.serviceOptions, value.items.at(-1)?.id);
     return { ...value, bytes, cursor };

@@ -142,7 +142,8 @@ export class MessageHistory {
    * the pages do not end: what was not read is not known to be absent.
    */
   async *messages(request: HistoryRequest): AsyncGenerator<ThreadMessage> {
-    const read = (at: { cursor: string | undefined }) => this.#client.call(...this.#pageCall({ ...request, ...at }));
+    const read = (at: { cursor: string | undefined }) =>
+      this.#client.call(...this.#pageCall({ ...request, ...at }));
     for await (const page of pagesOf(MAX_PAGES, read)) {
       if (page === undefined) throw unreadableResponse(methodFor(request), 'the pages do not end');
       yield* page.messages;

@@ -225,10 +225,7 @@ describe('a list', () => {
       fc.property(items, (data) => {
         const good = data.filter((item) => item === least).length;
         const { items: read, leftOut } = messageListSchema.parse({ data });
-        expect([read.map(({ id }) => id), leftOut]).toEqual([
-          Array(good).fill('m'),
-          data.length - good,
-        ]);
+        expect([read.map(({ id }) => id), leftOut]).toEqual([Array(good).fill('m'), data.length - good]);
       }),
     );
   });

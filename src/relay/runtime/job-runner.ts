@@ -219,8 +219,7 @@ export class JobRunner {
     const lease = new RenewableLease(claimedAt, this.#clocks, this.#isHolder);
     if (this.#claims.signal.aborted || lease.remainingMs() <= 0) endLease(lease);
     const ended = this.#run(kind, job, lease).finally(() => {
-      const wasFull =
-        this.count(job.kind) >= kind.most || this.count(job.kind, job.workspace) >= kind.share;
+      const wasFull = this.count(job.kind) >= kind.most || this.count(job.kind, job.workspace) >= kind.share;
       this.#runs.delete(claim);
       if (wasFull) this.#claims.pollNow();
     });

@@ -195,8 +195,7 @@ export class Sender {
     // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
     const { recordTaskIntent, stopSignal: wake } = this.#options;
     const retrying = { about: { turn: this.#turn.id }, wake };
-    const record = (intent: TaskIntent) =>
-      withRetry(this.#work, () => recordTaskIntent(intent), retrying);
+    const record = (intent: TaskIntent) => withRetry(this.#work, () => recordTaskIntent(intent), retrying);
     const { taskId, isRecorded } = await ensureThreadTask(this.#work, thread, projectId, options, record);
     if (!isRecorded) this.#startedTaskId = taskId;
     this.#thread = { ...thread, project_id: projectId, task_id: taskId, task_intended_at: null };

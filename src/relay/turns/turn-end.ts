@@ -44,7 +44,8 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
     await reply.finalize();
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
-  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(reply.posts, context.turn, forMs > 0));
+  if (isTaskWorking)
+    await context.withRetry(() => postBackgroundNotice(reply.posts, context.turn, forMs > 0));
   const followUp = forMs > 0 ? { firstMs, forMs } : undefined;
   await closeTurn(context, 'completed', { followUp, checksSources });
 }
@@ -108,15 +109,17 @@ export async function closeTurn(
 async function postSourceList(context: TurnContext): Promise<boolean> {
   const list = context.state.sourceList();
   if (list === undefined) return false;
-  return context.withRetry(() => context.reply.posts.post(SOURCES_PART, list, 'result')).then(
-    () => true,
-    (error: unknown) => {
-      if (!isRefusedBySlack(error)) throw error;
-      // Then the answer ends with it.
-      context.state.update({ checksSources: false });
-      return false;
-    },
-  );
+  return context
+    .withRetry(() => context.reply.posts.post(SOURCES_PART, list, 'result'))
+    .then(
+      () => true,
+      (error: unknown) => {
+        if (!isRefusedBySlack(error)) throw error;
+        // Then the answer ends with it.
+        context.state.update({ checksSources: false });
+        return false;
+      },
+    );
 }
 
 /**

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { answerFiles, controlRefused, filesNotFound, recordNotes } from '../../../src/render/strings/index.ts';
+import {
+  answerFiles,
+  controlRefused,
+  filesNotFound,
+  recordNotes,
+} from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { unpacked } from '../../support/unpacked-record.ts';
 

@@ -35,6 +35,8 @@ export interface CallDetails {
   readonly mayRepeat?: boolean;
   /** Milliseconds for one attempt, from connecting to the last byte of the response; `requestMs` if left out. */
   readonly timeoutMs?: number;
+  /** Milliseconds without a byte in either direction; no limit if left out. */
+  readonly idleMs?: number;
   /** The media type that is asked for; JSON if left out. */
   readonly accept?: string;
   readonly guard?: LeaseGuard | undefined;
@@ -67,7 +69,6 @@ interface Attempt<T> extends CallDetails {
   /** Ends with the caller's signal or the lease. */
   readonly outerSignal: AbortSignal;
   readonly read: ReadResponse<T>;
-  readonly idleMs: number;
   /** Called when the response begins. */
   readonly heard?: (() => void) | undefined;
 }
@@ -130,7 +131,7 @@ export class ServiceHttp {
       return response;
     };
     const { idleMs } = this.#options.timeouts;
-    return await this.#request('GET', path, { ...details, accept: '*/*' }, read, idleMs);
+    return await this.#request('GET', path, { ...details, accept: '*/*', idleMs }, read);
   }
 
   /** `raw` is the parsed response before the schema, `bytes` its size. */
@@ -158,7 +159,7 @@ export class ServiceHttp {
     });
   }
 
-  async #request<T>(method: Method, path: string, details: CallDetails, read: ReadResponse<T>, idleMs = 0) {
+  async #request<T>(method: Method, path: string, details: CallDetails, read: ReadResponse<T>) {
     const { apiKey, serviceOptions, retry, isTrial } = this.#options;
     const redact = (text: string) => text.replaceAll(apiKey(), '[key]');
     const name = `${method} ${path}`;
@@ -168,7 +169,7 @@ export class ServiceHttp {
     const outerSignal = anySignal([signal, guard?.signal]);
     const once = async (attempt: number): Promise<T> => {
       if (method === 'GET') await this.#waitToRead(context, outerSignal);
-      const call = { ...details, context, method, url, attempt, read, idleMs };
+      const call = { ...details, context, method, url, attempt, read };
       const send = (ends: AbortSignal, heard?: () => void) =>
         this.#attempt({ ...call, outerSignal: ends, heard });
       const made = method === 'GET' ? withSecondCall(send, outerSignal) : send(outerSignal);
@@ -181,11 +182,10 @@ export class ServiceHttp {
   }
 
   async #attempt<T>(call: Attempt<T>): Promise<T> {
-    const { context, guard, outerSignal, attempt } = call;
+    const { context, guard, outerSignal, attempt, idleMs = 0 } = call;
     const { dispatcher, gate, timeouts, log, onAttempt, onRateLimited } = this.#options;
-    const leaseMs = () => guard?.remainingMs() ?? Number.POSITIVE_INFINITY;
     const assertLeaseHeld = () => {
-      if (leaseMs() <= 0) throw leaseLostError(context.name, 'not_sent');
+      if (guard !== undefined && guard.remainingMs() <= 0) throw leaseLostError(context.name, 'not_sent');
     };
     assertLeaseHeld();
     gate?.enter();
@@ -202,8 +202,8 @@ export class ServiceHttp {
         headers: this.#headers(call.accept, call.body !== undefined),
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: anySignal([outerSignal, timeout.signal]),
-        idleMs: call.idleMs,
-        bodyIdleMs: call.idleMs || (call.method === 'GET' && attempt === 1 ? FIRST_IDLE_MS : 0),
+        idleMs,
+        bodyIdleMs: idleMs || (call.method === 'GET' && attempt === 1 ? FIRST_IDLE_MS : 0),
         beforeFirstByte: assertLeaseHeld,
       });
       status = response.status;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
 import { fetch, keptConnections } from '../calls/outbound-proxy.ts';
-import { type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
+import { anySignal, type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { Presence } from '../calls/shared-calls.ts';
 import { successIn, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
@@ -67,29 +67,24 @@ export class SlackClient {
     const { gate, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
     assertLeaseHeld(method, guard);
     gate?.enter();
-    const controller = new AbortController();
     const ms = Math.min(timeoutMs, guard?.remainingMs() ?? timeoutMs);
-    const timer = setTimeout(() => controller.abort(new Error(`No response within ${ms} ms.`)), ms);
-    const onLost = () => controller.abort(guard?.signal.reason);
-    guard?.signal.addEventListener('abort', onLost, { once: true });
+    const signal = anySignal([guard?.signal, AbortSignal.timeout(Math.ceil(ms))]);
     const since = performance.now();
     let outcome = 'ok';
     try {
-      const response = await this.#post(method, args, controller.signal);
+      const response = await this.#post(method, args, signal);
       gate?.accepted();
       const parsed = schema.safeParse(response);
       if (!parsed.success) throw unreadableResponse(method, parsed.error);
       this.presence.show();
       return parsed.data;
     } catch (error) {
-      const failure = toSlackError({ method, guard, signal: controller.signal }, error);
+      const failure = toSlackError({ method, guard, signal }, error);
       outcome = failure.code;
       if (failure instanceof SlackAuthError && failure.isInstallationDead) gate?.refused(failure);
       throw failure;
     } finally {
       onCall?.({ workspace, method, outcome, durationMs: performance.now() - since });
-      clearTimeout(timer);
-      guard?.signal.removeEventListener('abort', onLost);
     }
   }
 

@@ -67,8 +67,10 @@ async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
     // Looking the names up takes minutes.
     if (!(await isAdminFor(deps, actor, 'usage')))
       return await sendDirectMessage(deps, actor, words.notAdmin);
-    const file = { name: 'usage.csv', sizeBytes: table.length, content: Readable.from([table]) };
-    await workspace.uploads.upload({ channel, comment, ...file });
+    const title = 'usage.csv';
+    const file = { name: title, sizeBytes: table.length, content: Readable.from([table]) };
+    const { fileId: id } = await workspace.uploads.stage(file);
+    await workspace.uploads.share({ channel, comment, files: [{ id, title }] });
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
     deps.log.warn({ workspace: workspace.id, err: error }, 'could not send usage figures');

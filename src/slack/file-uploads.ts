@@ -94,14 +94,6 @@ export class FileUploads {
     return { fileId };
   }
 
-  /** All three steps for one file. Throws a SlackError; after outcome `unknown`, call `shareOutcome` before you retry. */
-  async upload(file: StagedFile & SharePlace & Pick<ShareRequest, 'comment'>): Promise<{ fileId: string }> {
-    const { channel, threadTs, guard, name: title, comment } = file;
-    const { fileId } = await this.stage(file);
-    await this.share({ channel, threadTs, guard, comment, files: [{ id: fileId, title }] });
-    return { fileId };
-  }
-
   /**
    * Shows staged files, and waits until they appear or, without a channel, until blocks can show them. Throws a SlackError; after outcome `unknown`, call `shareOutcome`
    * before you share again. Throws FileNotShownError for those that do not appear in half a minute, and MessageGoneError if

@@ -44,7 +44,8 @@ const share = { channel: 'C1', threadTs: '1.0', files: [{ id: 'F9', title: 'char
 
 describe('an upload', () => {
   test('takes three steps, and reports the id before people can see the file', async () => {
-    expect(await uploads.upload({ ...request(), ...share })).toEqual({ fileId: 'F9' });
+    expect(await uploads.stage(request())).toEqual({ fileId: 'F9' });
+    await uploads.share(share);
     expect(ids).toEqual(['F9 after 1 calls']);
     expect(scene.slack.calls.map((call) => call.method)).toEqual([
       'files.getUploadURLExternal',

@@ -70,8 +70,10 @@ export class MultipartUpload {
   }
 
   async #urlOf(number: number): Promise<string> {
-    if (!this.#urls.has(number))
-      await this.#requestUrls(this.#missing().slice(0, LINKS_AT_ONCE).map((part) => part.number));
+    if (!this.#urls.has(number)) {
+      const next = this.#missing().slice(0, LINKS_AT_ONCE);
+      await this.#requestUrls(next.map((part) => part.number));
+    }
     const url = this.#urls.get(number);
     if (url !== undefined) return url;
     throw new AgentError('not_understood', {

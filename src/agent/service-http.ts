@@ -113,10 +113,8 @@ export class ServiceHttp {
     const { leftOut } = value;
     if (leftOut > 0 && !this.#listsLeftOutOf.has(path)) {
       this.#listsLeftOutOf.add(path);
-      this.#options.log?.warn(
-        { call: `GET ${path}`, leftOut },
-        'left out items of a list that cannot be read',
-      );
+      const about = { call: `GET ${path}`, leftOut };
+      this.#options.log?.warn(about, 'left out items of a list that cannot be read');
     }
     const cursor = nextCursor(raw, this.#options.serviceOptions, value.items.at(-1)?.id);
     return { ...value, bytes, cursor };

@@ -106,11 +106,7 @@ export class SlackClient {
       dispatcher: keptConnections,
     });
     const { status, headers } = response;
-    this.grantedScopes =
-      headers
-        .get('x-oauth-scopes')
-        ?.trim()
-        .split(/\s*,\s*/) ?? [];
+    this.grantedScopes = headers.get('x-oauth-scopes')?.split(/\s*,\s*/) ?? [];
     noteScopes(installation, log, this.grantedScopes);
     const text = response.text();
     const body = status === 200 ? await text : await text.catch(() => '');

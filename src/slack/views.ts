@@ -49,8 +49,8 @@ export class Views {
   ): Promise<string | undefined> {
     const rendered = async () => ({ user_id: person, view: await render(), hash });
     try {
-      return (await this.#client.call('views.publish', rendered, { schema: publishedSchema, signal })).view
-        .hash;
+      const options = { schema: publishedSchema, signal };
+      return (await this.#client.call('views.publish', rendered, options)).view.hash;
     } catch (error) {
       if (error instanceof SlackRefusedError && error.slackCode === 'hash_conflict') return undefined;
       throw error;

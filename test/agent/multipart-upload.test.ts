@@ -35,8 +35,7 @@ describe('planParts', () => {
   });
 
   test('uses the size that the service gives, and raises it only to avoid too many parts', () => {
-    const planOf = (sizeBytes: number) =>
-      planParts(sizeBytes, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS);
+    const planOf = (sizeBytes: number) => planParts(sizeBytes, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS);
     expect(planOf(20 * mebibyte)).toMatchObject({ partBytes: 8 * mebibyte, parts: { length: 3 } });
     const plan = planOf(100_001 * mebibyte);
     expect(plan.parts.length).toBeLessThanOrEqual(10_000);

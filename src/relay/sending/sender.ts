@@ -193,9 +193,9 @@ export class Sender {
     if (this.#message === this.#options.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#options.channelSettings.model);
     // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
-    const { recordTaskIntent, stopSignal: wake } = this.#options;
-    const retrying = { about: { turn: this.#turn.id }, wake };
-    const record = (intent: TaskIntent) => withRetry(this.#work, () => recordTaskIntent(intent), retrying);
+    const retrying = { about: { turn: this.#turn.id }, wake: this.#options.stopSignal };
+    const record = (intent: TaskIntent) =>
+      withRetry(this.#work, () => this.#options.recordTaskIntent(intent), retrying);
     const { taskId, isRecorded } = await ensureThreadTask(this.#work, thread, projectId, options, record);
     if (!isRecorded) this.#startedTaskId = taskId;
     this.#thread = { ...thread, project_id: projectId, task_id: taskId, task_intended_at: null };

@@ -14,9 +14,10 @@ export type MessageForm = (message: RenderedMessage) => RenderedMessage;
 /** The message as it was rendered. */
 export const asRendered: MessageForm = (message) => message;
 const withoutNewBlock: MessageForm = (message) => message.simpler?.message ?? message;
-const withoutThumbs: MessageForm = (message) => ({
+const withoutThumbs: MessageForm = ({ simpler, ...message }) => ({
   ...message,
   blocks: message.blocks.filter(({ type }) => type !== 'context_actions'),
+  ...(simpler && { simpler: { ...simpler, message: withoutThumbs(simpler.message) } }),
 });
 const withoutNewBlocks: MessageForm = (message) =>
   message.simpler === undefined ? message : withoutNewBlocks(message.simpler.message);
@@ -127,11 +128,7 @@ function withoutRefusedBlocks(
   const isLeftOut = (block: OptionalBlock) => (blocksLeftOutUntil.get(block) ?? 0) > Date.now();
   const { simpler } = message;
   const known = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
-  if (!isLeftOut('context_actions')) return known;
-  const plain = withoutThumbs(known);
-  return simpler === undefined || known === simpler.message
-    ? plain
-    : { ...plain, simpler: { ...simpler, message: withoutThumbs(simpler.message) } };
+  return isLeftOut('context_actions') ? withoutThumbs(known) : known;
 }
 
 /** Slack's own failures in a row after which a message counts as refused. */

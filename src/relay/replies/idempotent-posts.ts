@@ -133,19 +133,6 @@ export class IdempotentPosts {
     await this.#sendForm(part, forms, () => message, send);
   }
 
-  /** Posts a part, or brings it up to date, in the first of these forms that Slack accepts. */
-  async put(
-    part: string,
-    message: RenderedMessage,
-    kind: PostKind,
-    forms: readonly MessageForm[],
-  ): Promise<void> {
-    await this.post(part, message, kind, forms);
-    await this.update(part, message, forms);
-    // An edit may find that the message is gone.
-    await this.post(part, message, kind, forms);
-  }
-
   /** Brings a part up to date, in the first of these forms that Slack accepts, if it is there. Throws a SlackError. */
   async update(part: string, message: RenderedMessage, forms: readonly MessageForm[]): Promise<void> {
     const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };

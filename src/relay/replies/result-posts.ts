@@ -184,7 +184,12 @@ async function putList(
   }));
   const message = resultList(listed, { turnId: turn.id, isLater: batch !== '', isComplete });
   const part = `results:${batch === '' ? '0' : batch}`;
-  await new IdempotentPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
+  const posts = new IdempotentPosts(context, turn);
+  const post = () => posts.post(part, message, 'result', RESULT_FORMS);
+  await post();
+  await posts.update(part, message, RESULT_FORMS);
+  // An edit may find that the message is gone.
+  await post();
 }
 
 /** A result as people see it; the link of one that a turn has claimed does not expire with the service's, if the operator wants that. */

@@ -29,7 +29,7 @@ export async function turnOf(
  */
 export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'refused';
 
-/** What a press did, and what the person who pressed reads, where the outcome alone does not say it. */
+/** What a press did, and what the person reads if the outcome alone does not say it. `late`: they may press again. */
 export interface PressAnswer {
   outcome: ControlOutcome | 'late';
   /** Only they see it; in place of a note that only they see, if the button stands below one. */
@@ -99,9 +99,6 @@ interface PressesAbout {
   form: ButtonPress;
 }
 
-/** What a press comes to. `late`: Slack did not let it be done in time; they may press again. */
-export type PressResult = ControlOutcome | 'late' | PressAnswer | undefined;
-
 type About<Id extends ButtonId> = (typeof buttons)[Id]['about'];
 
 /** The buttons that somebody handles. */
@@ -110,7 +107,7 @@ export type PressedId = { [Id in ButtonId]: About<Id> extends keyof PressesAbout
 /** A method, so that all handlers are of one type to the code that calls them, which looks at what a press is about. */
 interface Handler<Given> {
   // biome-ignore lint/suspicious/noConfusingVoidType: many handlers return nothing.
-  handle(press: Given): Promise<PressResult | void>;
+  handle(press: Given): Promise<PressAnswer['outcome'] | PressAnswer | void>;
 }
 
 /** What handles a press, to the code that makes sure that the press has what the button's handler needs. */

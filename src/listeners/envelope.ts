@@ -4,7 +4,12 @@ import { listOf } from '../calls/json.ts';
 import { shownMessageSchema } from '../relay/controls/used-buttons.ts';
 import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
-import type { ButtonPress, FormSubmission, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import {
+  type ButtonPress,
+  type FormSubmission,
+  inputSchema,
+  type WorkspaceActor,
+} from '../relay/runtime/control-request.ts';
 import { optional } from '../slack/field-schemas.ts';
 
 /** The fields that are read of an event's envelope. */
@@ -156,27 +161,13 @@ export function parseUninstallEvent(body: unknown, now: () => number = Date.now)
 }
 
 const text = z.string().catch('');
-const optionSchema = z.looseObject({ value: z.string() });
 
 const formSchema = z.looseObject({
   view: z.looseObject({
     id: z.string(),
     private_metadata: text,
     state: z.looseObject({
-      values: z.record(
-        z.string(),
-        z.record(
-          z.string(),
-          z.looseObject({
-            value: z.string().nullish(),
-            selected_option: optionSchema.nullish(),
-            selected_options: z.array(optionSchema).nullish(),
-            selected_conversation: z.string().nullish(),
-            selected_conversations: z.array(z.string()).nullish(),
-            files: z.array(z.unknown()).nullish(),
-          }),
-        ),
-      ),
+      values: z.record(z.string(), z.record(z.string(), inputSchema)),
     }),
   }),
 });
@@ -196,7 +187,7 @@ export const pressSchema = z.looseObject({
     z.looseObject({
       action_ts: z.string(),
       value: text,
-      selected_option: optional(optionSchema),
+      selected_option: optional(z.looseObject({ value: z.string() })),
       selected_conversation: optional(z.string()),
     }),
   ),

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Modal } from '../../render/blocks/modal.ts';
 import type { ButtonId, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import type { ShownMessage } from '../../render/messages/button-notes.ts';
@@ -123,20 +124,22 @@ export interface FormSubmission extends WorkspaceActor {
   viewId: string;
   metadata: string;
   /** What was put into the input of this id; undefined if the form had none. */
-  input: (id: string) => InputState | undefined;
+  input: (id: string) => z.output<typeof inputSchema> | undefined;
   /** The first input, where Slack can show an error about the whole form. */
   firstInput: string;
 }
 
+const optionSchema = z.looseObject({ value: z.string() });
+
 /** The input of a form; an empty field is null. */
-interface InputState {
-  value?: string | null | undefined;
-  selected_option?: { value: string } | null | undefined;
-  selected_options?: readonly { value: string }[] | null | undefined;
-  selected_conversation?: string | null | undefined;
-  selected_conversations?: readonly string[] | null | undefined;
-  files?: unknown[] | null | undefined;
-}
+export const inputSchema = z.looseObject({
+  value: z.string().nullish(),
+  selected_option: optionSchema.nullish(),
+  selected_options: z.array(optionSchema).nullish(),
+  selected_conversation: z.string().nullish(),
+  selected_conversations: z.array(z.string()).nullish(),
+  files: z.array(z.unknown()).nullish(),
+});
 
 /** What follows a form: errors below its inputs, by their ids, or another view, after which work may follow; else it closes. */
 export type FormAnswer =

@@ -103,27 +103,16 @@ export class IdempotentPosts {
     await this.post(part, { text, blocks: [] }, 'notice');
   }
 
-  /** Posts a part once, in the first of these forms that Slack accepts. */
+  async record(): Promise<void> {
+    await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
+  }
+
+  /** Posts a part once, in the first of these forms that Slack accepts. The next `recordWith` records a first reply. */
   async post(
     part: string,
     message: RenderedMessage,
     kind: PostKind,
     forms: readonly MessageForm[] = [asRendered],
-  ): Promise<void> {
-    await this.postUnrecorded(part, message, kind, forms);
-    await this.record();
-  }
-
-  async record(): Promise<void> {
-    await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
-  }
-
-  /** Like `post`, but the next `recordWith` records that it was posted. */
-  async postUnrecorded(
-    part: string,
-    message: RenderedMessage,
-    kind: PostKind,
-    forms: readonly MessageForm[],
   ): Promise<void> {
     const { posting } = this.#work.workspace;
     const send = (form: MessageForm) =>
@@ -131,6 +120,7 @@ export class IdempotentPosts {
         posting.post({ ...identity, message: form(message), kind }),
       );
     await this.#sendForm(part, forms, () => message, send);
+    if (kind !== 'first') await this.record();
   }
 
   /** Brings a part up to date, in the first of these forms that Slack accepts, if it is there. Throws a SlackError. */

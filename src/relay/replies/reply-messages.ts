@@ -107,9 +107,8 @@ export class ReplyMessages {
     const message = this.#find(part);
     if (message === undefined) return;
     const { answer } = this.#state;
-    // The step that makes the reply visible records the first one.
-    if (kind === 'first') await this.#posts.postUnrecorded(part, message, kind, REPLY_FORMS);
-    else if (this.#isGrowing(part) && (await this.#streams.start(part, message))) {
+    const mayGrow = kind === 'final' && this.#isGrowing(part);
+    if (mayGrow && (await this.#streams.start(part, message))) {
       await this.#posts.record();
       // Where an earlier call had begun the stream, nobody knows what it shows.
       if (this.#streams.shownBy(part) === undefined) return;

@@ -30,32 +30,21 @@ export interface SettledReply {
   hasSettled: boolean;
 }
 
-/** What is known of a reply after a read. */
-interface LastRead {
-  /** When (`performance.now()`). */
-  at: number;
-  /** Identifies what was read; '' before the first read. */
-  fingerprint: string;
-  /** How long to wait for the next read (ms), if the rate allows it sooner. */
-  silentPauseMs: number;
-  /** When the task of the reply is to be read, and since when it has shown itself settled. */
-  taskDueAt: number;
-  taskRestsSince: number | undefined;
-}
-
 /** Reads one reply until it has settled. */
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
   /** The service's id of the reply: another one than at first, if the service gave a wrong one, or began anew. */
   replyId: string;
-  #last: LastRead = {
-    at: Number.NEGATIVE_INFINITY,
-    fingerprint: '',
-    silentPauseMs: 0,
-    taskDueAt: 0,
-    taskRestsSince: undefined,
-  };
+  /** When it was last read (`performance.now()`). */
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** Identifies what was read; '' before the first read. */
+  #fingerprint = '';
+  /** How long to wait for the next read (ms), if the rate allows it sooner. */
+  #silentPauseMs = 0;
+  /** When the task of the reply is to be read, and since when it has shown itself settled. */
+  #taskDueAt = 0;
+  #taskRestsSince: number | undefined;
   /** Since when (`performance.now()`) another reply is looked for, because this one has failed. */
   #failedSince: number | undefined;
   #settled: SettledReply | undefined;
@@ -80,8 +69,8 @@ export class ReplyReader {
         this.#next ??= { due: new AbortController(), read: Promise.withResolvers() };
         const due = this.#next.due.signal;
         const [wake, dueWithinMs] = due.aborted ? [undefined, DUE_READ_TIMEOUT_MS] : [due];
-        const pauseMs = Math.max(rate.intervalMs(), this.#last.silentPauseMs);
-        const left = this.#last.at + pauseMs - performance.now();
+        const pauseMs = Math.max(rate.intervalMs(), this.#silentPauseMs);
+        const left = this.#readAt + pauseMs - performance.now();
         if (left > 0 && wake !== undefined) await sleepWithLease(left, lease, wake);
         else if (await rate.acquire(lease.signal, wake, dueWithinMs)) await this.#readOnce();
         else if (wake === undefined) this.#endNext();
@@ -95,7 +84,7 @@ export class ReplyReader {
 
   /** Waits for a read, for an edit that is about to show it: as far as the rate allows and the service answers. */
   async refresh(): Promise<void> {
-    if (this.#next === undefined || performance.now() - this.#last.at < FRESH_READ_MS) return;
+    if (this.#next === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
     this.#next.due.abort(NO_LONGER_NEEDED);
     await within(DUE_READ_TIMEOUT_MS, this.#next.read.promise, undefined);
   }
@@ -108,7 +97,7 @@ export class ReplyReader {
   /** Reads the reply and, where that does not change, its task. */
   async #readOnce(): Promise<void> {
     throwIfInterrupted(this.#message.lease);
-    const hasRead = this.#last.fingerprint !== '';
+    const hasRead = this.#fingerprint !== '';
     const reply = await (hasRead ? this.read() : undefinedIfNotFound(() => this.read()));
     if (reply === undefined) {
       const { replyId } = await lookForReply(this.#message);
@@ -116,7 +105,7 @@ export class ReplyReader {
       await this.read();
     } else if (this.#settled === undefined) {
       if (isReplySettled(reply)) await this.#lookForAnother(reply);
-      else if (this.#last.at >= this.#last.taskDueAt) await this.#readTask(reply);
+      else if (this.#readAt >= this.#taskDueAt) await this.#readTask(reply);
     }
   }
 
@@ -126,7 +115,7 @@ export class ReplyReader {
     const { replyId = this.replyId, hasLater } = await lookForReply(this.#message);
     if (replyId !== this.replyId) {
       this.replyId = replyId;
-      this.#last.silentPauseMs = 0;
+      this.#silentPauseMs = 0;
       this.#failedSince = undefined;
       return;
     }
@@ -144,22 +133,25 @@ export class ReplyReader {
     const get = async () =>
       toReadReply(await agent.getMessage(taskId, this.replyId, { signal: lease.signal }));
     const reply = await memory.read('reply', get, keptSizeOf, { lease, onWait: onMemoryWait });
-    this.#last = this.#knownAfter(reply);
+    this.#remember(reply);
     if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, hasSettled: true };
     onRead(reply);
     this.#endNext();
     return reply;
   }
 
-  #knownAfter({ fingerprint }: ReadReply): LastRead {
+  #remember({ fingerprint }: ReadReply): void {
     const { rate, settledTaskMs } = this.#message;
-    const at = performance.now();
-    if (fingerprint !== this.#last.fingerprint) {
-      const taskDueAt = at + settledTaskMs / TASK_READS;
-      return { at, fingerprint, silentPauseMs: 0, taskDueAt, taskRestsSince: undefined };
+    this.#readAt = performance.now();
+    if (fingerprint === this.#fingerprint) {
+      const pauseMs = Math.max(rate.intervalMs(), this.#silentPauseMs * 1.3);
+      this.#silentPauseMs = Math.min(MAX_SILENT_INTERVAL_MS, pauseMs);
+      return;
     }
-    const pauseMs = Math.max(rate.intervalMs(), this.#last.silentPauseMs * 1.3);
-    return { ...this.#last, at, silentPauseMs: Math.min(MAX_SILENT_INTERVAL_MS, pauseMs) };
+    this.#fingerprint = fingerprint;
+    this.#silentPauseMs = 0;
+    this.#taskDueAt = this.#readAt + settledTaskMs / TASK_READS;
+    this.#taskRestsSince = undefined;
   }
 
   async #readTask(reply: ReadReply): Promise<void> {
@@ -167,9 +159,9 @@ export class ReplyReader {
     await acquireRead(this.#message);
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
     const now = performance.now();
-    const taskRestsSince = isAtRest(this.#message, status) ? (this.#last.taskRestsSince ?? now) : undefined;
-    this.#last = { ...this.#last, taskDueAt: now + settledTaskMs / TASK_READS, taskRestsSince };
-    if (taskRestsSince === undefined || now - taskRestsSince < settledTaskMs) return;
+    this.#taskDueAt = now + settledTaskMs / TASK_READS;
+    this.#taskRestsSince = isAtRest(this.#message, status) ? (this.#taskRestsSince ?? now) : undefined;
+    if (this.#taskRestsSince === undefined || now - this.#taskRestsSince < settledTaskMs) return;
     const outcome = status === 'cancelled' || status === 'failed' ? status : 'completed';
     this.#settled = { reply: { ...reply, status: outcome }, hasSettled: false };
   }

@@ -62,6 +62,7 @@ async function begun(agoMs: number) {
 test('the first reply needs no other intent than that of the turn, if its call leaves at once', async () => {
   const { posts, find, longAgo, intendedBeforeCall } = await begun(0);
   await posts.post('reply:0', message, 'first');
+  await posts.record();
   expect(intendedBeforeCall).toEqual([longAgo]);
   await posts.withdrawIntent();
   expect(await find()).toMatchObject({ state: 'posted', ts: `${seconds}.500000` });
@@ -70,6 +71,7 @@ test('the first reply needs no other intent than that of the turn, if its call l
 test('the intent of the first reply is recorded again before a call that waited for its permit', async () => {
   const { posts, longAgo, intendedBeforeCall } = await begun(5_000);
   await posts.post('reply:0', message, 'first');
+  await posts.record();
   expect(intendedBeforeCall[0]?.getTime()).toBeGreaterThan(longAgo.getTime() + 4_000);
 });
 
@@ -77,6 +79,7 @@ test('the intent of a first reply that waits for its permit is withdrawn after a
   const { posts, find, intendedBeforeCall } = await begun(0);
   await waitFor(async () => expect(await find()).toBeUndefined());
   await posts.post('reply:0', message, 'first');
+  await posts.record();
   expect(intendedBeforeCall[0]).toBeDefined();
 });
 
@@ -91,6 +94,7 @@ test('a withdrawal that fails does not keep the reply from being posted', async 
   const remove = vi.spyOn(store.posts, 'delete').mockRejectedValueOnce(new Error('too many clients'));
   await expect(posts.withdrawIntent()).rejects.toThrow('too many clients');
   await posts.post('reply:0', message, 'first');
+  await posts.record();
   expect(await find()).toMatchObject({ state: 'posted' });
   remove.mockRestore();
 });
@@ -99,8 +103,10 @@ test('a message takes the name of one that is gone, and a name is known from the
   const { posts, find } = await begun(0);
   expect(posts.knows('reply:status')).toBe(false);
   await posts.post('reply:0', message, 'first');
+  await posts.record();
   await posts.rename('reply:0', 'reply:status');
   await posts.post('reply:0', message, 'first');
+  await posts.record();
   await posts.removeAll('reply:status');
   expect([posts.has('reply:status'), posts.knows('reply:status')]).toEqual([false, true]);
   await posts.rename('reply:0', 'reply:status');

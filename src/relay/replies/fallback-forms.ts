@@ -51,12 +51,10 @@ interface FormWork {
 }
 
 /**
- * Sends a part of a turn in the first of some forms that Slack accepts; `message` is what `send` sends, as far as it is
- * rendered. A block whose absence makes the difference is left out in the workspace for some hours. Throws the last refusal.
+ * Sends a turn's messages in the first of some forms that Slack accepts; `onPicturesRefused` if that is one without pictures.
+ * `message` is what `send` sends, as far as it is rendered. A block whose absence makes the difference is left out in the
+ * workspace for some hours. Throws the last refusal.
  */
-export type FormSender = ReturnType<typeof formSender>;
-
-/** Sends a turn's messages in forms that Slack accepts; `onPicturesRefused` if that is one without pictures. */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
   const tryPart = faultSender(workspace);

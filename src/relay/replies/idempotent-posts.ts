@@ -6,13 +6,7 @@ import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../st
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { INTENT_MAX_AGE_MS, once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import {
-  asRendered,
-  type FormSender,
-  formSender,
-  type MessageForm,
-  messageDigest,
-} from './fallback-forms.ts';
+import { asRendered, formSender, type MessageForm, messageDigest } from './fallback-forms.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
 export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -39,7 +33,7 @@ interface KnownPost extends Post {
 export class IdempotentPosts {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
-  readonly #sendForm: FormSender;
+  readonly #sendForm: ReturnType<typeof formSender>;
   readonly #posts = new Map<string, KnownPost>();
   /** Slack has refused the pictures of a message, which shows words for them. */
   hasLostPictures = false;

@@ -106,7 +106,7 @@ export class LiveReply {
     const finalize = async () => {
       await this.#showLatest();
       // The final text may take fewer messages than the draft.
-      await this.#messages.removeExtra((await this.#render()).length);
+      await this.#messages.removeExtra(await this.#render());
     };
     try {
       await this.#withRetry(finalize);
@@ -132,7 +132,7 @@ export class LiveReply {
   /** Deletes the reply from the thread: its message was withdrawn before it was sent. */
   async remove(): Promise<void> {
     await this.suspend();
-    await this.#messages.removeExtra(0);
+    await this.#messages.removeExtra([]);
   }
 
   async #endChanges(stage: 'final_text' | 'closed'): Promise<void> {

@@ -156,10 +156,9 @@ export class ReplyMessages {
     }
   }
 
-  /** Deletes the replaced messages, and those from number `count` on. */
-  async removeExtra(count: number): Promise<void> {
-    const kept = Array.from({ length: count }, (_, index) => replyPart(index));
-    await this.#posts.removeAll('reply:', new Set(kept));
+  /** Deletes the replaced messages, and those that are not planned. */
+  async removeExtra(planned: readonly PlannedMessage[]): Promise<void> {
+    await this.#posts.removeAll('reply:', new Set(planned.map(({ part }) => part)));
     await this.#posts.removeAll(DRAFT_PREFIX);
   }
 

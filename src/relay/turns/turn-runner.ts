@@ -12,7 +12,7 @@ import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.t
 import { inBackground } from '../runtime/poller.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { nextAllowedMessage } from '../sending/next-message.ts';
-import { abandonTurn, runTurn } from './turn.ts';
+import { runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
 /** Runs the next turns of threads, each in a job. */
@@ -73,7 +73,7 @@ export class TurnRunner {
       inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
     }, STABLE_AFTER_MS);
     try {
-      const takeTurn = () => (isPoisoned(context.turn) ? abandonTurn(context) : runTurn(context));
+      const takeTurn = () => runTurn(context, isPoisoned(context.turn));
       await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
     } finally {
       clearTimeout(isStable);

@@ -24,27 +24,20 @@ import { handleUnreachableThread } from './unreachable-thread.ts';
 /** How long (ms) a refused channel may turn out to have another id. */
 const CHANNEL_MOVE_GRACE_MS = 3_000;
 
-/** Runs one turn, from the waiting message to the posted results. Throws an Interruption, or the lease's reason once it is lost. */
-export async function runTurn(context: TurnContext): Promise<void> {
-  if (context.turn.stop_requested_at !== null) context.requestStop();
-  return runToEnd(context, () => takeSteps(context), isThreadUnreachable);
-}
-
-/** Ends a turn that made no progress for too many attempts. */
-export async function abandonTurn(context: TurnContext): Promise<void> {
-  const { deps, turn } = context;
-  deps.log.error({ turn: turn.id }, 'turn abandoned: too many attempts without progress');
-  const end = () => endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
-  await runToEnd(context, end, (error) => isThreadUnreachable(error) || isPermanentRefusal(error));
-}
-
-/** Takes steps. A permanent error ends the turn: in its thread or, if that is unreachable, without it. */
-async function runToEnd(
-  context: TurnContext,
-  steps: () => Promise<void>,
-  isUnreachable: (error: unknown) => boolean,
-): Promise<void> {
+/**
+ * Runs one turn, from the waiting message to the posted results; one that `isPoisoned` made no progress for too many
+ * attempts, and ends. A permanent error ends it in its thread or, if that is unreachable, without it. Throws an
+ * Interruption, or the lease's reason once it is lost.
+ */
+export async function runTurn(context: TurnContext, isPoisoned: boolean): Promise<void> {
   const { deps, reply } = context;
+  const isUnreachable = (error: unknown) =>
+    isThreadUnreachable(error) || (isPoisoned && isPermanentRefusal(error));
+  const steps = () =>
+    isPoisoned ? endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted)) : takeSteps(context);
+  if (isPoisoned)
+    deps.log.error({ turn: context.turn.id }, 'turn abandoned: too many attempts without progress');
+  else if (context.turn.stop_requested_at !== null) context.requestStop();
   try {
     await steps().catch((error: unknown) => handleStepError(context, error));
   } catch (error) {

@@ -60,7 +60,9 @@ export async function followReply(
   try {
     const reader = await startReading(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
-    await recordEnd(context, reader, settled);
+    if (context.turn.assistant_message_id !== reader.replyId)
+      await context.record({ assistant_message_id: reader.replyId });
+    if (!settled.hasSettled) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
     await forwarding.stop();
     await context.withRetry(showAskers);
     const hasForwarded = forwarding.forwardedCount > 0;
@@ -78,16 +80,6 @@ async function startReading(context: TurnContext, knownId: string | undefined): 
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
   if (context.turn.phase === 'sent') await context.record({ assistant_message_id: replyId });
   return context.startReading(message, replyId);
-}
-
-async function recordEnd(
-  context: TurnContext,
-  { replyId }: ReplyReader,
-  { hasSettled }: SettledReply,
-): Promise<void> {
-  const { turn, deps } = context;
-  if (turn.assistant_message_id !== replyId) await context.record({ assistant_message_id: replyId });
-  if (!hasSettled) deps.log.warn({ turn: turn.id }, 'a task settled without its reply');
 }
 
 async function showButtonUse({ deps, turn, state }: TurnContext): Promise<void> {

@@ -130,7 +130,10 @@ export class TurnContext implements ThreadWork {
     this.#turn = { ...this.#turn, ...values, phase };
     this.#unrecorded = { ...this.#unrecorded, ...values };
     this.#recordTimer ??= setTimeout(() => {
-      this.#recording = this.#recordNow();
+      if (this.lease.remainingMs() <= 0) return;
+      const onFailed = (err: unknown) =>
+        this.deps.log.debug({ err, turn: this.#turn.id }, 'the next step records this one, too');
+      this.#recording = this.record({}).catch(onFailed);
     }, RECORD_DELAY_MS);
   }
 
@@ -142,13 +145,6 @@ export class TurnContext implements ThreadWork {
     const values = this.#unrecorded ?? {};
     this.#unrecorded = undefined;
     return values;
-  }
-
-  async #recordNow(): Promise<void> {
-    if (this.lease.remainingMs() <= 0) return;
-    await this.record({}).catch((err: unknown) =>
-      this.deps.log.debug({ err, turn: this.#turn.id }, 'the next step records this one, too'),
-    );
   }
 
   /** Posts the first reply, before any call to the service. */

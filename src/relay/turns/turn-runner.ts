@@ -1,5 +1,6 @@
 import { v7 as nextTurnId } from 'uuid';
 import { askedBy } from '../../calls/askers.ts';
+import { doubledMs } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { type Job, type ThreadKey, type Turn, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
@@ -92,7 +93,10 @@ export class TurnRunner {
     const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
     const begin = () => askedBy(state.started_by, () => this.#begin(work, state));
     const begun = open === undefined ? await begin() : undefined;
-    if (open !== undefined) await sleepWithLease(suspectDelayMs(open.attempts), work.lease);
+    if (open !== undefined && open.attempts >= SUSPECT_ATTEMPTS) {
+      const { first, most } = SUSPECT_DELAY_MS;
+      await sleepWithLease(doubledMs(first, open.attempts - SUSPECT_ATTEMPTS + 1, most), work.lease);
+    }
     const turn = open === undefined ? begun?.turn : await deps.store.turns.countAttempt(open);
     if (turn === undefined) return undefined;
     const { task_id } = state;
@@ -171,9 +175,4 @@ const STABLE_AFTER_MS = 60_000;
 /** Whether the turn is to be abandoned. Attempts count only over some time: a crash loop must not cost an answer. */
 function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
   return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
-}
-
-function suspectDelayMs(attempts: number): number {
-  if (attempts < SUSPECT_ATTEMPTS) return 0;
-  return Math.min(SUSPECT_DELAY_MS.most, SUSPECT_DELAY_MS.first * 2 ** (attempts - SUSPECT_ATTEMPTS));
 }

@@ -1,10 +1,10 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import { NO_LONGER_NEEDED, within } from '../../calls/retries-and-waits.ts';
 import type { Turn } from '../../store/schema.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { ReadRate } from '../runtime/agent-read-budget.ts';
-import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
+import type { TaskWork } from '../runtime/deps.ts';
+import { sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
 import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 
@@ -176,12 +176,9 @@ export function seeksOwnReply(turn: Turn): boolean {
 }
 
 /** The message whose reply a turn waits for, and how its task may be read. */
-export interface AnsweredMessage {
-  agent: AgentClient;
-  taskId: string;
+export interface AnsweredMessage extends Pick<TaskWork, 'agent' | 'taskId' | 'lease'> {
   userMessageId: string;
   rate: ReadRate;
-  lease: Lease;
   /** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
   settledTaskMs: number;
   isStopped(): boolean;

@@ -7,12 +7,10 @@ import type { Turn } from '../../store/schema.ts';
 import type { Turns } from '../../store/threads/turns.ts';
 
 /** A person uses a control on a turn. */
-export interface ControlRequest {
-  workspace: string;
+export interface ControlRequest extends WorkspaceActor {
   /** The channel of the control, as Slack says; undefined in a modal. */
   channel: string | undefined;
   turnId: string;
-  person: string;
 }
 
 /** The turn that a control names; undefined if it is of another channel: no message of ours has such a button. */

@@ -10,10 +10,15 @@ import { resentTurn } from '../sending/resent-message.ts';
 import { compareWithEarlier } from './answer-comparison.ts';
 import type { TurnContext } from './turn-context.ts';
 
-interface AnswerEnd extends SettledReply {
-  /** The turn whose content its message sends again. */
+/** What is known of the message that a reply answers. */
+export interface AskedMessage {
+  /** The turn whose content it sends again. */
   resendsTurnId: string | null;
+  /** It came from a form, which may ask the question of an earlier thread again. */
   isFromForm: boolean;
+}
+
+interface AnswerEnd extends SettledReply, AskedMessage {
   phase: ReplyPhase;
   /** The task was stopped while it worked on in the background. */
   isCancelledInBackground: boolean;

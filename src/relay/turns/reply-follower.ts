@@ -10,17 +10,13 @@ import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { withSkippedFiles } from '../sending/allowed-files.ts';
 import { nameAskers } from './end-mention-and-askers.ts';
 import { waitForBackgroundWork } from './later-results.ts';
-import { isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
+import { type AskedMessage, isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';
 import { countTools, outcomeOfReply } from './turn-end.ts';
 
 /** What is known of a reply before it is followed. */
-export interface FollowedReply {
+export interface FollowedReply extends AskedMessage {
   replyId: string | undefined;
-  /** The turn whose content its message sends again. */
-  resendsTurnId: string | null;
-  /** Its message came from a form, which may ask the question of an earlier thread again. */
-  isFromForm: boolean;
 }
 
 /**
@@ -99,7 +95,7 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
 async function showSettledReply(
   context: TurnContext,
   reader: ReplyReader,
-  settled: SettledReply & Omit<FollowedReply, 'replyId'> & { hasForwarded: boolean },
+  settled: SettledReply & AskedMessage & { hasForwarded: boolean },
 ): Promise<boolean> {
   const { state, turn } = context;
   let { reply } = settled;

@@ -12,11 +12,7 @@ import { inBackground } from '../runtime/poller.ts';
 import { refreshPausedNotice } from './paused-messages.ts';
 import { buttonUse, showButtonUse } from './used-buttons.ts';
 
-type FollowUpMessage = Pick<
-  NewMessage,
-  'content' | 'said_ts' | 'resends_turn_id' | 'revises_turn_id' | 'is_urgent'
-> &
-  Partial<Pick<NewMessage, 'edited_ts'>>;
+type FollowUpMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
 /** Why a button no longer sends anything: the sentence that takes its place. */
 interface Late {

@@ -113,9 +113,8 @@ async function offerCorrection(
   known: Message,
   { message, editedTs: edited_ts, before }: ChangedMessage,
 ): Promise<InboxOutcome> {
-  if (known.state === 'unsent') return { kind: 'ignored', why: 'an edit of a message that was not sent' };
-  if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
-  if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
+  if (known.state === 'unsent' || known.state === 'withdrawn' || known.state === 'refused')
+    return { kind: 'ignored', why: `an edit of a message that is ${known.state}` };
   const kept = await earlyEdits.get(known);
   const version = { content: message.content, edited_ts };
   const sent = known.content ?? before;

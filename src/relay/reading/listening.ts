@@ -95,23 +95,17 @@ function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {
   return piece?.kind === 'person' && piece.id === id && !piece.style.code;
 }
 
-interface Listening {
-  /** It is for the bot even if its thread is not. */
-  isAddressed: boolean;
-  /** What it becomes: `null` if its thread is not ours, undefined if nothing is written down. */
-  state: 'waiting' | 'unsent' | null | undefined;
-}
-
 /**
  * Whether the bot listens to a message: it mentions the bot, or the bot listens to everything in the channel, or to replies
  * in its thread. Where people began the thread, the ids of all they say are kept: they tell who talks to whom. Reads the
- * settings for each message, so that a change applies to the next one in every process.
+ * settings for each message, so that a change applies to the next one in every process. `isAddressed`: it is for the bot even
+ * if its thread is not; `state`: what it becomes, null if its thread is not ours, undefined if nothing is written down.
  */
 export async function listenTo(
   { store, settings }: { store: Store; settings: { readonly listenMode: ListenMode } },
   { workspace, channel, thread_ts, ts, person }: IncomingMessage,
   addressee: Addressee,
-): Promise<Listening> {
+): Promise<{ isAddressed: boolean; state: 'waiting' | 'unsent' | null | undefined }> {
   const isAddressed =
     addressee === 'bot' ||
     (addressee === 'channel' && (await store.settings.get(workspace, channel)).listen_mode === 'everything');

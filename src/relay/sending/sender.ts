@@ -128,12 +128,14 @@ export class Sender {
     });
   }
 
-  /** Throws if the turn was stopped, or its place was closed while the message waited for the service. */
-  async #throwIfUnwanted(): Promise<void> {
+  /** Throws if the turn was stopped, or its place or project was closed to it while the message waited for the service. */
+  async #throwIfUnwanted(turn = this.#turn): Promise<void> {
     this.#options.stopSignal.throwIfAborted();
     if (!this.#hasWaited) return;
-    const closing = await closingAt(this.#work.deps, this.#turn, this.#work.lease.signal);
+    const closing = await closingAt(this.#work.deps, turn, this.#work.lease.signal);
     if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
+    const thread = await this.#threadUnderAccount(turn);
+    if (thread.project_id !== null) await findProject(this.#work, thread, turn);
   }
 
   #forget(): void {
@@ -274,7 +276,7 @@ export class Sender {
 
   /** Throws if a frozen message that surely was not sent must not be sent, or was edited or deleted meanwhile. */
   async #throwIfUnsentIsUnwanted(turn: Turn): Promise<void> {
-    await this.#throwIfUnwanted();
+    await this.#throwIfUnwanted(turn);
     if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
     const { messages, earlyEdits } = this.#work.deps.store;
     const changes = (await messages.ofTurn(turn)).map((message) => earlyEdits.get(message));

@@ -132,8 +132,12 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     try {
       this.#apply(row);
       this.#leftOut.delete(row.workspace);
-    } catch (error) {
-      this.#leaveOut(row, error);
+    } catch (err) {
+      const { workspace } = row;
+      this.#remove(workspace);
+      if (this.#leftOut.has(workspace)) return;
+      this.#leftOut.add(workspace);
+      this.#deps.log.error({ workspace, err }, 'decrypting the tokens of a workspace failed');
     }
   }
 
@@ -197,18 +201,15 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
       encrypted_tokens === null
         ? undefined
         : decryptTokens(this.#deps.keyring, installation_id, encrypted_tokens).bot.token;
+    if (token === undefined) return this.#remove(row.workspace);
     const known = this.#entries.get(row.workspace);
-    if (token === undefined) {
-      if (known !== undefined) this.#remove(row.workspace);
-      return;
-    }
     if (known !== undefined && isSameBot(known.row, row)) {
       known.row = row;
       if (known.token !== token) known.gate.accepted();
       known.token = token;
       return;
     }
-    if (known !== undefined) this.#remove(row.workspace);
+    this.#remove(row.workspace);
     const entry: WorkspaceEntry = {
       row,
       token,
@@ -221,14 +222,6 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     };
     this.#entries.set(row.workspace, entry);
     this.#deps.log.debug({ workspace: row.workspace }, 'serving a workspace');
-  }
-
-  /** The other workspaces go on. */
-  #leaveOut({ workspace }: InstalledWorkspace, error: unknown): void {
-    this.#remove(workspace);
-    if (this.#leftOut.has(workspace)) return;
-    this.#leftOut.add(workspace);
-    this.#deps.log.error({ workspace, err: error }, 'decrypting the tokens of a workspace failed');
   }
 
   #remove(id: string): void {

@@ -48,7 +48,12 @@ export async function recordSentContent(
   const { message } = outgoing;
   const others = message.parts.slice(1);
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
-  if (message.state !== 'waiting') return frozenBefore(store, turn);
+  if (message.state !== 'waiting') {
+    const now = await unlessStopped(store, turn);
+    // This run has frozen it, in a statement whose answer did not reach us.
+    if (isFrozen(now)) return now;
+    throw new TurnEnded('withdrawn', null);
+  }
   const own = await contentToSend(work, thread, turn, { outgoing, attachments, taskId });
   const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
   const content = {
@@ -91,13 +96,6 @@ export async function recordSentContent(
   const frozenAfter = earlier && (await freeze(earlier.ts));
   if (frozenAfter !== undefined) return frozenAfter;
   if (await store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, work.lease);
-  return now;
-}
-
-/** The turn whose message no longer waits: this run has frozen it, in a statement whose answer did not reach us. */
-async function frozenBefore(store: Store, turn: Turn): Promise<Turn> {
-  const now = await unlessStopped(store, turn);
-  if (!isFrozen(now)) throw new TurnEnded('withdrawn', null);
   return now;
 }
 

@@ -1,6 +1,5 @@
 import type { ResumableUpload } from '../../agent/request-bodies.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
-import { anySignal } from '../../calls/retries-and-waits.ts';
 import { fileType } from '../../render/file-types.ts';
 import { toOneLine } from '../../render/text-format.ts';
 import { withDigest } from '../../slack/file-response.ts';
@@ -8,9 +7,6 @@ import type { Thread, Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 
-/** How long a turn's claim to upload a file lasts (ms), and how often the turn renews it. */
-const CLAIM_MS = 15_000;
-const CLAIM_RENEW_INTERVAL_MS = 5_000;
 /** How often a thread checks for a file that another thread uploads (ms). */
 const CLAIM_RETRY_DELAY_MS = 500;
 
@@ -53,40 +49,17 @@ export async function uploadSharedFile(place: UploadPlace, file: FileUpload): Pr
   const key = { workspace: turn.workspace, slack_file_id: file.source.id, project_id: projectId };
   for (;;) {
     file.signal.throwIfAborted();
-    const claim = await deps.store.uploads.claim(key, turn.id, CLAIM_MS, file.source.sizeBytes);
+    const claim = await deps.store.uploads.claim(key, turn.id, file.source.sizeBytes);
     if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
     if (claim.kind === 'ours') {
-      const done = await uploadWhileClaimed(place, file, key, claim.row);
-      if (done !== undefined) return done;
-      continue;
+      return await upload(place, file, key, claim.row).catch(async (error: unknown) => {
+        // Without the lease, the process that has the turn now goes on with the upload.
+        if (lease.remainingMs() > 0) await deps.store.uploads.release(key, turn.id).catch(() => undefined);
+        throw error;
+      });
     }
     file.onUploadedElsewhere();
     await sleepWithLease(CLAIM_RETRY_DELAY_MS, lease);
-  }
-}
-
-/** Uploads while the claim lasts, and releases the claim on failure; undefined if the claim was lost. */
-async function uploadWhileClaimed(place: UploadPlace, file: FileUpload, key: UploadKey, row: UploadRow) {
-  const { log, store } = place.deps;
-  const { signal } = file;
-  const { turn } = place;
-  const lost = new AbortController();
-  const timer = setInterval(() => {
-    store.uploads.renew(key, turn.id, CLAIM_MS).then(
-      (ours) => {
-        if (!ours) lost.abort(new Error('Another turn has taken over the upload.'));
-      },
-      (error: unknown) => log.debug({ err: error }, 'renewing the claim to an upload failed'),
-    );
-  }, CLAIM_RENEW_INTERVAL_MS);
-  try {
-    return await upload(place, { ...file, signal: anySignal([signal, lost.signal]) }, key, row);
-  } catch (error) {
-    if (lost.signal.aborted && !signal.aborted) return undefined;
-    await store.uploads.release(key, turn.id).catch(() => undefined);
-    throw error;
-  } finally {
-    clearInterval(timer);
   }
 }
 

@@ -1,6 +1,10 @@
 import { sql } from 'kysely';
 import { fromNow, isUnclaimed, Queries, toPostgresJson } from '../queries.ts';
 import type { UploadKey, UploadRow } from '../schema.ts';
+import { isOpenTurn } from '../threads/turn-phase.ts';
+
+/** The longest claim of a turn that never ends (ms). */
+const MAX_CLAIM_MS = 24 * 60 * 60_000;
 
 /** What is recorded when an upload has started. */
 export type UploadStart = Pick<UploadRow, 'file_id' | 'multipart_id' | 'part_size_bytes' | 'size_bytes'> & {
@@ -18,19 +22,20 @@ export type UploadClaim =
 /** Uploads under way: the turn that claimed each, and what the storage has. */
 export class ServiceUploads extends Queries {
   /**
-   * Claims an upload for `ms`, once any earlier claim has expired. A file whose size differs from the one at the service
-   * was edited since and is uploaded again.
+   * Claims an upload for a turn, unless another one has it that is not over and has not released it. A file whose size differs
+   * from the one at the service was edited since and is uploaded again.
    */
-  async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
+  async claim(key: UploadKey, claimedBy: string, sizeBytes: number): Promise<UploadClaim> {
     const earlier = await this.#uploaded(key, sizeBytes);
     if (earlier !== undefined) return { kind: 'done', fileId: earlier };
     const { workspace, slack_file_id, project_id } = key;
     const row = await this.first(sql<UploadRow>`
       insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until)
-      values (${workspace}, ${slack_file_id}, ${project_id}, ${claimedBy}, ${fromNow(ms)})
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${claimedBy}, ${fromNow(MAX_CLAIM_MS)})
       on conflict (workspace, slack_file_id, project_id) do update
         set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
-        where uploads.claimed_by = excluded.claimed_by or ${isUnclaimed('uploads.claimed_until')}
+        where uploads.claimed_by = excluded.claimed_by or ${isUnclaimed('uploads.claimed_until')} or not exists (
+          select from turns where (turns.workspace, turns.id) = (uploads.workspace, uploads.claimed_by) and ${isOpenTurn})
       returning *`);
     if (row === undefined) return { kind: 'taken' };
     if (row.file_id !== null) return { kind: 'ours', row };
@@ -48,15 +53,10 @@ export class ServiceUploads extends Queries {
     return file?.file_id;
   }
 
-  /** Extends the claim to `ms` from now; false if another turn has it. */
-  async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
-    return this.changes(sql`
-      update uploads set claimed_until = ${fromNow(ms)} where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
-  }
-
   /** Lets somebody else take the claim at once; what was recorded stays. */
   async release(key: UploadKey, claimedBy: string): Promise<void> {
-    await this.renew(key, claimedBy, -1_000);
+    await this.changes(sql`
+      update uploads set claimed_until = ${fromNow(-1_000)} where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
   }
 
   /** The upload has started, or started over: earlier parts are void. */

@@ -201,15 +201,15 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
       encrypted_tokens === null
         ? undefined
         : decryptTokens(this.#deps.keyring, installation_id, encrypted_tokens).bot.token;
-    if (token === undefined) return this.#remove(row.workspace);
     const known = this.#entries.get(row.workspace);
-    if (known !== undefined && isSameBot(known.row, row)) {
+    if (token !== undefined && known !== undefined && isSameBot(known.row, row)) {
       known.row = row;
       if (known.token !== token) known.gate.accepted();
       known.token = token;
       return;
     }
     this.#remove(row.workspace);
+    if (token === undefined) return;
     const entry: WorkspaceEntry = {
       row,
       token,

@@ -1,4 +1,3 @@
-import type { SlackTs, ThreadKey } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { blocksOf, type ParsedMessage } from '../reading/message-parser.ts';
@@ -56,8 +55,8 @@ function plainTextOf(piece: ParsedInline, botUserId: string): string {
 /**
  * Takes in a message that asks to stop: it is not sent to the agent, and it never waits behind other messages.
  * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
- * harm. Returns undefined if an edit other than `appliedEdit` has replaced the text, and for a phrase where nothing is at
- * work: that is an ordinary message.
+ * harm. Returns undefined if an edit other than `appliedEdit` has replaced the text, in a thread that is not ours, and for a
+ * phrase where nothing is at work: that is an ordinary message.
  */
 export async function acceptStop(
   {
@@ -80,21 +79,10 @@ export async function acceptStop(
   if (earlyEdit?.is_deletion === true) return { kind: 'withdrawn' };
   if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
   if (known !== undefined) return { kind: 'known' };
-  if (!isOurs && isPhrase) return undefined;
-  if (!isOurs && (await isOrphan(store, thread, ts))) return { kind: 'orphan' };
+  if (!isOurs) return undefined;
   const outcome = await onStopMessage(message);
   if (isPhrase && outcome === 'nothing') return undefined;
   const content = { text: '' };
   const row = { thread_ts, user_id: person, state: 'closed', content, edited_ts: null } as const;
   return { kind: 'stop_said', thread, outcome, isFirst: await store.messages.add(key, row) };
-}
-
-/** Under the thread's lock: it must not depend on a mention that is being written at the same time. */
-function isOrphan(store: Store, thread: ThreadKey, ts: SlackTs): Promise<boolean> {
-  return store.transaction(async ({ threads, orphanReplies }) => {
-    await threads.lock(thread);
-    if (await threads.isOursSince(thread, ts)) return false;
-    await orphanReplies.add(thread, ts);
-    return true;
-  });
 }

@@ -84,34 +84,21 @@ export async function refuseMessage(
   return isRefused;
 }
 
-/** A message that was refused for what its writer is to Slack, or for where it was written. */
-export interface RefusedMessage {
-  message: Message;
-  why: AccessDenial | 'unread';
-}
-
 /**
- * Tells the writers of a thread's refused messages why: of those in a closed place once, with their number, and of one that
- * nobody saw waiting only if they were not told before.
+ * Tells the writer of a refused message why; of one in a closed place that nobody saw waiting, only if they were not told
+ * before. Returns at once; never throws.
  */
-export function tellRefused(deps: RelayDeps, refused: readonly RefusedMessage[]): void {
-  const together = Map.groupBy(refused, ({ message: { ts, user_id }, why }) =>
-    isClosing(why) ? `${user_id}/${why}` : ts,
-  );
-  for (const group of together.values())
-    for (const last of group.slice(-1))
-      inBackground(tell(last, group.length), deps.log, 'could not tell why a message was refused');
-
-  async function tell({ message, why }: RefusedMessage, count: number): Promise<void> {
+export function tellRefused(deps: RelayDeps, message: Message, why: AccessDenial | 'unread'): void {
+  const tell = async () => {
     const { workspace, channel, thread_ts, ts, user_id } = message;
     const { jobs, channels } = deps.store;
     const mark = { workspace, kind: JOB_KIND.waitingReaction, channel, thread_ts, key: ts };
-    const mayKnow =
-      isClosing(why) && count === 1 && !isBotId(user_id) && (await jobs.get(mark)) === undefined;
+    const mayKnow = isClosing(why) && !isBotId(user_id) && (await jobs.get(mark)) === undefined;
     if (mayKnow && !(await channels.claimClosedNotice(workspace, channel, user_id))) return;
-    const sentence = strings.refusedTogether(await refusalTold(deps, message, { why }), count);
+    const sentence = await refusalTold(deps, message, { why });
     notifyWriter(deps, message, isClosing(why) ? await closedNotice(deps, workspace, sentence) : sentence);
-  }
+  };
+  inBackground(tell(), deps.log, 'could not tell why a message was refused');
 }
 
 /** Sends a message's writer an ephemeral message, if Slack lets us before `signal`; a bot has no user that could read it. */

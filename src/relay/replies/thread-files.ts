@@ -16,7 +16,7 @@ import { sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { backoffMs, isThreadUnreachable, transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { asRendered, type FormSender, formSender } from './fallback-forms.ts';
+import { asRendered, formSender } from './fallback-forms.ts';
 
 /** Attempts at a step before a file is left out. */
 const MAX_ATTEMPTS = 3;
@@ -38,7 +38,7 @@ export class ThreadFiles {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #place: SharePlace;
-  readonly #sendForm: FormSender;
+  readonly #sendForm: ReturnType<typeof formSender>;
   #rows = new Map<string, SlackFileRow>();
 
   constructor(work: ThreadWork, turn: TurnLocation, { hidden = false } = {}) {

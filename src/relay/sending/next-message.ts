@@ -5,8 +5,8 @@ import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
-import { type AccessDenial, accessDenialUnder } from '../access/access-policy.ts';
-import { notifyWriter, type RefusedMessage, refuseMessage, tellRefused } from '../access/refusals.ts';
+import { type AccessDenial, accessDenialUnder, isClosing } from '../access/access-policy.ts';
+import { notifyWriter, refuseMessage, tellRefused } from '../access/refusals.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
@@ -34,50 +34,40 @@ export async function nextAllowedMessage(
 ): Promise<AllowedMessage | undefined> {
   const { deps, workspace, lease } = work;
   const patiently: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
-  let refused: RefusedMessage[] = [];
-  const tellThem = () => {
-    tellRefused(deps, refused);
-    refused = [];
-  };
-  try {
-    for (;;) {
-      const message = await deps.store.messages.nextWaiting(thread, before);
-      if (message === undefined) return undefined;
-      if (message.is_held) {
-        if (before !== undefined || failFast) return undefined;
-        tellThem();
-        await sleepWithLease(HELD_POLL_MS, lease);
-        continue;
-      }
-      let waited = false;
-      const known = new AbortController();
-      const onWait = () => {
-        if (waited) return;
-        waited = true;
-        tellThem();
-        notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
-      };
-      const isLate = failFast ? undefined : setTimeout(onWait, LOOKUP_MS);
-      const { settings, denial } = await patiently(work, () => verdictOn(work, message), {
-        about: aboutMessage(message),
-        onWait,
-        judge: slackPatience(work),
-        orElse: (): Verdict => ({ denial: 'unknown' }),
-      }).finally(() => {
-        clearTimeout(isLate);
-        known.abort(NO_LONGER_NEEDED);
-      });
-      const isUnread = denial === undefined && message.content === null;
-      if (isUnread) tellThem();
-      const why = isUnread ? await readBack(work, message, patiently) : denial;
-      if (why !== undefined) {
-        if (await refuseMessage({ deps, workspace }, message, { why })) refused.push({ message, why });
-      }
-      // After a wait the message may have been deleted, and one that was read back may be gone.
-      else if (!waited && !isUnread && settings !== undefined) return { ...message, settings };
+  // Whoever is told that the place is closed is told once for all that they have waiting.
+  const told = new Set<string>();
+  for (;;) {
+    const message = await deps.store.messages.nextWaiting(thread, before);
+    if (message === undefined) return undefined;
+    if (message.is_held) {
+      if (before !== undefined || failFast) return undefined;
+      await sleepWithLease(HELD_POLL_MS, lease);
+      continue;
     }
-  } finally {
-    tellThem();
+    let waited = false;
+    const known = new AbortController();
+    const onWait = () => {
+      if (waited) return;
+      waited = true;
+      notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
+    };
+    const isLate = failFast ? undefined : setTimeout(onWait, LOOKUP_MS);
+    const { settings, denial } = await patiently(work, () => verdictOn(work, message), {
+      about: aboutMessage(message),
+      onWait,
+      judge: slackPatience(work),
+      orElse: (): Verdict => ({ denial: 'unknown' }),
+    }).finally(() => {
+      clearTimeout(isLate);
+      known.abort(NO_LONGER_NEEDED);
+    });
+    const isUnread = denial === undefined && message.content === null;
+    const why = isUnread ? await readBack(work, message, patiently) : denial;
+    // After a wait the message may have been deleted, and one that was read back may be gone.
+    if (why === undefined && !waited && !isUnread && settings !== undefined) return { ...message, settings };
+    if (why === undefined || !(await refuseMessage({ deps, workspace }, message, { why }))) continue;
+    if (!told.has(message.user_id)) tellRefused(deps, message, why);
+    if (isClosing(why)) told.add(message.user_id);
   }
 }
 

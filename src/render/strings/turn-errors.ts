@@ -154,11 +154,6 @@ export function askElsewhere(channels: readonly string[] | undefined, isDirectOp
   return `You can ask in ${new Intl.ListFormat('en', { type: 'disjunction' }).format(places)}.`;
 }
 
-/** What a writer is told of messages that were refused together. */
-export function refusedTogether(sentence: string, count: number): string {
-  return count === 1 ? sentence : `${sentence} I didn't send your ${count} messages that waited.`;
-}
-
 /** Why a person may not use a control, or see what belongs to a channel; only they see it. */
 export const controlRefused = {
   starter: 'Only the person who started this thread, or a workspace admin, can do that here.',

@@ -138,18 +138,13 @@ export class StopControl {
   }
 }
 
-/** Whether the turn needs a forced stop that the service has not received. */
-function isForced(turn: Turn): boolean {
-  return turn.force_stop_requested_at !== null && turn.force_stop_sent_at === null;
-}
-
 /** Sends a recorded stop to the service, if it is still open. A refusal is final. Throws temporary failures. */
 export async function sendStop(
   { store, log, agent: agentOf }: Pick<RelayDeps, 'store' | 'log' | 'agent'>,
   turn: Turn,
   signal?: AbortSignal,
 ): Promise<void> {
-  const force = isForced(turn);
+  const force = turn.force_stop_requested_at !== null && turn.force_stop_sent_at === null;
   if (turn.stop_requested_at === null || (turn.stop_sent_at !== null && !force)) return;
   // A turn with no message at the service yet stops itself, before it sends the message or right after.
   if (turn.user_message_id === null) return;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Message, MessageContent } from '../../store/schema.ts';
+import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
@@ -40,7 +40,9 @@ export async function acceptEdit(
   const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
   // A mention's copy does not say what was there before the edit; the other copy does.
   const addsMention =
-    addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
+    addressee === 'bot' &&
+    before !== undefined &&
+    addresseeOf({ ...message, isMention: false }, parseMessage(before), bot.userId) !== 'bot';
   const isExpired = Number(ts) * 1_000 < Date.now() - deps.rowsKeptDays * 86_400_000;
   const { state } = await listenTo(deps, message, addressee);
   const isClosed = (await certainClosingAt(deps, message)) !== undefined;
@@ -168,10 +170,6 @@ export async function acceptDeletion(
     if (known.state === 'sending' || known.state === 'waiting') await store.earlyEdits.record(key, deletion);
     return { kind: 'too_late', change: 'deletion' };
   });
-}
-
-function isAddressedBy(message: IncomingMessage, before: MessageContent, botUser: string): boolean {
-  return addresseeOf({ ...message, isMention: false }, parseMessage(before), botUser) === 'bot';
 }
 
 /** Drops a message whose edit is not for us. A reply may concern us once its thread does: its ids are kept. */

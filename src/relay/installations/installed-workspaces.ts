@@ -161,8 +161,8 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     const { workspace, organisation } = query;
     if (!this.#entries.has(workspace)) await this.refresh();
     const known = this.#entries.get(workspace);
-    if (organisation === undefined || (known !== undefined && belongsTo(known.row, organisation)))
-      return known;
+    const isOfOrganisation = [known?.row.installation_id, known?.row.enterprise_id].includes(organisation);
+    if (organisation === undefined || isOfOrganisation) return known;
     // In a shared channel Slack may name a workspace of the other organisation.
     if (!(await this.#isListedBySlack(organisation, workspace))) {
       this.#deps.log.debug({ workspace, organisation }, 'a workspace does not belong to the organisation');
@@ -232,10 +232,6 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     entry.uninstalled.abort();
     this.#deps.log.info({ workspace: id }, 'the app was uninstalled; no longer serving the workspace');
   }
-}
-
-function belongsTo(row: InstalledWorkspace, organisation: string): boolean {
-  return row.installation_id === organisation || row.enterprise_id === organisation;
 }
 
 function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean {

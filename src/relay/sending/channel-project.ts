@@ -75,12 +75,6 @@ export async function findProject(work: ThreadWork, thread: Thread, turn: Turn):
   return project;
 }
 
-/** Like `findProject`, and records the project as the thread's: its first file goes there. */
-export async function ensureThreadProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
-  if (thread.project_id !== null) return thread.project_id;
-  return work.deps.store.threads.bindProject(thread, await findProject(work, thread, turn));
-}
-
 /**
  * Detaches a thread without a task from a project that the service no longer knows, and its channel, too, where the bot
  * created the project. False if the project exists, or a task may have been started in it. Throws TurnEnded if

@@ -66,15 +66,10 @@ export async function endTurnIfFilesOnly(
 }
 
 /** Claims the files that earlier messages left for a turn's message, which are sent with it and with no other. */
-export async function takeKeptFiles(
-  { keptFiles }: Store,
-  turn: Turn,
-): Promise<{ ids: string[]; notes: FileNote[] }> {
+export async function takeKeptFiles({ keptFiles }: Store, turn: Turn) {
   const kept = await keptFiles.take(turn);
-  return {
-    ids: kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []),
-    notes: kept.flatMap(keptFileNotes),
-  };
+  const ids = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
+  return { ids, notes: kept.flatMap(keptFileNotes) };
 }
 
 /** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */

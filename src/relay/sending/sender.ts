@@ -20,7 +20,7 @@ import {
   type UploadProgressListener,
   uploadAttachments,
 } from './attachments.ts';
-import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
+import { findProject, forgetMissingProject } from './channel-project.ts';
 import { deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
 import { completed, messageOfTurn, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { turnsResent } from './resent-message.ts';
@@ -236,7 +236,10 @@ export class Sender {
     await this.#recordTask();
     onStep?.('uploading');
     return this.#beforeSending(async (thread) => {
-      const projectId = await ensureThreadProject(this.#work, thread, this.#turn);
+      const { threads } = this.#work.deps.store;
+      // The channel's project is the thread's from its first file on.
+      const bind = async () => threads.bindProject(thread, await findProject(this.#work, thread, this.#turn));
+      const projectId = thread.project_id ?? (await bind());
       const what = { thread, turn: this.#turn, projectId, items, failing: this.#failingFiles };
       return uploadAttachments({ ...this.#work, ...what, stopSignal, onProgress: onUploadProgress });
     });

@@ -65,9 +65,10 @@ function createOAuthInstallations(sources: RegistrySources, oauth: OAuthOptions)
     tokenRotation: new TokenRotation(parts, onChanged),
     /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */
     install: async (granted: GrantedInstallation): Promise<void> => {
-      if (!isInstallAllowed(granted, oauth.mayInstall)) return refuse(granted);
       const { tokens, installer, ...row } = granted;
       const { workspace, is_enterprise_install: organisation } = row;
+      const isListed = [workspace, row.enterprise_id ?? ''].some((id) => oauth.mayInstall.includes(id));
+      if (oauth.mayInstall.length > 0 && !isListed) return refuse(granted);
       const encrypted_tokens = encryptTokens(oauth.keyring, workspace, tokens);
       await store.installations.put({ ...row, encrypted_tokens });
       const details = { setting: 'installation', installed: true };
@@ -76,10 +77,6 @@ function createOAuthInstallations(sources: RegistrySources, oauth: OAuthOptions)
       await workspaces.refresh();
     },
   };
-}
-
-function isInstallAllowed({ workspace, enterprise_id }: GrantedInstallation, named: readonly string[]) {
-  return named.length === 0 || named.includes(workspace) || named.includes(enterprise_id ?? '');
 }
 
 /** The operator does not allow this workspace to install the app. */

@@ -199,12 +199,11 @@ export interface LinkedMessage {
  * single message.
  */
 export function buildTranscript(options: TranscriptOptions): string {
+  const { missing, names, botUserId, heading = strings.earlierInThread } = options;
   const newestFirst = [...options.messages]
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
-    .filter((message) => hasContent(message, options));
+    .filter((message) => message.files.length > 0 || readableText(message, names, botUserId) !== '');
   const kept: string[] = [];
-  const { missing } = options;
-  const { heading = strings.earlierInThread } = options;
   const quoted = (entries: readonly string[]) =>
     `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${entries.join('\n>\n')}`;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
@@ -267,10 +266,6 @@ function quotedPart(count: number, left: number, missing: TranscriptOptions['mis
   if (missing === 'older') return `${newest}, older messages left out`;
   if (left === 0) return count === 1 ? newest : `all ${count} messages`;
   return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
-}
-
-function hasContent(message: ParsedMessage, { names, botUserId }: TranscriptOptions): boolean {
-  return message.files.length > 0 || readableText(message, names, botUserId) !== '';
 }
 
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {

@@ -14,36 +14,22 @@ import {
 import { inBackground } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { pauseBehindEnd, refreshPausedNotice } from './paused-messages.ts';
-import type { StopControl } from './stop-control.ts';
+import type { StopControl, StopRequest } from './stop-control.ts';
 
 const STOP_REACTION = 'octagonal_sign';
 
 /** Most threads of a channel in which a post that is not recorded yet is looked for. */
 const MAX_TURNS_POSTING = 3;
 
-interface ReactionTrigger extends ChannelActor {
-  kind: 'reaction';
-  ts: string;
-  target: string;
-  name: string;
-}
-
-/** A person presses Slack's own stop button of an agent session. */
-interface SessionStopTrigger extends ChannelActor {
-  kind: 'session_stopped';
-  ts: string;
-  thread_ts: string;
-}
-
-/** A stop that Slack reports as an event of its own. */
-export type StopTrigger = ReactionTrigger | SessionStopTrigger;
+/** A stop that Slack reports as an event of its own: an emoji on the message `target`, or Slack's own stop button of a session. */
+export type StopTrigger = ChannelActor & { ts: string } & (
+    | { kind: 'reaction'; target: string; name: string }
+    | { kind: 'session_stopped'; thread_ts: string }
+  );
+type ReactionTrigger = Extract<StopTrigger, { kind: 'reaction' }>;
 
 /** Someone asks to stop a thread's work; `control` is the name in the audit trail. */
-interface ThreadStopRequest {
-  person: string;
-  ts: string;
-  control: string;
-}
+type ThreadStopRequest = Required<Pick<StopRequest, 'person' | 'ts' | 'control'>>;
 
 /** Stops without a button of ours. Each means the turn at work in a thread, and may be delivered twice. */
 export class StopTriggers {
@@ -81,7 +67,7 @@ export class StopTriggers {
     return outcome;
   }
 
-  async #handleSessionStop(trigger: SessionStopTrigger): Promise<StopOutcome> {
+  async #handleSessionStop(trigger: Exclude<StopTrigger, ReactionTrigger>): Promise<StopOutcome> {
     const { workspace, channel, thread_ts, person, ts } = trigger;
     const stop = { person, ts, control: 'session_stop' };
     const outcome = await this.#stopThread({ workspace, channel, thread_ts }, stop);

@@ -121,27 +121,17 @@ function serviceTrial(
   log: Logger,
 ): Lifecycle {
   const setting = 'AGENT_BASE_URL';
-  const stopped = new AbortController();
-  let trial = Promise.resolve();
-  const run = async () => {
-    try {
-      const result = await accounts.probeDefault(stopped.signal);
+  const trial = new Poller({
+    poll: async () => {
+      const result = await accounts.probeDefault(trial.signal);
       if (result !== undefined) onResult(result);
       if (result === 'no_service')
         log.warn({ setting }, 'AGENT_BASE_URL accepts even a wrong key, so it is not the agent service');
-    } catch (error) {
-      if (stopped.signal.aborted) return;
+    },
+    onError: (error) => {
       const reason = error instanceof AgentError ? error.message : String(error);
       log.warn({ setting, reason }, 'AGENT_BASE_URL does not work at the start; messages wait until it does');
-    }
-  };
-  return {
-    start: () => {
-      trial = run();
     },
-    stop: async () => {
-      stopped.abort();
-      await trial;
-    },
-  };
+  });
+  return { start: () => trial.pollNow(), stop: () => trial.stop() };
 }

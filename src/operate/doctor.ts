@@ -11,7 +11,7 @@ import {
   checkInstallPage,
   checkResultLinks,
 } from './checks/address-checks.ts';
-import { type Check, CheckFailed, type CheckResult, type CheckTools } from './checks/check-result.ts';
+import type { Check, CheckResult, CheckTools } from './checks/check-result.ts';
 import { checkDatabase, checkDisk } from './checks/database-checks.ts';
 import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
@@ -58,7 +58,7 @@ export async function runChecks(
   redaction = new Redactor(secretValues(config));
   report({ what: 'settings', ok: true, message: 'complete' });
   const defaultTools = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes, mend: false };
-  // Several checks may fail for one reason: there is one thing to do.
+  // Several checks may fail for one reason, beside what stands in brackets: there is one thing to do.
   const reasons = new Set<unknown>();
   for (const [what, check] of CHECKS) {
     try {
@@ -66,8 +66,7 @@ export async function runChecks(
         report(typeof found === 'string' ? { what, ok: true, message: found } : found);
     } catch (error) {
       const message = errorMessage(error);
-      const isSlackAway = error instanceof CheckFailed && error.code === 'slack_unreachable';
-      const reason = isSlackAway ? error.code : message;
+      const reason = message.replaceAll(/\(.*?\)/g, '');
       if (!reasons.has(reason)) report({ what, ok: false, message });
       reasons.add(reason);
     }

@@ -5,7 +5,7 @@ import { AgentError } from '../../agent/errors.ts';
 import { fetch } from '../../calls/outbound-proxy.ts';
 import { errorMessage } from '../../postgres/errors.ts';
 import { UNKNOWN_LINK_TEXT } from '../result-link-pages.ts';
-import { type Check, CheckFailed } from './check-result.ts';
+import type { Check } from './check-result.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -19,7 +19,7 @@ export const checkInstallPage: Check = async function* (config) {
   const clientId = URL.parse(response.headers.get('location') ?? '')?.searchParams.get('client_id');
   if (response.status !== 302 || clientId == null) throw wrongServer(url, response);
   if (clientId !== SLACK_CLIENT_ID)
-    throw new CheckFailed(
+    throw new Error(
       'Taskthread at PUBLIC_URL runs with a different SLACK_CLIENT_ID. Restart it with these settings.',
     );
   yield `workspaces install the app at ${url.href}`;
@@ -30,7 +30,7 @@ export const checkEventAddress: Check = async function* (config, { now }) {
   const { PUBLIC_URL, SLACK_SIGNING_SECRET: secret = '' } = config;
   if (config.SLACK_APP_TOKEN !== undefined) return;
   if (PUBLIC_URL === undefined)
-    throw new CheckFailed('PUBLIC_URL is not set. Set it to the https address at which Slack reaches PORT.');
+    throw new Error('PUBLIC_URL is not set. Set it to the https address at which Slack reaches PORT.');
   const url = new URL('/slack/events', PUBLIC_URL);
   const challenge = randomUUID();
   const body = JSON.stringify({ type: 'url_verification', challenge });
@@ -43,7 +43,7 @@ export const checkEventAddress: Check = async function* (config, { now }) {
   };
   const response = await request(url, { method: 'POST', body, headers });
   if (response.status === 401)
-    throw new CheckFailed(
+    throw new Error(
       'Taskthread at PUBLIC_URL rejects the signature. It runs with a different SLACK_SIGNING_SECRET, or a clock is wrong.',
     );
   if (!response.ok || !(await response.text()).includes(challenge)) throw wrongServer(url, response);
@@ -63,12 +63,12 @@ async function request(url: URL, options: RequestInit = {}): Promise<Response> {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   return fetch(url, { ...options, redirect: 'manual', signal }).catch((cause: unknown) => {
     const message = `Nothing answers at PUBLIC_URL (${url.origin}). Start Taskthread, and check DNS and the proxy.`;
-    throw new CheckFailed(message, { cause });
+    throw new Error(message, { cause });
   });
 }
 
-function wrongServer({ origin, pathname }: URL, { status }: Response): CheckFailed {
-  return new CheckFailed(
+function wrongServer({ origin, pathname }: URL, { status }: Response): Error {
+  return new Error(
     `PUBLIC_URL (${origin}) leads to a different server (status ${status}). Route ${pathname} to Taskthread.`,
   );
 }
@@ -82,7 +82,7 @@ export const checkAgentService: Check = async function* (config) {
   const probe = probeAccount({ baseUrl, apiKey, serviceOptions: dialect, allowedHosts });
   const found = await probe.catch((error: unknown) => {
     if (error instanceof TypeError) throw error;
-    throw new CheckFailed(describeFailure(error));
+    throw new Error(describeFailure(error));
   });
   if (found === 'good') return yield `${new URL(baseUrl).host} accepts the key`;
   const problem = {
@@ -90,7 +90,7 @@ export const checkAgentService: Check = async function* (config) {
     no_service:
       'AGENT_BASE_URL accepts even a wrong key, so it is not the service. Check the address; it ends with the version (…/v1).',
   }[found];
-  throw new CheckFailed(problem);
+  throw new Error(problem);
 };
 
 /** What is wrong and what to do. Host names with a private address are refused when the connection opens. */

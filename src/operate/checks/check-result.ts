@@ -20,19 +20,11 @@ export interface CheckTools {
 
 /**
  * Checks one part of the configuration. Yields how the part is, or results about something else that it found. Throws
- * CheckFailed if the part is wrong; yields nothing if it is not configured.
+ * an error that says what is wrong and what to do; yields nothing if the part is not configured.
  */
 export type Check = (config: Config, tools: CheckTools) => AsyncIterable<string | CheckResult>;
 
-/** A check found its part wrong; `message` says what is wrong and what to do. */
-export class CheckFailed extends Error {
-  /** `slack_unreachable` is reported once, though several checks need Slack. */
-  code: 'check_failed' | 'slack_unreachable' = 'check_failed';
-  override readonly name: string = 'CheckFailed';
-}
-
 /** The failure of a check to which Slack does not answer. */
-export function slackUnreachable(reason: string): CheckFailed {
-  const message = `Could not reach SLACK_API_URL (${reason}). Check the network, the firewall and DNS.`;
-  return Object.assign(new CheckFailed(message), { code: 'slack_unreachable' } as const);
+export function slackUnreachable(reason: string): Error {
+  return new Error(`Could not reach SLACK_API_URL (${reason}). Check the network, the firewall and DNS.`);
 }

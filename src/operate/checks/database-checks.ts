@@ -6,7 +6,7 @@ import { checkSchema, type SchemaCheck } from '../../store/database.ts';
 import { StoreError } from '../../store/errors.ts';
 import { Keyring } from '../../store/workspaces/encryption.ts';
 import { embeddedServer } from '../command-runner.ts';
-import { type Check, CheckFailed, type CheckResult } from './check-result.ts';
+import type { Check, CheckResult } from './check-result.ts';
 
 /** The first with `gen_random_uuid()`, which claims use. */
 const MIN_POSTGRES_VERSION = 13;
@@ -28,38 +28,36 @@ export const checkDatabase: Check = async function* (config, tools) {
     yield* checkEncryptionKeys(config, schema);
     yield* checkInstallations(config, schema);
   } catch (error) {
-    throw new CheckFailed(`${setting}: ${errorMessage(error)}`, { cause: error });
+    throw new Error(`${setting}: ${errorMessage(error)}`, { cause: error });
   }
 };
 
-/** Throws CheckFailed, which says what to do if a start cannot use the database. */
+/** Throws an error that says what to do if a start cannot use the database. */
 function requireUsable(schema: SchemaCheck, now: number): void {
   const { serverVersion, majorVersion, pending, unknown, mayCreateTables, databaseTime } = schema;
   if (majorVersion < MIN_POSTGRES_VERSION)
-    throw new CheckFailed(`PostgreSQL ${serverVersion} is too old. Use ${MIN_POSTGRES_VERSION} or newer.`);
+    throw new Error(`PostgreSQL ${serverVersion} is too old. Use ${MIN_POSTGRES_VERSION} or newer.`);
   const newest = unknown.at(-1);
   if (newest !== undefined && pending.length > 0)
-    throw new CheckFailed(`a newer release has used it (${newest}). Start that release or a newer one.`);
+    throw new Error(`a newer release has used it (${newest}). Start that release or a newer one.`);
   if (pending.length > 0 && !mayCreateTables)
-    throw new CheckFailed('its user may not create tables. Grant it CREATE on the schema.');
+    throw new Error('its user may not create tables. Grant it CREATE on the schema.');
   const skew = Math.abs(databaseTime.getTime() - now);
   if (skew > MAX_CLOCK_SKEW_MS)
-    throw new CheckFailed(
-      `its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`,
-    );
+    throw new Error(`its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`);
 }
 
-/** Throws CheckFailed if only another version can go on with the database of a backup. */
+/** Throws if only another version can go on with the database of a backup. */
 export async function requireUsableBackup(connection: ServerConnection, log: Logger): Promise<void> {
   const { unknown } = await checkSchema(connection, log).catch((error: unknown) => {
     if (!(error instanceof StoreError) || error.code !== 'migration_failed') throw error;
-    throw new CheckFailed('an unreleased version made this backup. Restore it with that version.', {
+    throw new Error('an unreleased version made this backup. Restore it with that version.', {
       cause: error,
     });
   });
   const newest = unknown.at(-1);
   if (newest !== undefined)
-    throw new CheckFailed(
+    throw new Error(
       `a newer release has used the database of this backup (${newest}). Restore it with that release or a newer one.`,
     );
 }
@@ -110,9 +108,9 @@ export const checkDisk: Check = async function* (config, { freeBytes }) {
   if (config.DATABASE_URL !== undefined)
     return yield 'not needed: the data is in the database of DATABASE_URL';
   const free = await freeBytes(config.DATA_FOLDER).catch((error: unknown) => {
-    throw new CheckFailed(`Could not read the free space at DATA_FOLDER: ${errorMessage(error)}`);
+    throw new Error(`Could not read the free space at DATA_FOLDER: ${errorMessage(error)}`);
   });
   const size = `${(free / MIN_FREE_BYTES).toFixed(1)} GiB free at DATA_FOLDER`;
-  if (free < MIN_FREE_BYTES) throw new CheckFailed(`Only ${size}. Free at least 1 GiB.`);
+  if (free < MIN_FREE_BYTES) throw new Error(`Only ${size}. Free at least 1 GiB.`);
   yield size;
 };

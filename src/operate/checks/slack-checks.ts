@@ -16,7 +16,7 @@ import manifest from '../../slack/manifest.generated.json' with { type: 'json' }
 import { missingScopes } from '../../slack/scopes.ts';
 import { clientForToken, type SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/tokens.ts';
-import { type Check, CheckFailed, type CheckTools, slackUnreachable } from './check-result.ts';
+import { type Check, type CheckTools, slackUnreachable } from './check-result.ts';
 
 const HELLO_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -68,7 +68,7 @@ export const checkSocketMode: Check = async function* (config, tools) {
   const { url } = await accepted('SLACK_APP_TOKEN', opened);
   await waitForHello(url).catch((error: unknown) => {
     const message = `SLACK_APP_TOKEN is valid, but the WebSocket does not open (${errorMessage(error)}). Allow wss:// connections to Slack.`;
-    throw new CheckFailed(message);
+    throw new Error(message);
   });
   yield 'Socket Mode connects';
 };
@@ -77,7 +77,7 @@ function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: str
   return clientForToken(token, { slackApiUrl: SLACK_API_URL, log });
 }
 
-/** What Slack answers to a call with the token of `setting`. Throws CheckFailed. */
+/** What Slack answers to a call with the token of `setting`. Throws what `describeSlackError` says. */
 async function accepted<T>(setting: string, call: Promise<T>): Promise<T> {
   return call.catch((error: unknown) => {
     throw describeSlackError(setting, error);
@@ -85,11 +85,11 @@ async function accepted<T>(setting: string, call: Promise<T>): Promise<T> {
 }
 
 /** The failure that an error of Slack means; `setting` holds the token. */
-function describeSlackError(setting: string, error: unknown): CheckFailed {
-  if (!(error instanceof SlackError)) return new CheckFailed(errorMessage(error));
+function describeSlackError(setting: string, error: unknown): Error {
+  if (!(error instanceof SlackError)) return new Error(errorMessage(error));
   const { code, slackCode } = error;
   if (code === 'unavailable') return slackUnreachable(slackCode);
-  return new CheckFailed(
+  return new Error(
     code === 'throttled'
       ? "Slack's rate limit is reached. Run the doctor again in a minute."
       : `Slack rejects ${setting} (${slackCode}). Create a new one at api.slack.com/apps.`,
@@ -119,18 +119,18 @@ function waitForHello(url: string): Promise<void> {
 export const checkApp: Check = async function* (config, { log, mend }) {
   const { SLACK_CONFIG_TOKEN: token, SLACK_BOT_TOKEN: botToken, SLACK_API_URL: slackApiUrl } = config;
   if (mend && token === undefined)
-    throw new CheckFailed(
+    throw new Error(
       'SLACK_CONFIG_TOKEN is not set, and --mend needs it to update the app. Create one at api.slack.com/apps, "Your App Configuration Tokens".',
     );
   if (mend && botToken === undefined)
-    throw new CheckFailed(
+    throw new Error(
       'SLACK_BOT_TOKEN is not set, and --mend finds the app by it. Update the manifest at api.slack.com/apps.',
     );
   if (token === undefined || botToken === undefined)
     return yield "not compared with this release's manifest, for which the doctor needs SLACK_CONFIG_TOKEN and SLACK_BOT_TOKEN";
   const identified = identifyToken({ token: botToken, slackApiUrl, log });
   const { appId } = await accepted('SLACK_BOT_TOKEN', identified);
-  if (appId === undefined) throw new CheckFailed('Slack does not say to which app SLACK_BOT_TOKEN belongs.');
+  if (appId === undefined) throw new Error('Slack does not say to which app SLACK_BOT_TOKEN belongs.');
   const { PUBLIC_URL, SLACK_APP_TOKEN } = config;
   const isHttp = SLACK_APP_TOKEN === undefined && PUBLIC_URL !== undefined;
   const transportManifest = isHttp ? manifestForHttp(manifest, PUBLIC_URL, false) : manifest;
@@ -140,11 +140,9 @@ export const checkApp: Check = async function* (config, { log, mend }) {
   const differences = manifestDifferences(atSlack, ours).join('; ');
   if (differences === '') yield "has everything of this release's manifest";
   else if (!mend)
-    throw new CheckFailed(
-      `The app at Slack differs: ${differences}. Run the doctor with --mend to update it.`,
-    );
+    throw new Error(`The app at Slack differs: ${differences}. Run the doctor with --mend to update it.`);
   else if (await apps.update(appId, mergeManifests(atSlack, ours)))
-    throw new CheckFailed(
+    throw new Error(
       `Updated: ${differences}. Its permissions have changed: install it again at https://api.slack.com/apps/${appId}/install-on-team.`,
     );
   else yield `updated at Slack: ${differences}`;
@@ -163,10 +161,10 @@ export const checkClock: Check = async function* (config, { now }) {
   await response.body?.cancel();
   const slackTime = Date.parse(response.headers.get('date') ?? '');
   if (Number.isNaN(slackTime))
-    throw new CheckFailed('SLACK_API_URL sends no date. Check that it is the address of the Web API.');
+    throw new Error('SLACK_API_URL sends no date. Check that it is the address of the Web API.');
   // Compared with the middle of the request; the header has whole seconds.
   const skew = Math.abs(slackTime + 500 - (before + now()) / 2);
   if (skew <= MAX_CLOCK_SKEW_MS) return yield 'in step with Slack';
   const message = `Our clock and Slack's (SLACK_API_URL) are ${Math.round(skew / 1_000)} s apart. Synchronize ours by NTP.`;
-  throw new CheckFailed(message);
+  throw new Error(message);
 };

@@ -108,15 +108,10 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
     async #connect(): Promise<pg.Client> {
       try {
         await super.connect();
-        const timeout = setTimeout(() => void this.end(), CONNECT_TIMEOUT_MS);
-        await requireUsable(this, addresses.isPooled)
-          .catch((error: unknown) => {
-            void this.end();
-            throw error;
-          })
-          .finally(() => clearTimeout(timeout));
+        await requireUsable(this, addresses.isPooled);
         return this;
       } catch (error) {
+        void this.end();
         addresses.moveOnFrom(this.#address);
         throw error;
       }
@@ -185,17 +180,18 @@ interface SessionState {
  * @throws StoreError `unavailable` where it is read-only, `denied` with what must be changed in the database
  */
 async function requireUsable(client: pg.Client, isPooled: boolean): Promise<void> {
-  const { rows } = await client.query<SessionState>(
-    `select current_setting('transaction_read_only') = 'on' as "isReadOnly",
+  const question = {
+    query_timeout: CONNECT_TIMEOUT_MS,
+    text: `select current_setting('transaction_read_only') = 'on' as "isReadOnly",
       current_setting('server_encoding') as encoding, current_schema()::text as schema,
       (select json_object_agg(name, current_setting(name)) from unnest($1::text[]) as needed (name)) as settings,
       (select array_agg(set_config(name, '0', false)) from unnest($2::text[]) as newer (name)
         where current_setting(name, true) is not null) as lifted,
       quote_ident(current_database()) as database,
       format('alter role %I in database %I set', current_user, current_database()) as "alterRole"`,
-    [Object.keys(NEEDED), isPooled ? [] : NEWER_LIMITS],
-  );
-  const [state] = rows;
+    values: [Object.keys(NEEDED), isPooled ? [] : NEWER_LIMITS],
+  };
+  const [state] = (await client.query<SessionState>(question)).rows;
   if (state === undefined || state.isReadOnly) throw new StoreError('unavailable', READ_ONLY_SENTENCE);
   const problem = findProblem(state);
   if (problem !== undefined) throw new StoreError('denied', problem);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
 import { refusedSetting } from '../config.ts';
+import { errorCode } from '../postgres/errors.ts';
 import { promptListSchema } from '../relay/reading/prompt-list.ts';
 import type { OfferedPrompt } from '../relay/runtime/deps.ts';
 
@@ -43,7 +44,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    throw refusedSetting('PROMPTS_FILE', `${file} cannot be read: ${code}`);
+    throw refusedSetting('PROMPTS_FILE', `${file} cannot be read: ${errorCode(error) ?? ''}`);
   }
 }

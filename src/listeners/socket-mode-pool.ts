@@ -31,14 +31,15 @@ export class SocketModePool implements Receiver {
   #app: App | undefined;
   #connections: SocketModeConnection[] = [];
   #maxConnections = 0;
-  #closesAt = 0;
+  /** Closes all connections once the lease was not renewed for so long. */
+  #expiry: NodeJS.Timeout | undefined;
   readonly #renewals: Poller;
 
   constructor(deps: SocketModePoolDeps) {
     this.#deps = deps;
     this.#renewals = new Poller({
       intervalMs: deps.renewIntervalMs ?? deps.socketLease.leaseMs / 4,
-      poll: () => this.#renewOrClose(),
+      poll: () => this.#renewLease(),
       onError: (error) => deps.log.debug({ err: error }, 'could not renew the Socket Mode lease'),
     });
   }
@@ -76,6 +77,7 @@ export class SocketModePool implements Receiver {
   /** Closes all connections and releases the lease. */
   async stop(): Promise<void> {
     await this.#renewals.stop();
+    clearTimeout(this.#expiry);
     await this.#closeExcess(0);
     await this.#deps.socketLease.release().catch((error: unknown) => {
       this.#deps.log.debug({ err: error }, 'could not release the Socket Mode lease; it will expire');
@@ -94,19 +96,6 @@ export class SocketModePool implements Receiver {
     }
   }
 
-  async #renewOrClose(): Promise<void> {
-    // Also if the renewal hangs.
-    const expiry = setTimeout(() => void this.#closeAll(), Math.max(1, this.#closesAt - performance.now()));
-    try {
-      await this.#renewLease();
-    } catch (error) {
-      if (performance.now() >= this.#closesAt) await this.#closeAll();
-      throw error;
-    } finally {
-      clearTimeout(expiry);
-    }
-  }
-
   async #closeAll(): Promise<void> {
     if (this.#connections.length === 0) return;
     this.#deps.log.warn('closing the Socket Mode connections: their lease could not be renewed in time');
@@ -121,7 +110,8 @@ export class SocketModePool implements Receiver {
     if (this.#renewals.signal.aborted) return;
     // An answer that is older than the lease says nothing about now.
     if (performance.now() >= askedAt + socketLease.leaseMs) return;
-    this.#closesAt = askedAt + keepOpenMs;
+    clearTimeout(this.#expiry);
+    this.#expiry = setTimeout(() => void this.#closeAll(), askedAt + keepOpenMs - performance.now());
     if (allowed !== this.#maxConnections)
       log.info({ connections: allowed, processes }, 'Socket Mode connections of this process');
     this.#maxConnections = allowed;

@@ -26,9 +26,6 @@ export interface HomeTaskList {
   count: number;
 }
 
-/** The chosen channel's tasks, or why they are not shown. */
-export type HomeChannelTasks = HomeTaskList | { refusal: string };
-
 /** What a Home tab shows. */
 export interface HomeContent {
   state: HomeTabState;
@@ -40,8 +37,8 @@ export interface HomeContent {
   isDirectOpen: boolean;
   waitingTasks: readonly TaskSummary[];
   ownTasks: HomeTaskList;
-  /** Undefined if no channel is chosen. */
-  channelTasks: HomeChannelTasks | undefined;
+  /** The chosen channel's tasks, or why they are not shown; undefined if none is chosen. */
+  channelTasks: HomeTaskList | { refusal: string } | undefined;
   /** A sentence at the top: what was just done, or how fresh the lists are. */
   note?: string | undefined;
   /** Blocks of other features, at the end. */
@@ -53,7 +50,7 @@ export interface HomeContent {
 export function homeView(content: HomeContent) {
   const { state, hasAccess, allowance, isDirectOpen, note, sections, now } = content;
   const { waitingTasks, ownTasks, channelTasks } = content;
-  const { noneOfYours, noneWithoutAccess } = strings.home;
+  const none = hasAccess ? strings.home.noneOfYours(isDirectOpen) : strings.home.noneWithoutAccess;
   const waitingHeader = { type: 'header' as const, text: plainText(strings.home.waiting) };
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
@@ -68,13 +65,7 @@ export function homeView(content: HomeContent) {
     ...(waitingTasks.length === 0 ? [] : [waitingHeader]),
     ...waitingTasks.map((task) => taskBlock(task, now, 'channel')),
     { type: 'header', text: plainText(strings.home.yourTasks) },
-    ...listBlocks(
-      'own',
-      ownTasks,
-      state.page,
-      now,
-      hasAccess ? noneOfYours(isDirectOpen) : noneWithoutAccess,
-    ),
+    ...listBlocks('own', ownTasks, state.page, now, none),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },
     channelSelect(state.channel),
@@ -95,13 +86,11 @@ export function parseHomeMetadata(metadata: string | undefined): HomeTabState {
 
 /** The thread of a `task_details` button; undefined for anything else. */
 export function parseTaskButton(value: string): { channel: string; thread_ts: string } | undefined {
-  const match = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value);
-  return match?.[1] === undefined || match[2] === undefined
-    ? undefined
-    : { channel: match[1], thread_ts: match[2] };
+  const [, channel, thread_ts] = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value) ?? [];
+  return channel === undefined || thread_ts === undefined ? undefined : { channel, thread_ts };
 }
 
-function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {
+function channelBlocks(channel: HomeContent['channelTasks'], state: HomeTabState, now: number): ViewBlock[] {
   if (channel === undefined) return [];
   if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
   const blocks = listBlocks('channel', channel, state.channelPage, now, strings.home.noneOfChannel);
@@ -123,11 +112,8 @@ function listBlocks(
   now: number,
   none: string,
 ): ViewBlock[] {
-  const isOwn = list === 'own';
   if (tasks.length === 0 && page === 0) return [mrkdwnSection(none)];
-  const blocks = tasks
-    .slice(0, HOME_PAGE_SIZE)
-    .map((task) => taskBlock(task, now, isOwn ? 'channel' : 'starter'));
+  const blocks = tasks.map((task) => taskBlock(task, now, list === 'own' ? 'channel' : 'starter'));
   const rows = { page, size: HOME_PAGE_SIZE, shown: tasks.length, count };
   return [...blocks, ...pagerBlocks(rows, ['home_newer', 'home_older'], list)];
 }

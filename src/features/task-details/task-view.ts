@@ -111,7 +111,7 @@ export function taskView(details: TaskDetails): Modal {
 
 function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly TaskFile[]): ViewBlock[] {
   if (files.length === 0 && page === 0) return [plainSection(strings.tasks.noFiles)];
-  const blocks = files.slice(0, FILES_PER_PAGE).map(fileBlock);
+  const blocks = files.map(fileBlock);
   const made = files.flatMap((file) => (file.kind === 'output' ? [file] : []));
   if (made.length > 0) blocks.push(mrkdwnContextBlock(strings.linksHint(worksUntil(made), 'modal')));
   if (!isComplete) blocks.push(contextLineBlock(strings.resultsIncomplete));

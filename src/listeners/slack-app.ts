@@ -1,10 +1,8 @@
 import type { RequestListener } from 'node:http';
-import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
+import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { askedBy } from '../calls/askers.ts';
-import { SlackError } from '../slack/errors.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
-import { StoreError } from '../store/errors.ts';
 import { parseRequester } from './envelope.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, type RequestRejection, withRequestValidation } from './http-request-validation.ts';
@@ -134,13 +132,9 @@ function httpReceiver(signingSecret: string, { log }: SlackAppDeps): HTTPReceive
     signingSecret,
     logger,
     bodyLimit: MAX_BODY_BYTES,
-    processEventErrorHandler: async (failed) => {
-      const { error, response } = failed;
-      const isOutage = error instanceof StoreError || error instanceof SlackError;
-      if (!isOutage || response.headersSent)
-        return HTTPModuleFunctions.defaultProcessEventErrorHandler(failed);
-      log.debug({ err: error }, 'could not record an event in time');
-      response.writeHead(503).end();
+    processEventErrorHandler: async ({ error, response }) => {
+      log.debug({ err: error }, 'could not record an event; Slack will send it again');
+      if (!response.headersSent) response.writeHead(503).end();
       return true;
     },
   });

@@ -60,20 +60,13 @@ export async function asPersonsEvent(
   return ts === undefined ? event : { ...event, ...(await asPersons({ ...event, ts }, bot, isHuman)) };
 }
 
-/** Whether a message is surely for the bot: it mentions the bot, or is a direct one. */
-function isForBot(event: ParsedEvent, bot: BotIdentity): boolean {
-  if (event.type === 'app_mention') return true;
-  if (event.type !== 'message') return false;
-  const { channel, text, blocks, message } = event;
-  return isDirectChannel(channel) || JSON.stringify([text, blocks, message]).includes(bot.userId);
-}
-
-/** The channel in which another bot or workflow mentions ours; undefined for anything else. */
+/** The channel in which another bot or workflow mentions ours, or writes to it directly; undefined for anything else. */
 export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): string | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
-  const { bot_id: id, user, channel } = event;
+  const { bot_id: id, user, channel, text, blocks, message } = event;
   if (id === undefined || id === bot.botId || user === bot.userId) return undefined;
-  return isForBot(event, bot) ? channel : undefined;
+  if (event.type === 'app_mention' || isDirectChannel(channel)) return channel;
+  return JSON.stringify([text, blocks, message]).includes(bot.userId) ? channel : undefined;
 }
 
 /**

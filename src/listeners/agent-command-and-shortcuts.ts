@@ -1,6 +1,6 @@
 import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
-import type { ModalOutcome } from '../features/modals.ts';
+import type { ModalOutcome, ModalTrigger } from '../features/modals.ts';
 import type { SettingsModal } from '../features/settings/settings-modal.ts';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
 import type { StartSubmissions } from '../features/start/start-form-submission.ts';
@@ -18,12 +18,8 @@ import { optional } from '../slack/field-schemas.ts';
 import { parseActor } from './envelope.ts';
 import { failureText, type ListenerContext } from './interactions.ts';
 
-export interface SlashCommand extends ChannelActor {
-  /** Opens a modal; expires after 3 s. */
-  triggerId: string;
-  /** What stands after the subcommand. */
-  words: string;
-}
+/** A subcommand, with the words after it. */
+type SlashCommand = ChannelActor & ModalTrigger & { words: string };
 
 /** Handles one subcommand: with an ephemeral message, or a modal that it opened. */
 type SlashCommandHandler = (command: SlashCommand) => Promise<RenderedMessage | ModalOutcome>;

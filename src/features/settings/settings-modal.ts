@@ -53,11 +53,6 @@ export interface SettingsModalDeps extends ProjectDeps {
   updateHome: (actor: WorkspaceActor) => Promise<void>;
 }
 
-/** What was changed in a form. */
-interface Change extends ProjectChange {
-  settings: Partial<Settings>;
-}
-
 export type SettingsModal = ReturnType<typeof settingsModal>;
 
 /**
@@ -146,7 +141,7 @@ export function settingsModal(deps: SettingsModalDeps) {
 
   async function save(
     actor: ChannelActor,
-    change: Change,
+    change: ProjectChange & { settings: Partial<Settings> },
     form: string,
     signal: AbortSignal,
   ): Promise<FormErrors | undefined> {

@@ -31,9 +31,7 @@ const payloadSchema = z.object({
 });
 
 /** What collecting an archive runs with. */
-export interface RecordWork extends TaskWork {
-  readonly row: TaskRow;
-}
+export type RecordWork = TaskWork & { readonly row: TaskRow };
 
 /** What an archive holds. */
 export interface ArchiveContents {

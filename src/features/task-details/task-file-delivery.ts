@@ -1,18 +1,15 @@
 import { AgentError } from '../../agent/errors.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { filesRefusal } from '../../relay/access/turn-quotas.ts';
-import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
+import type { ThreadKey } from '../../store/schema.ts';
 import { serviceBytes } from './record-files.ts';
 
-export interface TaskFileRequest extends ChannelActor {
-  thread_ts: string;
-  /** The service's id. */
-  fileId: string;
-}
+/** Who wants which file, by the service's id, of a thread's task. */
+type TaskFileRequest = ThreadKey & { person: string; fileId: string };
 
 /** Sends files of tasks back to people: streamed from the service into their direct messages. */
 export function taskFileDelivery(deps: RelayDeps) {

@@ -35,7 +35,6 @@ export function createIntake(
 ) {
   const { config, limits, log, telemetry } = context;
   const { installations, oauth, ownPosts } = workspaces;
-  const slackApp = createSlackApp(context, storage, workspaces);
   const gapDetector = new EventGapDetector({
     store: deps.store,
     workspaces: () => installations.ids(),
@@ -88,7 +87,8 @@ export function createIntake(
     hasWrittenAfter: (at) => gapDetector.lastHeartbeatAt > at,
     log,
   });
-  slackApp.deliverTo(eventIntake, () => gapDetector.heartbeatNow());
+  const onConnected = () => gapDetector.heartbeatNow();
+  const slackApp = createSlackApp(context, storage, workspaces, { eventIntake, onConnected });
   return { slackApp, gapDetector, eventIntake };
 }
 
@@ -96,6 +96,7 @@ function createSlackApp(
   { config, limits, log, telemetry }: AppContext,
   { store, leaseStore }: Storage,
   { installations, oauth, own }: Workspaces,
+  { eventIntake, onConnected }: { eventIntake: EventIntake; onConnected: () => void },
 ): SlackApp {
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret = '' } = config;
   const transport: EventTransport =
@@ -104,6 +105,7 @@ function createSlackApp(
       : {
           kind: 'socket',
           appToken,
+          onConnected,
           socketLease: createSocketLease(
             leaseStore.socketLeases,
             own?.id ?? ANY_WORKSPACE,
@@ -113,6 +115,7 @@ function createSlackApp(
         };
   return new SlackApp({
     transport,
+    eventIntake,
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
       const workspace = at && (await installations.find(at));

@@ -8,15 +8,17 @@ import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, type RequestRejection, withRequestValidation } from './http-request-validation.ts';
 import { CLOSE_FORM, keepFormOpen } from './interactions.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
-import { type SocketLease, SocketModePool } from './socket-mode-pool.ts';
+import { SocketModePool, type SocketModePoolDeps } from './socket-mode-pool.ts';
 
 /** How Slack delivers events: by Socket Mode, or by signed HTTP requests. */
 export type EventTransport =
-  | { kind: 'socket'; appToken: string; socketLease: SocketLease }
+  | ({ kind: 'socket' } & Pick<SocketModePoolDeps, 'appToken' | 'socketLease' | 'onConnected'>)
   | { kind: 'http'; signingSecret: string };
 
 export interface SlackAppDeps {
   transport: EventTransport;
+  /** Takes the events; Bolt's listeners the rest. */
+  eventIntake?: EventIntake;
   authorize: Authorize<boolean>;
   /** How workspaces install the app by OAuth; left out if the token comes from the settings. */
   oauthPages?: OAuthPagesDeps | undefined;
@@ -66,17 +68,15 @@ export class SlackApp {
   /** The Socket Mode connections; undefined with HTTP. */
   readonly socketMode: SocketModePool | undefined;
   readonly #app: PersistBeforeAckApp;
-  #onConnected: () => void = () => undefined;
   #started = false;
 
   constructor(deps: SlackAppDeps) {
     const { transport, slackApiUrl, log } = deps;
     const logger = createSlackLogger(log);
-    const onConnected = () => this.#onConnected();
     const receiver =
       transport.kind === 'http'
         ? httpReceiver(transport.signingSecret, deps)
-        : new SocketModePool({ ...transport, slackApiUrl, onConnected, log });
+        : new SocketModePool({ ...transport, slackApiUrl, log });
     const isSocket = receiver instanceof SocketModePool;
     this.socketMode = isSocket ? receiver : undefined;
     const events = isSocket
@@ -91,6 +91,7 @@ export class SlackApp {
       logger,
       deferInitialization: false,
     });
+    this.#app.eventIntake = deps.eventIntake;
     this.#app.log = log;
     this.#app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');
@@ -100,12 +101,6 @@ export class SlackApp {
   /** Bolt, for the listeners of presses, commands and forms. */
   get bolt(): App {
     return this.#app;
-  }
-
-  /** Hands events to the intake; `onConnected` is called when a Socket Mode connection is open, and they can arrive. */
-  deliverTo(eventIntake: EventIntake, onConnected: () => void): void {
-    this.#app.eventIntake = eventIntake;
-    this.#onConnected = onConnected;
   }
 
   /** Whether events can reach this process now. */

@@ -22,6 +22,7 @@ export interface SocketModeConnectionDeps {
   app: App;
   appToken: string;
   slackApiUrl: string;
+  /** Called when the connection is open, and events can arrive. */
   onConnected: () => void;
   log: Logger;
 }

@@ -85,12 +85,7 @@ export async function openHttpReceiver(
   };
   const slackApp = new SlackApp({
     transport: { kind: 'http', signingSecret: SIGNING_SECRET },
-    authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
-    slackApiUrl: 'http://127.0.0.1:9/',
-    log: silentLog,
-  });
-  slackApp.deliverTo(
-    new EventIntake({
+    eventIntake: new EventIntake({
       inbox,
       workspaceFor: async ({ workspace }) => workspace,
       bot: async ({ workspace }) => bots[workspace],
@@ -107,8 +102,10 @@ export async function openHttpReceiver(
       onWorkflowStep: async () => undefined,
       log: silentLog,
     }),
-    () => undefined,
-  );
+    authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
+    slackApiUrl: 'http://127.0.0.1:9/',
+    log: silentLog,
+  });
   const deps = { log: silentLog, workspace: () => undefined };
   registerButtons({ app: slackApp.bolt, log: silentLog, deps }, listeners);
   const server = new HealthServer({

@@ -7,7 +7,8 @@ import type { UninstallEvent } from '../relay/installations/uninstall-events.ts'
 import {
   type ButtonPress,
   type FormSubmission,
-  inputSchema,
+  inputStateSchema,
+  optionSchema,
   type WorkspaceActor,
 } from '../relay/runtime/control-request.ts';
 import { optional } from '../slack/field-schemas.ts';
@@ -166,9 +167,7 @@ const formSchema = z.looseObject({
   view: z.looseObject({
     id: z.string(),
     private_metadata: text,
-    state: z.looseObject({
-      values: z.record(z.string(), z.record(z.string(), inputSchema)),
-    }),
+    state: z.looseObject({ values: z.record(z.string(), z.record(z.string(), inputStateSchema)) }),
   }),
 });
 

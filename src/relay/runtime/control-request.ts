@@ -122,15 +122,16 @@ export interface FormSubmission extends WorkspaceActor {
   viewId: string;
   metadata: string;
   /** What was put into the input of this id; undefined if the form had none. */
-  input: (id: string) => z.output<typeof inputSchema> | undefined;
+  input: (id: string) => z.output<typeof inputStateSchema> | undefined;
   /** The first input, where Slack can show an error about the whole form. */
   firstInput: string;
 }
 
-const optionSchema = z.looseObject({ value: z.string() });
+/** The option of a list that was chosen. */
+export const optionSchema = z.looseObject({ value: z.string() });
 
 /** The input of a form; an empty field is null. */
-export const inputSchema = z.looseObject({
+export const inputStateSchema = z.looseObject({
   value: z.string().nullish(),
   selected_option: optionSchema.nullish(),
   selected_options: z.array(optionSchema).nullish(),

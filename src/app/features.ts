@@ -24,7 +24,7 @@ import {
   registerShortcuts,
   registerSlashCommand,
 } from '../listeners/agent-command-and-shortcuts.ts';
-import { registerButtons, registerForms, registerHomeOpened } from '../listeners/interactions.ts';
+import { registerButtons, registerForms } from '../listeners/interactions.ts';
 import type { SlackApp } from '../listeners/slack-app.ts';
 import { sourceChecker } from '../registries/source-checker.ts';
 import { onlyWhereAnswered } from '../relay/access/access-policy.ts';
@@ -142,5 +142,4 @@ export function connectFeatures(
   registerForms(context, { ...submissions.forms, ...settings.forms, ...account.forms, ...feedback.forms });
   registerSlashCommand(context, agentWordHandlers(deps, form, settings, stopControl), submissions.ask);
   registerShortcuts(context, form);
-  registerHomeOpened(context, features);
 }

@@ -31,7 +31,7 @@ export function createIntake(
   workspaces: Workspaces,
   { deps, jobs }: Turns,
   { stopTriggers, afterEvent }: Controls,
-  { steps }: Features,
+  { steps, home, welcome }: Features,
 ) {
   const { config, limits, log, telemetry } = context;
   const { installations, oauth, ownPosts } = workspaces;
@@ -79,6 +79,11 @@ export function createIntake(
     onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
+    onHomeOpened: (opened) => {
+      const { tab } = opened;
+      const work = tab === 'messages' ? welcome.greet(opened) : home.show(opened);
+      inBackground(work, log.child({ tab }), 'could not fill what a person opened', 'warn');
+    },
     onWorkflowStep: steps.accept,
     onEventHandled: telemetry.onEventHandled,
     onMessageGivenUp: (target) => trySendEphemeral(deps, target, strings.messageGivenUp),

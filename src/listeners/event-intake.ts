@@ -27,6 +27,7 @@ import {
   eventSchema,
   findOtherBotMention,
   isEcho,
+  parseHomeOpened,
   parseStopTrigger,
   parseWorkflowStep,
   toInboxEvent,
@@ -56,6 +57,8 @@ export interface EventIntakeDeps
   onInboxOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
   /** Carries out a stop; returns once it is recorded. */
   onStopTrigger: (trigger: StopTrigger) => Promise<StopOutcome>;
+  /** Fills what a person has opened. */
+  onHomeOpened: (opened: NonNullable<ReturnType<typeof parseHomeOpened>>) => void;
   /** Records a step of a workflow that Slack runs. */
   onWorkflowStep: (run: WorkflowStepRun) => Promise<void>;
   /** Called with the time from each event's arrival until it may be acknowledged. */
@@ -78,13 +81,13 @@ export class EventIntake {
     this.#buffer = new EventBuffer({ log, badThingMs, hasWrittenAfter });
   }
 
-  /** Handles one body of the Events API. Returns undefined for anything else, which Bolt's listeners handle. */
-  async accept(body: unknown): Promise<'message' | 'event' | undefined> {
+  /** Handles one body of the Events API. Returns false for anything else, which Bolt's listeners handle. */
+  async accept(body: unknown): Promise<boolean> {
     const envelope = parseEnvelope(body);
     const isMessage = envelope !== undefined && isMessageEvent(envelope);
     // Most events are messages: skip the other parser for those.
     const uninstallEvent = isMessage ? undefined : parseUninstallEvent(body);
-    if (uninstallEvent === undefined && envelope === undefined) return undefined;
+    if (uninstallEvent === undefined && envelope === undefined) return false;
     const receiverOf = async (): Promise<Receiver> => {
       if (uninstallEvent === undefined && envelope !== undefined) return this.#receiverOf(envelope);
       if (uninstallEvent !== undefined) await this.#deps.onUninstallEvent?.(uninstallEvent);
@@ -105,7 +108,7 @@ export class EventIntake {
         if (place?.asker !== undefined) this.#deps.onMessageGivenUp(place.asker);
       },
     });
-    return isMessage ? 'message' : 'event';
+    return true;
   }
 
   /** Why no event is recorded, as a sentence; undefined if they are. */
@@ -155,6 +158,8 @@ export class EventIntake {
     const workflowStep = isMessageEvent(envelope) ? undefined : parseWorkflowStep(envelope);
     if (workflowStep !== undefined)
       return { kind: 'step', take: () => this.#deps.onWorkflowStep(workflowStep).then(() => 'recorded') };
+    const opened = isMessageEvent(envelope) ? undefined : parseHomeOpened(envelope);
+    if (opened !== undefined) this.#afterAck(() => this.#deps.onHomeOpened(opened));
     const isHuman = (person: string) => this.#deps.isHuman({ workspace, person });
     const event = asSent && (await asPersonsEvent(asSent, bot, isHuman));
     const channel = event && findOtherBotMention(event, bot);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseHomeMetadata } from '../features/home/home-view.ts';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { asPersons, type BotIdentity, isByApp, isPersonsMessage } from '../relay/reading/message-parser.ts';
@@ -211,6 +212,23 @@ export function parseStopTrigger(
     return { ...by, kind: 'session_stopped', channel: data.channel, thread_ts: data.thread_ts };
   const { channel, ts: target } = data.item;
   return { ...by, kind: 'reaction', channel, target, name: data.reaction };
+}
+
+const homeOpenedSchema = z.looseObject({
+  type: z.literal('app_home_opened'),
+  user: slackId,
+  channel: slackId,
+  tab: optional(z.string()),
+  view: optional(z.looseObject({ private_metadata: optional(z.string()), hash: optional(z.string()) })),
+});
+
+/** Reads that a person has opened the Home tab, or their direct messages with the bot; undefined for any other event. */
+export function parseHomeOpened({ workspace, event }: Envelope) {
+  const { data } = homeOpenedSchema.safeParse(event);
+  if (data === undefined) return undefined;
+  const { user: person, channel, tab, view } = data;
+  const state = parseHomeMetadata(view?.private_metadata);
+  return { workspace, person, channel, tab, state, hash: view?.hash };
 }
 
 const input = optional(z.string().trim());

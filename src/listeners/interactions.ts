@@ -1,9 +1,6 @@
 import type { App, RespondFn, SlackActionMiddlewareArgs, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { HomeTab } from '../features/home/home-tab.ts';
-import { parseHomeMetadata } from '../features/home/home-view.ts';
-import type { Welcomes } from '../features/start/welcome.ts';
 import type {
   ButtonHandler,
   ButtonHandlers,
@@ -20,8 +17,8 @@ import { noticeModal } from '../render/blocks/modal.ts';
 import { MENU_ACTION, plainMessage, type RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { SlackAuthError } from '../slack/errors.ts';
-import { optional, slackId } from '../slack/field-schemas.ts';
-import { parseEnvelope, parseForm, parsePress } from './envelope.ts';
+import { optional } from '../slack/field-schemas.ts';
+import { parseForm, parsePress } from './envelope.ts';
 
 /** What every listener works with. */
 export interface ListenerContext {
@@ -171,32 +168,4 @@ function toResponse(answer: FormAnswer): ViewResponseAction {
   if (answer === undefined) return CLOSE_FORM;
   if ('view' in answer) return { response_action: 'update', view: answer.view };
   return { response_action: 'errors', errors: { ...answer.errors } };
-}
-
-const homeOpenedSchema = z.looseObject({
-  type: z.literal('app_home_opened'),
-  user: slackId,
-  channel: slackId,
-  tab: optional(z.string()),
-  view: optional(z.looseObject({ private_metadata: optional(z.string()), hash: optional(z.string()) })),
-});
-
-/** Shows a person's Home tab when they open it, or greets them in their direct messages. */
-export function registerHomeOpened(
-  { app, log }: ListenerContext,
-  { home, welcome }: { home: HomeTab; welcome: Welcomes },
-): void {
-  app.event('app_home_opened', async ({ body }) => {
-    const envelope = parseEnvelope(body);
-    const { data } = homeOpenedSchema.safeParse(envelope?.event);
-    if (envelope === undefined || data === undefined) return;
-    const { workspace } = envelope;
-    const { user: person, channel, tab, view } = data;
-    const state = parseHomeMetadata(view?.private_metadata);
-    const work =
-      tab === 'messages'
-        ? welcome.greet({ workspace, channel, person })
-        : home.show({ workspace, person, state, hash: view?.hash });
-    inBackground(work, log.child({ tab }), 'could not fill what a person opened', 'warn');
-  });
 }

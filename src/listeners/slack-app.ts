@@ -41,19 +41,17 @@ class PersistBeforeAckApp extends App {
   }
 
   async #process(event: ReceiverEvent): Promise<void> {
-    const handled = await this.eventIntake?.accept(event.body);
+    if ((await this.eventIntake?.accept(event.body)) === true) return event.ack();
     let acknowledged = false;
     const ack: ReceiverEvent['ack'] = async (response) => {
       if (acknowledged) return;
       acknowledged = true;
       await event.ack(response === CLOSE_FORM ? undefined : (response ?? keepFormOpen(event.body)));
     };
-    if (handled !== undefined) await ack();
-    if (handled === 'message') return;
     try {
       await super.processEvent({ ...event, ack });
     } catch (error) {
-      // Bolt throws on shapes that it does not expect. The event is recorded, and another delivery would fail the same.
+      // Bolt throws on shapes that it does not expect: another delivery would fail the same.
       this.log?.warn({ err: error }, 'Bolt could not read a request from Slack');
     }
     // No listener handles presses on links, and on buttons of older versions; one may have failed.

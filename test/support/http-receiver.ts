@@ -99,6 +99,7 @@ export async function openHttpReceiver(
       onEventLost: async () => undefined,
       badThingMs: 600_000,
       hasWrittenAfter: () => false,
+      onHomeOpened: () => undefined,
       onWorkflowStep: async () => undefined,
       log: silentLog,
     }),

@@ -140,7 +140,8 @@ export class EventBuffer {
   }
 
   async #keep(event: BufferableEvent): Promise<void> {
-    const thread = this.#kept.get(event.thread) ?? newThread();
+    const begun = { events: new Map(), failing: new FailingTime(), pauseMs: 0, dueAt: 0, isWriting: false };
+    const thread: KeptThread = this.#kept.get(event.thread) ?? begun;
     const known = thread.events.get(event.id);
     if (known !== undefined) return known.written.promise;
     const { maxEvents, maxBytes, log } = this.#options;
@@ -194,17 +195,16 @@ export class EventBuffer {
     try {
       await this.#writeOut(first.event);
     } catch (error) {
-      if (!(error instanceof StoreError)) {
-        first.refusals += 1;
-        if (first.refusals < MAX_REFUSALS) return true;
-      } else if (!(await this.#isBad(thread))) {
-        this.#postpone(name, thread);
-        return false;
-      }
-      try {
-        await first.event.recordLoss();
-      } catch {
-        this.#postpone(name, thread);
+      const isRefused = !(error instanceof StoreError);
+      if (isRefused) first.refusals += 1;
+      if (isRefused && first.refusals < MAX_REFUSALS) return true;
+      const isGivenUp = isRefused || (await this.#isBad(thread));
+      const [loss] = await Promise.allSettled(isGivenUp ? [first.event.recordLoss()] : []);
+      if (loss?.status !== 'fulfilled') {
+        // The others are tried first.
+        thread.dueAt = performance.now() + thread.pauseMs;
+        this.#kept.delete(name);
+        this.#kept.set(name, thread);
         return false;
       }
       // Slack sends a mention twice; only one of the two says whom to tell.
@@ -230,13 +230,6 @@ export class EventBuffer {
     return failedMs >= badThingMs;
   }
 
-  /** The others are tried first. */
-  #postpone(name: string, thread: KeptThread): void {
-    thread.dueAt = performance.now() + thread.pauseMs;
-    this.#kept.delete(name);
-    this.#kept.set(name, thread);
-  }
-
   #remove(name: string, thread: KeptThread, { event, bytes }: KeptEvent): void {
     thread.events.delete(event.id);
     thread.failing = new FailingTime();
@@ -245,8 +238,4 @@ export class EventBuffer {
     this.#events -= 1;
     this.#bytes -= bytes;
   }
-}
-
-function newThread(): KeptThread {
-  return { events: new Map(), failing: new FailingTime(), pauseMs: 0, dueAt: 0, isWriting: false };
 }

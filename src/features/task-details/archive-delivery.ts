@@ -8,10 +8,10 @@ import type { RelayDeps, TaskWork } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { Interruption } from '../../relay/runtime/turn-exceptions.ts';
-import { postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
+import { once, postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
-import { MessageGoneError, SlackError } from '../../slack/errors.ts';
+import { MessageGoneError } from '../../slack/errors.ts';
 import { FileNotShownError } from '../../slack/file-uploads.ts';
 import type { Job, ThreadKey } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
@@ -164,12 +164,8 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     if ('sentence' in now) return now;
     if (!(await jobs.intend(job, { file_id: fileId }))) throw new Interruption('taken_over');
     const comment = note === '' ? undefined : escapeMrkdwn(note);
-    try {
-      await uploads.share({ channel: dm, files: [{ id: fileId, title: name }], comment, guard: lease });
-    } catch (error) {
-      if (error instanceof SlackError && error.outcome === 'none') await jobs.forgetIntent(job);
-      throw error;
-    }
+    const request = { channel: dm, files: [{ id: fileId, title: name }], comment, guard: lease };
+    await once({ act: () => uploads.share(request), forget: () => jobs.forgetIntent(job) }, lease);
     return undefined;
   }
 

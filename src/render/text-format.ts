@@ -1,26 +1,14 @@
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** UTF-8 bytes of a text. */
-export function utf8Length(text: string): number {
-  return Buffer.byteLength(text);
-}
-
 /**
  * The last offset at or before `at` that does not split a grapheme. Within a grapheme of more than 2,000 characters it
  * is `at` itself, moved between code points.
  */
 export function graphemeStart(text: string, at: number): number {
   if (at <= 0 || at >= text.length) return Math.min(Math.max(at, 0), text.length);
-  let anchor = at - 1;
-  const floor = Math.max(0, at - 2_000);
-  while (anchor > floor && !isAscii(text.charCodeAt(anchor))) anchor -= 1;
-  let last = anchor;
-  for (const { index, segment } of SEGMENTER.segment(text.slice(anchor, at + 64))) {
-    if (anchor + index > at) break;
-    last = anchor + index;
-    if (last + segment.length > at) break;
-  }
-  if (last > floor || floor === 0) return last;
+  const from = Math.max(0, at - 2_000);
+  const start = SEGMENTER.segment(text.slice(from, at + 64)).containing(at - from)?.index ?? 0;
+  if (start > 0 || from === 0) return from + start;
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }
@@ -38,10 +26,6 @@ export function shortenMiddle(text: string, most: number): string {
   const tail = Math.floor(most / 3);
   const end = graphemeStart(text, text.length - tail);
   return `${text.slice(0, graphemeStart(text, most - 1 - (text.length - end)))}…${text.slice(end)}`;
-}
-
-function isAscii(code: number): boolean {
-  return code >= 0x20 && code < 0x7f;
 }
 
 /** Untrusted text as one line, without control characters, direction marks and lone surrogates. */

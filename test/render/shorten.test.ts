@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { graphemeStart, shorten, shortenMiddle, utf8Length } from '../../src/render/text-format.ts';
+import { graphemeStart, shorten, shortenMiddle } from '../../src/render/text-format.ts';
 
 const anyText = fc
   .array(
@@ -56,8 +56,4 @@ describe('a shortened text', () => {
   test('keeps its end if it is shortened in the middle', () => {
     expect(shortenMiddle('a-very-long-name-of-a-file.fastq.gz', 24)).toBe('a-very-long-nam…fastq.gz');
   });
-});
-
-test('bytes are counted as UTF-8', () => {
-  expect(utf8Length('aé漢😀')).toBe(1 + 2 + 3 + 4);
 });

@@ -3,7 +3,8 @@ import type { Nodes, Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import type { Code, Construct, Extension } from 'micromark-util-types';
+import { asciiAlpha } from 'micromark-util-character';
+import type { Construct, Extension } from 'micromark-util-types';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
 import { BLOCK_MARKS, literalSyntax, spanConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
@@ -16,17 +17,13 @@ import { WORD_JOINER } from './pings.ts';
  * thousand characters.
  */
 
-/** Where a bare address may start: with a scheme also after characters of an e-mail address. */
-function startsWord(previous: Code): boolean {
-  return previous === null || previous < 0 || !/[a-z]/i.test(String.fromCharCode(previous));
-}
-
 /** Reads a bare address after an open bracket as text, from the parser's list of brackets instead of its walk. */
 const wordConstruct: Construct = {
   ...spanConstruct('word', ({ _labelStarts }) =>
     _labelStarts?.some(({ _balanced }) => _balanced !== true) === true ? 1 : 0,
   ),
-  previous: startsWord,
+  // With a scheme, an address may also start after characters of an e-mail address.
+  previous: (code) => !asciiAlpha(code),
 };
 /** The codes of characters that may start a bare address. */
 const WORD_START_CODES = Array.from({ length: 128 }, (_, code) => code).filter((code) =>

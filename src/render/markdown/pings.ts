@@ -1,4 +1,4 @@
-import { graphemeStart, utf8Length } from '../text-format.ts';
+import { graphemeStart } from '../text-format.ts';
 import { isDisguisedLink, USER_PART } from './unsafe-links.ts';
 
 /**
@@ -85,7 +85,7 @@ export function fallbackText(markdown: string): string {
 /** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme. */
 export function truncateBytes(text: string, most: number): string {
   let shown = escapeMrkdwn(text);
-  for (let at = most; utf8Length(shown) > most; at = Math.floor(at * 0.95))
+  for (let at = most; Buffer.byteLength(shown) > most; at = Math.floor(at * 0.95))
     shown = `${escapeMrkdwn(text.slice(0, graphemeStart(text, at))).trimEnd()}…`;
   return shown;
 }

@@ -147,9 +147,8 @@ function fileKind(result: ListedResult): string {
 
 /** The link if it is a web address, with characters escaped that could end it early. */
 export function safeWebUrl(url: string | null | undefined): string | undefined {
-  if (!url || !URL.canParse(url)) return undefined;
-  const { protocol, href } = new URL(url);
-  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+  const { protocol = '', href = '' } = URL.parse(url ?? '') ?? {};
+  if (!url || (protocol !== 'https:' && protocol !== 'http:')) return undefined;
   // Keeps a safe address unchanged: a signature may cover its exact characters.
   return /^[!-~]+$/.test(url) && !/[<>|"\\^`{}]/.test(url)
     ? url

@@ -222,18 +222,12 @@ const HALF_WRITTEN = [
 
 function inlineShownTo(masked: string): number {
   let shownTo = masked.length;
-  for (let moved = true, halves = 0; moved && shownTo > 0 && halves < MAX_HALF_WRITTEN; halves += 1) {
-    moved = false;
+  for (let halves = 0; halves < MAX_HALF_WRITTEN; halves += 1) {
     const from = Math.max(0, shownTo - MAX_LINK_DISTANCE);
     const window = masked.slice(from, shownTo).trimEnd();
-    shownTo = from + window.length;
-    for (const pattern of HALF_WRITTEN) {
-      const match = pattern.exec(window);
-      if (!match) continue;
-      shownTo = from + match.index;
-      moved = true;
-      break;
-    }
+    const half = HALF_WRITTEN.find((pattern) => pattern.test(window))?.exec(window);
+    shownTo = from + (half?.index ?? window.length);
+    if (!half) break;
   }
   return shownTo;
 }

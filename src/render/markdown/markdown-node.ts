@@ -9,26 +9,16 @@ export interface MarkdownNode {
 export const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
 
 /** The nodes that hold this offset strictly inside, outermost first. */
-export function nodesAround(root: MarkdownNode, at: number): MarkdownNode[] {
-  const chain: MarkdownNode[] = [];
-  let node: MarkdownNode | undefined = root;
-  while (node) {
-    const next: MarkdownNode | undefined = node.children.find((child) => child.start < at && at < child.end);
-    if (next) chain.push(next);
-    node = next;
-  }
-  return chain;
+export function nodesAround({ children }: MarkdownNode, at: number): MarkdownNode[] {
+  const next = children.find(({ start, end }) => start < at && at < end);
+  return next === undefined ? [] : [next, ...nodesAround(next, at)];
 }
 
 /** The last block and the containers around it, outermost first. */
-export function lastNodes(root: MarkdownNode): MarkdownNode[] {
-  const chain: MarkdownNode[] = [];
-  let node = root.children.at(-1);
-  while (node) {
-    chain.push(node);
-    node = CONTAINER_TYPES.test(node.type) ? node.children.at(-1) : undefined;
-  }
-  return chain;
+export function lastNodes({ children }: MarkdownNode): MarkdownNode[] {
+  const last = children.at(-1);
+  if (last === undefined) return [];
+  return CONTAINER_TYPES.test(last.type) ? [last, ...lastNodes(last)] : [last];
 }
 
 /** Where the line that holds this offset starts. */

@@ -34,9 +34,7 @@ export function unknownFlag({ typed, meant }: { typed: string; meant: string }):
 }
 
 /** After a subcommand that does not exist; `word` is escaped. */
-export function unknownCommand(word: string): string {
-  return `I don't know “/agent ${word}”. ${commandHelp}`;
-}
+export const unknownCommand = (word: string) => `I don't know “/agent ${word}”. ${commandHelp}`;
 
 /** What `/agent` answers. */
 export const command = {
@@ -201,9 +199,7 @@ export const asksAbout = 'asks about this message:';
 export const asksAboutRoot = "asks about this thread's first message.";
 
 /** In mrkdwn, below a question that was asked before. */
-export function askedFirst(link: string): string {
-  return `Asked again from <${link}|an earlier thread>.`;
-}
+export const askedFirst = (link: string) => `Asked again from <${link}|an earlier thread>.`;
 
 /** In that thread, beside a button that leads to the new one; `who` is a name, or ''. */
 export function askedAgain(who: string): string {

@@ -29,9 +29,7 @@ export const answeredInThread = 'Someone has written to the agent here meanwhile
 export const questionDeleted = 'The question was deleted.';
 
 /** A press came second; `what` says what happened before. */
-export function pressedTooLate(what: string): string {
-  return `${what} Your press came later, so nothing changed.`;
-}
+export const pressedTooLate = (what: string) => `${what} Your press came later, so nothing changed.`;
 
 /** The outcome of a stop that was no press on a button; only the person sees it. */
 export const stopTriggerReplies = {

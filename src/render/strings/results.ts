@@ -13,9 +13,7 @@ export function answerContinues(characters: number): string {
 }
 
 /** Stands in the text for a picture that the thread shows below, or that is still to come. */
-export function figureBelow(name: string): string {
-  return `Figure: ${name}, below`;
-}
+export const figureBelow = (name: string) => `Figure: ${name}, below`;
 
 /** Stands in the text for a picture whose file never came; its label may be ''. */
 export function figureInWords(label: string, name: string): string {
@@ -23,9 +21,7 @@ export function figureInWords(label: string, name: string): string {
 }
 
 /** Names a table of more than one row for screen readers. */
-export function tableCaption(rows: number): string {
-  return `Table with ${counted(rows, 'row')}`;
-}
+export const tableCaption = (rows: number) => `Table with ${counted(rows, 'row')}`;
 
 /** Below a table of which the thread shows only the first rows or columns. */
 export function firstOfTable(shown: number, all: number, what: 'rows' | 'columns'): string {
@@ -99,9 +95,7 @@ export function resultsHeading(count: number, from: number, to: number, isLater 
 }
 
 /** Beside a file that is only linked, since the thread shows `most` files already. */
-export function resultsShown(most: number): string {
-  return `only linked, since I show at most ${most} files`;
-}
+export const resultsShown = (most: number) => `only linked, since I show at most ${most} files`;
 
 export const reviewHeading = 'A review of the work in this thread:';
 export const reviewEmpty = 'A review of the work in this thread finished without findings.';

@@ -146,9 +146,7 @@ function dateOf(time: Date): string {
 /** The option that leaves a setting to whoever has set it elsewhere. */
 export const settingDefault = 'Default';
 /** Below that option: who decides then. */
-export function settingDefaultFrom(origin: keyof typeof settingOrigins): string {
-  return `As ${settingOrigins[origin]}`;
-}
+export const settingDefaultFrom = (origin: keyof typeof settingOrigins) => `As ${settingOrigins[origin]}`;
 
 /** Who has set a value. */
 export const settingOrigins = {
@@ -165,9 +163,7 @@ export interface ValueInForce {
 }
 
 /** Below a setting: what holds now, and why. */
-export function settingInForce({ text, from }: ValueInForce): string {
-  return `Now: ${text} (${settingOrigins[from]}).`;
-}
+export const settingInForce = ({ text, from }: ValueInForce) => `Now: ${text} (${settingOrigins[from]}).`;
 
 /** The button below a form with settings. */
 export const saveSettings = 'Save';

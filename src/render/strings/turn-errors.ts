@@ -199,6 +199,4 @@ export function messageAllowance(left: { person?: number; workspace?: number }):
 }
 
 /** The largest file that goes to the agent. */
-export function fileAllowance(bytes: number): string {
-  return `Each file can be up to ${formatSize(bytes)}.`;
-}
+export const fileAllowance = (bytes: number) => `Each file can be up to ${formatSize(bytes)}.`;

@@ -34,9 +34,7 @@ export function stoppingFor(who: string): string {
 }
 
 /** `who` is a name or a mention; empty if the task was stopped elsewhere. */
-export function stopped(who: string): string {
-  return who === '' ? phases.cancelled : `Stopped by ${who}.`;
-}
+export const stopped = (who: string) => (who === '' ? phases.cancelled : `Stopped by ${who}.`);
 
 export const backgroundWork = "Here's the answer; the agent is still working on something in the background.";
 /** What a thread says of work that goes on after the answer, from the end of the turn until the work has ended. */
@@ -75,9 +73,7 @@ export function reminder(userId: string | undefined, isPlan: boolean): string {
 }
 
 /** `writer` is a name. */
-export function messagePassedOn(writer: string): string {
-  return `Passed on: the agent has ${writer}'s message now.`;
-}
+export const messagePassedOn = (writer: string) => `Passed on: the agent has ${writer}'s message now.`;
 
 /** The service does not accept a message while its run is silent. */
 export const messageWaits =
@@ -101,9 +97,7 @@ export function earlierSteps(count: number, failed: number): string {
 }
 
 /** Stands for the notes that did not fit. */
-export function moreNotes(count: number): string {
-  return `… and ${count} more.`;
-}
+export const moreNotes = (count: number) => `… and ${count} more.`;
 
 /** The post at the end that mentions the asker, in mrkdwn; `userId` is undefined in a DM. */
 export function endMention(

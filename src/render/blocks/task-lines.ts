@@ -49,10 +49,11 @@ export function plainTitle(title: string | null, untitled: string = strings.task
   return shorten(toOneLine(title ?? ''), MAX_TITLE_CHARACTERS) || untitled;
 }
 
+const STATES = new Map<string, string>(Object.entries(strings.tasks.states));
+
 /** A task's state in words. */
 export function formatState(state: string): string {
-  if (isState(state)) return strings.tasks.states[state];
-  return escapeMrkdwn(shorten(toOneLine(state.replace(/[*_~`:]+/g, ' ')), 60));
+  return STATES.get(state) ?? escapeMrkdwn(shorten(toOneLine(state.replace(/[*_~`:]+/g, ' ')), 60));
 }
 
 /** A task's model in words; '' if it is the service's default. */
@@ -79,8 +80,4 @@ export function linkedTitle(title: string, url: string | null | undefined): stri
   if (isLinked && !title.includes('|') && !namesHost(title)) return `<${url}|${escaped}>`;
   const shown = /[*_~:]/.test(title) && !title.includes('`') ? `\`${escaped}\`` : escaped;
   return isLinked ? `${shown} (<${url}|${strings.buttons.open_thread.label}>)` : shown;
-}
-
-function isState(state: string): state is keyof typeof strings.tasks.states {
-  return Object.hasOwn(strings.tasks.states, state);
 }

@@ -129,8 +129,8 @@ function dataTable(
   if (head === undefined || body.length > MAX_ROWS || body.length < least) return undefined;
   try {
     const names = head.children.map((cell) => rawText(plainTextOf(text, cell)));
-    const rows = [padded(names, columns), ...body.map((row) => padded(rowOf(text, row), columns))];
-    const shown = rows.map((row) => row.slice(0, MAX_TABLE_COLUMNS));
+    const rows: Cell[][] = [names, ...body.map((row) => row.children.map((cell) => cellOf(text, cell)))];
+    const shown = rows.map((row) => padded(row, columns).slice(0, MAX_TABLE_COLUMNS));
     const caption = tableCaption(body.length);
     return { table: { type: 'data_table', caption, rows: shown, page_size: PAGE_SIZE }, columns };
   } catch (error) {
@@ -154,16 +154,15 @@ export function cellText(source: string, count: ParseCounter): string {
 /** Something that a cell of a data table cannot show. */
 class OnlyMarkdown extends Error {}
 
-function rowOf(text: string, row: MarkdownNode): Cell[] {
-  return row.children.map((cell) => cellOf(text, cell));
-}
-
 function padded(cells: readonly Cell[], columns: number): Cell[] {
   return [...cells, ...Array.from({ length: columns - cells.length }, () => rawText(''))];
 }
 
 function cellOf(text: string, cell: MarkdownNode): Cell {
-  if (cell.children.some(({ type }) => type !== 'text')) return richText(elementsOf(text, cell.children));
+  if (cell.children.some(({ type }) => type !== 'text')) {
+    const elements = elementsOf(text, cell.children);
+    return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
+  }
   const plain = plainTextOf(text, cell);
   const value = numberIn(plain);
   return value === undefined ? rawText(plain) : { type: 'raw_number', value, text: plain };
@@ -172,10 +171,6 @@ function cellOf(text: string, cell: MarkdownNode): Cell {
 /** Slack refuses an empty text. */
 function rawText(text: string): RawTextElement {
   return { type: 'raw_text', text: text === '' ? ' ' : text };
-}
-
-function richText(elements: RichTextElement[]): RichTextBlock {
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
 }
 
 function numberIn(text: string): number | undefined {

@@ -21,18 +21,18 @@ const NO_SEAM: Seam = { closer: '', opener: '' };
 const CONTINUATION_MARK = '…';
 const MAX_OPENER_LENGTH = 2_000;
 const MAX_CLOSER_LENGTH = 100;
+
 /** The seam for a cut at this offset; empty if it would be too long. */
 export function seamAt(text: string, root: MarkdownNode, at: number): Seam {
   const chain = nodesAround(root, at);
-  const atLine = at === 0 || text.charAt(at - 1) === '\n';
-  const deepest = chain.at(-1);
-  if (!deepest) return NO_SEAM;
-  const seam = blockSeam(text, chain, at, atLine);
+  if (chain.length === 0) return NO_SEAM;
+  const seam = blockSeam(text, chain, at);
   if (seam.opener.length > MAX_OPENER_LENGTH || seam.closer.length > MAX_CLOSER_LENGTH) return NO_SEAM;
   return seam;
 }
 
-function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atLine: boolean): Seam {
+function blockSeam(text: string, chain: readonly MarkdownNode[], at: number): Seam {
+  const atLine = at === 0 || text.charAt(at - 1) === '\n';
   const items = listItemOpeners(text, chain);
   const code = chain.find((node) => node.type === 'code');
   const table = chain.find((node) => node.type === 'table');
@@ -70,9 +70,7 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atL
 }
 
 function textSeam(text: string, chain: readonly MarkdownNode[], at: number, atLine: boolean, items: string) {
-  const leaf = chain.find(
-    (node) => node.type === 'paragraph' || node.type === 'heading' || node.type === 'table',
-  );
+  const leaf = chain.find((node) => node.type === 'paragraph' || node.type === 'heading');
   const container = chain.findLast((node) => node.type === 'listItem' || node.type === 'blockquote');
   if (!leaf) {
     if (items === '') return NO_SEAM;

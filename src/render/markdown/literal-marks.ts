@@ -66,10 +66,7 @@ export function literalMarks(text: string, from: number, to: number): number[] {
   return marks;
 }
 
-/**
- * How many backslashes `literalMarks` may need for marks before `index`. It depends on what stands up to `index`, and never
- * is too low, so that the sum over a growing text stays valid.
- */
+/** How many backslashes `literalMarks` may need for marks before `index`, by what stands up to there; never too low. */
 export function literalCost(text: string, index: number): number {
   const mark = text.charAt(index - 1);
   const next = text.charAt(index);

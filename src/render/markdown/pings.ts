@@ -48,10 +48,7 @@ export function escapeMrkdwn(text: string): string {
   return neutralizePings(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/**
- * How many characters `neutralizePings` may add at `index`. It depends only on this character and the one before it, and
- * never is too low, so that the sum over a growing text stays valid.
- */
+/** How many characters `neutralizePings` may add at `index`, by this character and the one before it; never too low. */
 export function pingCost(text: string, index: number): number {
   const before = text.charAt(index - 1);
   if (before === ']') return /[(\u2060]/.test(text.charAt(index)) ? 1 : 0;

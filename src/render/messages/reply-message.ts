@@ -1,6 +1,7 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import {
   actionsBlock,
+  type ButtonId,
   buttonElement,
   contextLineBlock,
   fitsMessage,
@@ -21,7 +22,6 @@ import { figuresIn, type PlacedFigures, withFigures } from './figure-blocks.ts';
 import { furtherSourceBlocks, searchSources, showsSources, sourceBlocks } from './sources.ts';
 import {
   type AnswerState,
-  continuesAfter,
   ENDED_PHASES,
   mayHaveDataTables,
   partOptions,
@@ -161,7 +161,9 @@ function withDataTables(
   const hasFile = shownAnswer(state).tables.length > 0;
   return messages.map((message, at) => {
     const part = split.parts[at];
-    const continues = continuesAfter(at, split);
+    const next = split.parts[at + 1];
+    // Whether the part ends inside a construct that the next one, or the file with the rest, reopens.
+    const continues = next ? openerOf(next.segments) !== '' : (split.rest?.openerLength ?? 0) > 0;
     const blocks = part && blocksWithDataTable(part, { continues, hasFile, count });
     if (part === undefined || blocks === undefined) return message;
     const all = [...blocks, ...message.blocks.slice(part.blocks.length)];
@@ -219,11 +221,8 @@ function blocksBelowAnswer(
   const blocks: SlackBlock[] = listsSources ? sourceBlocks(state.blocks) : [];
   const ended = ENDED_PHASES.has(state.phase);
   const sentence = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
-  const shownNotes = state.notes.filter((note) => /\S/.test(note));
-  const notes = [
-    ...shownNotes,
-    ...(rest ? [ended ? strings.restInFile : strings.answerContinues(rest.answerLength)] : []),
-  ];
+  const restNote = rest && (ended ? strings.restInFile : strings.answerContinues(rest.answerLength));
+  const notes = [...state.notes, restNote ?? ''].filter((note) => /\S/.test(note));
   if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
   if (ended) {
     const empty = state.phase === 'done' && !hasAnswer ? strings.emptyAnswer : '';
@@ -273,10 +272,8 @@ function joinNotes(notes: readonly string[]): string {
   return text;
 }
 
-type ReplyAction = 'go_ahead' | 'stop_here' | 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
-
 function actionButtons(state: DisplayedReply, hasAnswer: boolean): SlackBlock | undefined {
-  const actions: ReplyAction[] = [];
+  const actions: ButtonId[] = [];
   const isAnswered = state.phase === 'working' || state.phase === 'done';
   if (state.asksApproval === true && isAnswered && hasAnswer) actions.push('go_ahead', 'stop_here');
   if (state.phase === 'length') actions.push('continue');

@@ -1,7 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import type { NewBlock } from '../blocks/slack-blocks.ts';
 import { AnswerSplitter, type SplitAnswer } from '../splitting/answer-splitter.ts';
-import { openerOf } from '../splitting/segments.ts';
 import { answerText } from './answer-text.ts';
 import { figuresIn } from './figure-blocks.ts';
 import { type ShortenedAnswer, withShortTables } from './long-tables.ts';
@@ -47,12 +46,6 @@ export function splitReply(state: AnswerState, splitter: AnswerSplitter = new An
     splitter.showVerbatim();
     return splitter.split(text, options);
   }
-}
-
-/** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
-export function continuesAfter(at: number, { parts, rest }: SplitAnswer): boolean {
-  const next = parts[at + 1];
-  return next === undefined ? rest !== undefined && rest.openerLength > 0 : openerOf(next.segments) !== '';
 }
 
 /** Whether its tables may be such that people can sort. */

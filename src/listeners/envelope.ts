@@ -8,7 +8,6 @@ import {
   type ButtonPress,
   type FormSubmission,
   inputStateSchema,
-  optionSchema,
   type WorkspaceActor,
 } from '../relay/runtime/control-request.ts';
 import { optional } from '../slack/field-schemas.ts';

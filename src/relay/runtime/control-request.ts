@@ -128,7 +128,7 @@ export interface FormSubmission extends WorkspaceActor {
 }
 
 /** The option of a list that was chosen. */
-export const optionSchema = z.looseObject({ value: z.string() });
+const optionSchema = z.looseObject({ value: z.string() });
 
 /** The input of a form; an empty field is null. */
 export const inputStateSchema = z.looseObject({

@@ -29,9 +29,8 @@ export const commandHelp = [
 ].join('\n');
 
 /** A message begins with a flag that is nearly one of ours. */
-export function unknownFlag({ typed, meant }: { typed: string; meant: string }): string {
-  return `I don't know “--${typed}”, so I didn't send your message. If you mean “--${meant}”, send it again with that.`;
-}
+export const unknownFlag = ({ typed, meant }: { typed: string; meant: string }) =>
+  `I don't know “--${typed}”, so I didn't send your message. If you mean “--${meant}”, send it again with that.`;
 
 /** After a subcommand that does not exist; `word` is escaped. */
 export const unknownCommand = (word: string) => `I don't know “/agent ${word}”. ${commandHelp}`;
@@ -113,14 +112,12 @@ export const models = {
 } as const;
 
 /** A model as people read it: one that the service doesn't document as it is. */
-export function modelName(model: string): string {
-  return Object.entries(models).find(([id]) => id === model)?.[1][0] ?? model;
-}
+export const modelName = (model: string) =>
+  Object.entries(models).find(([id]) => id === model)?.[1][0] ?? model;
 
 /** The model of an answer, below it; null: the service's default. */
-export function modelInUse(model: string | null): string {
-  return model === null ? 'default model' : `${shorten(toOneLine(modelName(model)), 60)} model`;
-}
+export const modelInUse = (model: string | null) =>
+  model === null ? 'default model' : `${shorten(toOneLine(modelName(model)), 60)} model`;
 
 /** The form that starts a task: titles and buttons have 24 characters, options and their descriptions 75. */
 export const startForm = {
@@ -173,14 +170,12 @@ export const startForm = {
 } as const;
 
 /** The bot is not in a conversation; `name` is the bot's name, if known. */
-export function inviteMe(name: string | undefined): string {
-  return `I'm not in this conversation yet. Type “/invite @${name ?? 'Taskthread'}” in it, then ask me.`;
-}
+export const inviteMe = (name: string | undefined) =>
+  `I'm not in this conversation yet. Type “/invite @${name ?? 'Taskthread'}” in it, then ask me.`;
 
 /** In a direct message, in mrkdwn: a question from the form could not be posted; `reason` is one of `questionRefusals`. */
-export function questionNotPosted(channel: string, reason: string, question: string): string {
-  return `I couldn't post your question in <#${channel}>: ${reason} This is what you asked:\n${question}`;
-}
+export const questionNotPosted = (channel: string, reason: string, question: string) =>
+  `I couldn't post your question in <#${channel}>: ${reason} This is what you asked:\n${question}`;
 
 export const questionRefusals = {
   invite: "I'm not in that channel. Invite me, then ask again.",
@@ -202,9 +197,8 @@ export const asksAboutRoot = "asks about this thread's first message.";
 export const askedFirst = (link: string) => `Asked again from <${link}|an earlier thread>.`;
 
 /** In that thread, beside a button that leads to the new one; `who` is a name, or ''. */
-export function askedAgain(who: string): string {
-  return `${who === '' ? 'This question was asked again' : `${who} asked this question again`} in a new thread.`;
-}
+export const askedAgain = (who: string) =>
+  `${who === '' ? 'This question was asked again' : `${who} asked this question again`} in a new thread.`;
 
 /** The options that were chosen, in one line below a question; '' if all are defaults. */
 export function chosenOptions(

@@ -21,9 +21,8 @@ export const buttonUses = {
 } as const;
 
 /** `who` is a name, or '' if it is unknown. */
-export function buttonUsed(who: string, use: keyof typeof buttonUses): string {
-  return who === '' ? `${buttonUses[use]}.` : `${buttonUses[use]} by ${who}.`;
-}
+export const buttonUsed = (who: string, use: keyof typeof buttonUses) =>
+  who === '' ? `${buttonUses[use]}.` : `${buttonUses[use]} by ${who}.`;
 
 export const answeredInThread = 'Someone has written to the agent here meanwhile.';
 export const questionDeleted = 'The question was deleted.';
@@ -41,18 +40,16 @@ export const stopTriggerReplies = {
 /** The note on a message that waits behind a running turn. Slack lets nobody change it after a stop. */
 export const messageQueued = "The agent is still working. It'll read this when it's done.";
 /** In place of that note, once its writer has pressed **Send now**. */
-export function passingOn(count: number): string {
-  return `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;
-}
+export const passingOn = (count: number) =>
+  `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;
 /** In place of it, once its writer has had the agent stopped for it. */
 export const sendingInstead = "I'm stopping the agent. It gets your message next.";
 /** The service refused it for now. */
 export const notPassedOn = "The agent can't take messages right now. I'll send yours when it's done.";
 
 /** A message is paused; `who` is the name of the person who stopped the agent, or ''. */
-export function waitsBehindStop(who: string): string {
-  return `${who || 'Someone'} stopped the agent here, so your message waits. Press ${buttons.send_paused.label} or ${buttons.discard_paused.label} in this thread.`;
-}
+export const waitsBehindStop = (who: string) =>
+  `${who || 'Someone'} stopped the agent here, so your message waits. Press ${buttons.send_paused.label} or ${buttons.discard_paused.label} in this thread.`;
 
 /** A press came after the message had left; `state` is what became of it. */
 export function sendNowTooLate(state: string): string {
@@ -69,14 +66,12 @@ export const replyNotSent = "I didn't send this reply to the agent, because you 
 export const sendingReply = "I'm sending your reply to the agent.";
 
 /** `who` is a name, or '' if it is unknown. */
-export function listening(who: string): string {
-  return `${who || 'Someone'} asked me to read every reply in this thread. To undo this, press the button.`;
-}
+export const listening = (who: string) =>
+  `${who || 'Someone'} asked me to read every reply in this thread. To undo this, press the button.`;
 
 /** `who` is a name, or '' if it is unknown. */
-export function listeningEnded(who: string): string {
-  return `${who || 'Someone'} asked me not to read every reply here. Mention me when you need me.`;
-}
+export const listeningEnded = (who: string) =>
+  `${who || 'Someone'} asked me not to read every reply here. Mention me when you need me.`;
 
 export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
 export const editedAfterAnswer = 'The agent answered the old version. Send the new one?';
@@ -85,16 +80,13 @@ export const optionsFixed =
   'This thread keeps the model and options it started with, so I sent your message without the change. To use others, start a new thread.';
 
 /** Stands above buttons that send or discard them. */
-export function messagesPaused(count: number): string {
-  return count === 1 ? '1 message is waiting.' : `${count} messages are waiting.`;
-}
+export const messagesPaused = (count: number) =>
+  count === 1 ? '1 message is waiting.' : `${count} messages are waiting.`;
 
-export function pausedSent(count: number, who: string): string {
-  return `${who} sent ${counted(count, 'message')} to the agent.`;
-}
+export const pausedSent = (count: number, who: string) =>
+  `${who} sent ${counted(count, 'message')} to the agent.`;
 
-export function pausedDiscarded(count: number, who: string): string {
-  return `${who} discarded ${counted(count, 'message')}; the agent won't see ${count === 1 ? 'it' : 'them'}.`;
-}
+export const pausedDiscarded = (count: number, who: string) =>
+  `${who} discarded ${counted(count, 'message')}; the agent won't see ${count === 1 ? 'it' : 'them'}.`;
 
 export const nothingPaused = 'No messages are waiting here anymore.';

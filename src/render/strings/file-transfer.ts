@@ -162,16 +162,13 @@ export function alteredCells({ column, number, kind, count, cells, meaning }: Al
 }
 
 /** A person has asked for files, or links to them, this often in an hour. */
-export function filesTooOften(most: number): string {
-  return `You've asked me for files ${most} times in the past hour, which is the limit for one person. Please try again later.`;
-}
+export const filesTooOften = (most: number) =>
+  `You've asked me for files ${most} times in the past hour, which is the limit for one person. Please try again later.`;
 
 /** A file that a person asked for could not be delivered; `name` is untrusted. */
-export function fileNotSent(name: string): string {
-  return `I couldn't send you ${quotedName(name, 120)}. Open the task in App Home and try again.`;
-}
+export const fileNotSent = (name: string) =>
+  `I couldn't send you ${quotedName(name, 120)}. Open the task in App Home and try again.`;
 
 /** A file is too large to be delivered through Slack. */
-export function fileTooLarge(sizeBytes: number, mostBytes: number): string {
-  return `This file is too large for me (${formatSize(sizeBytes)}; the limit is ${formatSize(mostBytes)}).`;
-}
+export const fileTooLarge = (sizeBytes: number, mostBytes: number) =>
+  `This file is too large for me (${formatSize(sizeBytes)}; the limit is ${formatSize(mostBytes)}).`;

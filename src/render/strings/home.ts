@@ -33,9 +33,8 @@ export const settingsSaved = 'Your changes are saved.';
 export const modalUnavailable = "The agent service isn't responding. Try again in a few minutes.";
 
 /** Which rows of how many a page shows. */
-export function pageShown(from: number, to: number, count: number): string {
-  return from === to ? `${from} of ${count}` : `${from} to ${to} of ${count}`;
-}
+export const pageShown = (from: number, to: number, count: number) =>
+  from === to ? `${from} of ${count}` : `${from} to ${to} of ${count}`;
 
 /** What the modal of a task and a direct message say about saving its record. */
 export const taskRecord = {

@@ -16,26 +16,23 @@ export function answerContinues(characters: number): string {
 export const figureBelow = (name: string) => `Figure: ${name}, below`;
 
 /** Stands in the text for a picture whose file never came; its label may be ''. */
-export function figureInWords(label: string, name: string): string {
-  return label === '' || label === name ? `Figure: ${name}` : `Figure: ${label} (${name})`;
-}
+export const figureInWords = (label: string, name: string) =>
+  label === '' || label === name ? `Figure: ${name}` : `Figure: ${label} (${name})`;
 
 /** Names a table of more than one row for screen readers. */
 export const tableCaption = (rows: number) => `Table with ${counted(rows, 'row')}`;
 
 /** Below a table of which the thread shows only the first rows or columns. */
-export function firstOfTable(shown: number, all: number, what: 'rows' | 'columns'): string {
-  return `The table shows the first ${shown} of ${all.toLocaleString('en-US')} ${what}. The file below has all of them.`;
-}
+export const firstOfTable = (shown: number, all: number, what: 'rows' | 'columns') =>
+  `The table shows the first ${shown} of ${all.toLocaleString('en-US')} ${what}. The file below has all of them.`;
 
 /** Stand in the answer for a picture or a file that the agent wrote as encoded text. */
 export const embeddedPicture = '(picture)';
 export const embeddedFile = '(file)';
 
 /** Stands in the answer for a block that Slack cannot show. */
-export function unsupportedBlock(type: string): string {
-  return `(The agent also sent a block of type “${type || 'unknown'}”, which I can't show here.)`;
-}
+export const unsupportedBlock = (type: string) =>
+  `(The agent also sent a block of type “${type || 'unknown'}”, which I can't show here.)`;
 
 export const freshLinksTitle = 'Fresh links';
 /** The links do not fit a modal. */
@@ -105,9 +102,8 @@ export const restOfReview = 'The rest of the review';
 export const reviewTooLong = "The review continues, but it's too long to post here.";
 
 /** `reason` is what the service said, or ''. */
-export function reviewFailed(reason: string): string {
-  return `A review of the work in this thread failed${withReason(reason)} The answer is unchanged.`;
-}
+export const reviewFailed = (reason: string) =>
+  `A review of the work in this thread failed${withReason(reason)} The answer is unchanged.`;
 
 export const noSteps = 'The agent used no tools for this answer.';
 export const stepsNotFound = 'The agent service no longer has this answer, so its steps are gone.';

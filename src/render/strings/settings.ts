@@ -125,9 +125,8 @@ export function signature({ text, set_by, set_at }: { text: string; set_by: stri
 }
 
 /** Above a channel's standing instructions in the start form, in mrkdwn. */
-export function instructionsSetBy(channel: string, person: string, setAt: Date): string {
-  return `Tasks in <#${channel}> begin with these standing instructions, set by <@${person}> on ${dateOf(setAt)}, unless you choose a skill:`;
-}
+export const instructionsSetBy = (channel: string, person: string, setAt: Date) =>
+  `Tasks in <#${channel}> begin with these standing instructions, set by <@${person}> on ${dateOf(setAt)}, unless you choose a skill:`;
 
 /** Below the reply to the first message of a task; `name` is '' if it is unknown. */
 export function withInstructions(name: string, setAt: Date): string {
@@ -211,9 +210,8 @@ export function operatorLimits(limits: {
 }
 
 /** A line of a workspace's settings in App Home, in mrkdwn: the label and the value of one. */
-export function workspaceSetting(label: string, { text, from }: ValueInForce): string {
-  return `• *${label}*: ${text === '' ? 'none' : text} (${settingOrigins[from]})`;
-}
+export const workspaceSetting = (label: string, { text, from }: ValueInForce) =>
+  `• *${label}*: ${text === '' ? 'none' : text} (${settingOrigins[from]})`;
 
 /** Below these lines. */
 export const channelsOverride = 'Where a channel may choose too, its own settings override this.';
@@ -257,18 +255,16 @@ export function projectUsed(who: string, isHere: boolean): string {
 }
 
 /** In a direct message, in mrkdwn: a channel could not be told what the reader did there. */
-export function noticeNotPosted(channel: string, notice: string): string {
-  return `Slack didn't let me post this in <#${channel}>, so people there may not know it. Please tell them:\n${notice}`;
-}
+export const noticeNotPosted = (channel: string, notice: string) =>
+  `Slack didn't let me post this in <#${channel}>, so people there may not know it. Please tell them:\n${notice}`;
 
 /** In a channel: its threads and settings stay with its old id. */
 export const channelNotMoved =
   "Slack gave this channel a new ID, and I couldn't take its threads, project and settings along. Mention me again in older threads, and check “/agent settings”.";
 
 /** The project of a channel, by its name where that is known. */
-export function projectOfChannel({ id, title = '' }: { id: string; title?: string | undefined }): string {
-  return `The project of this channel is ${title === '' ? id : `${quotedName(title, 150)} (${id})`}.`;
-}
+export const projectOfChannel = ({ id, title = '' }: { id: string; title?: string | undefined }) =>
+  `The project of this channel is ${title === '' ? id : `${quotedName(title, 150)} (${id})`}.`;
 
 /** The workspace's own account at the service: its section in App Home, and the modal that sets it. */
 export const account = {

@@ -3,13 +3,11 @@ import type { SourceCheck } from '../../registries/source-check.ts';
 export const sources = 'Sources';
 export const furtherSources = 'Further sources';
 /** Below the last of `count` sources, more than which are not looked for. */
-export function firstSourcesOnly(count: number): string {
-  return `These are the first ${count}; there may be more in the answer.`;
-}
+export const firstSourcesOnly = (count: number) =>
+  `These are the first ${count}; there may be more in the answer.`;
 /** Below a list of sources that has no room for `count` more. */
-export function sourcesInSteps(count: number): string {
-  return count === 1 ? 'Steps has 1 more source.' : `Steps has ${count} more sources.`;
-}
+export const sourcesInSteps = (count: number) =>
+  count === 1 ? 'Steps has 1 more source.' : `Steps has ${count} more sources.`;
 
 /** What the registries say of a source. */
 export const sourceStates = {

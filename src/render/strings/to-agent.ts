@@ -23,9 +23,8 @@ export const messageBelow = 'The message:';
 export const questionBelow = 'The question:';
 
 /** The heading over what people said in the thread before; `what` says how much of it. */
-export function earlierInThread(what: string): string {
-  return `Earlier in this Slack thread (quoted: ${what}; times in UTC):`;
-}
+export const earlierInThread = (what: string) =>
+  `Earlier in this Slack thread (quoted: ${what}; times in UTC):`;
 
 /** The heading over a linked message. `channel` is '' where it is known; `unread` counts the replies that were not read. */
 export function linkedMessage(url: string, channel: string, unread: number): string {
@@ -35,24 +34,19 @@ export function linkedMessage(url: string, channel: string, unread: number): str
 }
 
 /** The heading over the replies to a linked message. */
-export function linkedReplies(what: string): string {
-  return `The replies to it (quoted: ${what}; times in UTC):`;
-}
+export const linkedReplies = (what: string) => `The replies to it (quoted: ${what}; times in UTC):`;
 
 /** The text of a message that has only files. */
-export function filesOnly(count: number): string {
-  return count === 1 ? 'See the attached file.' : 'See the attached files.';
-}
+export const filesOnly = (count: number) =>
+  count === 1 ? 'See the attached file.' : 'See the attached files.';
 
 /** Precedes a thread's first message of a second person: what the first one wrote before names nobody. */
-export function unnamedWriter(name: string): string {
-  return `(In this Slack thread, messages without a writer's name are from ${name}.)`;
-}
+export const unnamedWriter = (name: string) =>
+  `(In this Slack thread, messages without a writer's name are from ${name}.)`;
 
 /** The heading over links to files that are stored outside Slack. */
-export function linkedFiles(count: number): string {
-  return count === 1 ? 'A file that was shared as a link:' : 'Files that were shared as links:';
-}
+export const linkedFiles = (count: number) =>
+  count === 1 ? 'A file that was shared as a link:' : 'Files that were shared as links:';
 
 /** The heading over what spreadsheets seem to have altered in the attached tables. */
 export const alteredTables = 'Noticed in the attached tables, which are as they were shared:';

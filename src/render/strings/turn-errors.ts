@@ -17,9 +17,8 @@ export const projectNotAllowed = {
     "This channel's project is another channel's, and another organisation may read here, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`), then ask in a new thread.",
 } as const;
 /** The service answered 403 for a channel's project, although it accepts the key. */
-export function projectForbidden(id: string): string {
-  return `The agent service doesn't let this app use this channel's project (${shorten(id, 100)}), so I didn't send your message. Choose another project in the channel's settings (\`/agent settings\`), then press Try again.`;
-}
+export const projectForbidden = (id: string) =>
+  `The agent service doesn't let this app use this channel's project (${shorten(id, 100)}), so I didn't send your message. Choose another project in the channel's settings (\`/agent settings\`), then press Try again.`;
 
 /** The service answered 403 when a project was to be created, although it accepts the key. */
 export const newProjectForbidden =
@@ -50,9 +49,8 @@ export const messagesNotRead =
   "I was away for a while and couldn't read everything that was written here. If I haven't answered your message, please send it again.";
 
 /** The service rejected the message; `reason` is what the service said, or ''. */
-export function messageRejected(reason: string): string {
-  return `The agent service rejected your message${withReason(reason)} Change it and send it again.`;
-}
+export const messageRejected = (reason: string) =>
+  `The agent service rejected your message${withReason(reason)} Change it and send it again.`;
 
 /** The service failed permanently before it had the message. */
 export const serviceFailed =
@@ -63,9 +61,8 @@ export const serviceUnreadable =
   "I can't read the agent service's answers, so I didn't send your message. Tell your app admin, then press Try again.";
 
 /** The service has the message, but its answer is invalid; `reason` is what the service said, or ''. */
-export function answerUnreadable(reason: string): string {
-  return `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it. Try again, or tell your app admin.`;
-}
+export const answerUnreadable = (reason: string) =>
+  `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it. Try again, or tell your app admin.`;
 
 export const answerTooLarge =
   "The agent's answer is too large for me to read. Continue in a new thread, and ask for long answers as files.";
@@ -88,14 +85,12 @@ export function unknownModel(name: string, reason: string): string {
 }
 
 /** The agent's reply ended with an error of the service. */
-export function agentFailed(reason: string): string {
-  return `The agent ran into a problem and stopped${withReason(reason)} It has your message; try again or write something else.`;
-}
+export const agentFailed = (reason: string) =>
+  `The agent ran into a problem and stopped${withReason(reason)} It has your message; try again or write something else.`;
 
 /** To the asker in a direct message, in mrkdwn: the reply was deleted, or the channel closed. `channel` is Slack's id. */
-export function replyUnreachable(channel: string): string {
-  return `I stopped the agent in <#${channel}>: my reply was deleted, or I can no longer post there. Mention me again where I can post, and I'll start over.`;
-}
+export const replyUnreachable = (channel: string) =>
+  `I stopped the agent in <#${channel}>: my reply was deleted, or I can no longer post there. Mention me again where I can post, and I'll start over.`;
 
 /** Ends a sentence with what another service said, cut to a length that a message can carry. */
 export function withReason(reason: string): string {

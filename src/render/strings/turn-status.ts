@@ -29,9 +29,8 @@ export const phases = {
 } as const;
 
 /** `who` is a name; empty if it is unknown. */
-export function stoppingFor(who: string): string {
-  return who === '' ? phases.stopping : `${who} asked me to stop. Stopping…`;
-}
+export const stoppingFor = (who: string) =>
+  who === '' ? phases.stopping : `${who} asked me to stop. Stopping…`;
 
 /** `who` is a name or a mention; empty if the task was stopped elsewhere. */
 export const stopped = (who: string) => (who === '' ? phases.cancelled : `Stopped by ${who}.`);
@@ -54,9 +53,8 @@ export const finishedUnstopped = 'The agent finished this answer although it was
 export const answerNeverEnded =
   'The agent service ended the task before this answer was complete. Parts may be missing.';
 /** The agent has sent nothing for this long (ms). */
-export function agentSilent(ms: number): string {
-  return `No news from the agent for ${formatDuration(ms)}. It may be busy or waiting for you: you can wait, write to it here, or press Stop.`;
-}
+export const agentSilent = (ms: number) =>
+  `No news from the agent for ${formatDuration(ms)}. It may be busy or waiting for you: you can wait, write to it here, or press Stop.`;
 
 /** The agent's last words are a question. */
 export const agentAsks = 'The agent asks you something. Write your answer here, or press Stop.';
@@ -80,9 +78,8 @@ export const messageWaits =
   "The agent can't read the next message until it's done with this one. Press Stop to end this one now.";
 
 /** In a thread where several people ask; `names` are those whose questions the reply answers. */
-export function inAnswerTo(names: readonly string[]): string {
-  return `Replying to ${new Intl.ListFormat('en-GB').format(names)}`;
-}
+export const inAnswerTo = (names: readonly string[]) =>
+  `Replying to ${new Intl.ListFormat('en-GB').format(names)}`;
 
 /** "14 steps in 6 min", or "Took 6 min". */
 export function stepsDone(steps: number, ms: number): string {

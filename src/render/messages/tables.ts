@@ -59,9 +59,12 @@ export function blocksWithDataTable(
   part: AnswerPart,
   { continues, hasFile, count }: { continues: boolean; hasFile: boolean; count: ParseCounter },
 ): SlackBlock[] | undefined {
-  const found = tableIn(part, continues, count);
-  const isWide = found !== undefined && found.columns > MAX_TABLE_COLUMNS;
-  if (found === undefined || (isWide && !hasFile)) return undefined;
+  searchTable(part, count);
+  const found = foundTables.get(part);
+  // Sorting half of a table would mislead.
+  if (found === undefined || (continues && found.isLast)) return undefined;
+  const isWide = found.columns > MAX_TABLE_COLUMNS;
+  if (isWide && !hasFile) return undefined;
   const text = part.blocks[0]?.text ?? '';
   const note = isWide ? `${firstOfTable(MAX_TABLE_COLUMNS, found.columns, 'columns')}\n\n` : '';
   const before = markdownBlocks(text.slice(0, found.from));
@@ -71,20 +74,14 @@ export function blocksWithDataTable(
 /** Looks for a table in a part, so that rendering it takes no long time; false if it was looked for before. */
 export function searchTable(part: AnswerPart, count: ParseCounter): boolean {
   if (foundTables.has(part)) return false;
-  tableIn(part, false, count);
+  foundTables.set(part, parseTable(part, count));
   return true;
 }
 
 /** What was found in each part: a part is parsed once. */
 const foundTables = new WeakMap<AnswerPart, FoundTable | undefined>();
 
-/** The first long table of a part that is whole: sorting half of one would mislead. */
-function tableIn(part: AnswerPart, continues: boolean, count: ParseCounter): FoundTable | undefined {
-  if (!foundTables.has(part)) foundTables.set(part, parseTable(part, count));
-  const found = foundTables.get(part);
-  return continues && found?.isLast === true ? undefined : found;
-}
-
+/** The first long table of a part. */
 function parseTable(
   { segments, blocks: [markdown] }: AnswerPart,
   count: ParseCounter,

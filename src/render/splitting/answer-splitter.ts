@@ -49,7 +49,6 @@ export interface PartOptions {
 
 interface ClosedPart {
   part: AnswerPart;
-  end: number;
   nextOpener: string;
   /** Characters of the answer that were read to close it. */
   readTo: number;
@@ -170,14 +169,14 @@ export class AnswerSplitter {
     this.#breaks = breaks;
     if (added.length === 0) return;
     const first = Math.min(...added);
-    while ((this.#closed.at(-1)?.end ?? 0) > first) this.#closed.pop();
+    while ((this.#closed.at(-1)?.part.source[1] ?? 0) > first) this.#closed.pop();
     this.#openNext();
   }
 
   /** Begins the part after the closed ones. */
   #openNext(): void {
     const last = this.#closed.at(-1);
-    this.#open = new OpenPart(last?.end ?? 0, this.isVerbatim ? '' : (last?.nextOpener ?? ''));
+    this.#open = new OpenPart(last?.part.source[1] ?? 0, this.isVerbatim ? '' : (last?.nextOpener ?? ''));
     this.dropCache();
   }
 
@@ -187,7 +186,9 @@ export class AnswerSplitter {
     const at = this.#breaks.find((offset) => offset > start && offset < text.length);
     const natural = this.#closeAtLimit(text, final);
     const next =
-      at !== undefined && (natural?.end ?? text.length) > at ? this.#closeAtBreak(text, at) : natural;
+      at !== undefined && (natural?.part.source[1] ?? text.length) > at
+        ? this.#closeAtBreak(text, at)
+        : natural;
     if (next === undefined) return false;
     this.#closed.push(next);
     this.#openNext();
@@ -199,7 +200,7 @@ export class AnswerSplitter {
     const body = opener + text.slice(start, at);
     const tree = parseMarkdown(body, this.parsed);
     const segments = segmentsOf({ text: body, tree, sourceFrom: opener.length, to: body.length });
-    return { part: makePart(segments, [start, at], true), end: at, nextOpener: '', readTo: at };
+    return { part: makePart(segments, [start, at], true), nextOpener: '', readTo: at };
   }
 
   /** The part that a limit ends; undefined while there is room. */
@@ -207,27 +208,19 @@ export class AnswerSplitter {
     const open = this.#open;
     const full = open.fill(text);
     if (!full && !open.exceedsBlockLimits(text, final, this.parsed)) return undefined;
-    if (!full) return this.#closeFrom(open.wholeBase, text, text.length, { full, final });
-    const end = open.filledTo;
-    return (
-      this.#closeFrom(open.base, text, end, { full, final }) ??
-      this.#closeFrom(open.wholeBase, text, end, { full, final })
-    );
+    const lines = final ? text.length : lineStart(text, text.length);
+    const end = full ? open.filledTo : lines;
+    const cut = full ? this.#closeFrom(open.base, text, end, full) : undefined;
+    return cut ?? this.#closeFrom(open.wholeBase, text, end, full);
   }
 
   /** The part that is cut after the base; undefined if there is room, or if it must be cut before the base. */
-  #closeFrom(
-    base: ReparseBase,
-    text: string,
-    end: number,
-    { full, final }: { full: boolean; final: boolean },
-  ): ClosedPart | undefined {
+  #closeFrom(base: ReparseBase, text: string, end: number, full: boolean): ClosedPart | undefined {
     const { start } = this.#open;
     const { prefix } = base;
     const isWhole = base.at === start;
-    const source = prefix + text.slice(base.at, end);
-    const before = !full && final ? source.length + 1 : lineStart(source, source.length);
-    const body = full ? source : source.slice(0, before);
+    const body = prefix + text.slice(base.at, end);
+    const before = full ? lineStart(body, body.length) : body.length + 1;
     const least = prefix.length + this.#open.earliestCut(end) - base.at;
     if (body.length <= prefix.length || least <= 0) return undefined;
     const tree = parseMarkdown(body, this.parsed);
@@ -241,7 +234,7 @@ export class AnswerSplitter {
     const next = base.at + cut.at - prefix.length;
     const shown = { text: body, tree, sourceFrom: prefix.length, to: cut.at, closer: cut.closer };
     const part = makePart([...base.segments, ...segmentsOf(shown)], [start, next], true);
-    return { part, end: next, nextOpener: cut.opener, readTo: end };
+    return { part, nextOpener: cut.opener, readTo: end };
   }
 }
 

@@ -337,7 +337,7 @@ describe("a task's details", () => {
     slack.kick(channel, scene.grace);
     const value = `${channel.id}/${root.ts}`;
     await slack.click({ person: scene.grace, view: 'home', actionId: 'task_details', value });
-    const text = await modalShows("You aren't in this task's channel", scene.grace);
+    const text = await modalShows('Only people in the channel', scene.grace);
     expect(text).not.toContain('Ours alone');
   });
 

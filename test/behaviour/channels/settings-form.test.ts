@@ -232,7 +232,7 @@ describe("the form of a channel's settings", () => {
     scene.slack.invite(channel, admin);
     const late = await openChannelSettings(scene, grace, channel);
     await saveChannelSettings(scene, channel, { channel_task_control: 'admins' });
-    const said = { channel_listen_mode: "Only workspace admins can change this channel's settings." };
+    const said = { channel_listen_mode: 'Only workspace admins can do that here.' };
     expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
     expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only workspace admins');
     expect(

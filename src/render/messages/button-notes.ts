@@ -42,16 +42,6 @@ export interface ShownMessage {
   blocks: readonly { type: string; elements?: readonly object[] | undefined }[];
 }
 
-/** The buttons of a reply of which one can be used, once. */
-const USED_ONCE: ReadonlySet<unknown> = new Set([
-  'go_ahead',
-  'stop_here',
-  'continue',
-  'retry',
-  'choose_again',
-  'replace_sources',
-]);
-
 /**
  * The same message with a sentence about who used the button in place of those buttons; undefined if it has none. Of what was
  * refused and is asked again, nothing is left but the sentence.
@@ -73,7 +63,7 @@ export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string)
 }
 
 function isUsedOnce(element: object): boolean {
-  return 'action_id' in element && USED_ONCE.has(element.action_id);
+  return 'action_id' in element && Object.hasOwn(strings.buttonUses, String(element.action_id));
 }
 
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */

@@ -23,26 +23,10 @@ const MAX_LISTED_VALUES = 20;
 /** Fits a modal's section (3,000 characters) together with its heading. */
 const MAX_DETAIL_LENGTH = 1_200;
 /** Keys of a tool's input that describe a call, the most descriptive first. */
-const SUMMARY_KEYS = [
-  'description',
-  'title',
-  'query',
-  'q',
-  'question',
-  'search',
-  'command',
-  'cmd',
-  'path',
-  'file_path',
-  'filename',
-  'file',
-  'url',
-  'name',
-  'pattern',
-  'prompt',
-  'text',
-  'code',
-];
+const SUMMARY_KEYS =
+  'description title query q question search command cmd path file_path filename file url name pattern prompt text code'.split(
+    ' ',
+  );
 
 /** A tool call from the service; the name is '' if only its result is known. */
 export interface ToolCall {

@@ -34,63 +34,51 @@ export function seamAt(text: string, root: MarkdownNode, at: number): Seam {
 function blockSeam(text: string, chain: readonly MarkdownNode[], at: number): Seam {
   const atLine = at === 0 || text.charAt(at - 1) === '\n';
   const items = listItemOpeners(text, chain);
-  const code = chain.find((node) => node.type === 'code');
-  const table = chain.find((node) => node.type === 'table');
+  const block = chain.find(({ type }) => /^(?:code|formula|table)$/.test(type));
+  if (!block) return textSeam(text, chain, at, atLine, items);
   const newline = atLine ? '' : '\n';
   const heads = items === '' ? '' : `${items}${CONTINUATION_MARK}\n`;
-  if (code) {
-    const fence = openingFenceOf(text, code);
+  const prefix = linePrefix(text, block.start);
+  const inner = atLine ? '' : prefix;
+  const first = lineEnd(text, block.start);
+  const opening = `${prefix}${text.slice(block.start, first)}\n`;
+  if (block.type === 'code') {
+    const fence = openingFenceOf(text, block);
     if (fence === undefined) return { closer: '', opener: atLine ? heads : heads + ' '.repeat(4) };
-    const prefix = linePrefix(text, code.start);
-    const opening = text.slice(code.start, lineEnd(text, code.start));
-    const inner = atLine ? '' : prefix;
-    return { closer: `${newline}${prefix}${fence}`, opener: `${heads}${prefix}${opening}\n${inner}` };
+    return { closer: `${newline}${prefix}${fence}`, opener: `${heads}${opening}${inner}` };
   }
-  const formula = chain.find((node) => node.type === 'formula');
-  if (formula) {
-    const prefix = linePrefix(text, formula.start);
-    const mark = text.slice(formula.start, formula.start + 2);
+  if (block.type === 'formula') {
+    const mark = text.slice(block.start, block.start + 2);
     // Its fence is closed where it is inserted.
-    return { closer: '', opener: `${heads}${prefix}${mark}\n${atLine ? '' : prefix}` };
+    return { closer: '', opener: `${heads}${prefix}${mark}\n${inner}` };
   }
-  if (table) {
-    const prefix = linePrefix(text, table.start);
-    const first = lineEnd(text, table.start);
-    const dashes = text
-      .slice(Math.min(first + 1, text.length), tableHeadEnd(text, table))
-      .replace(/^[ \t>]*/, '');
-    const blank = items === '' ? '' : `${prefix.trimEnd()}\n`;
-    const head = `${prefix}${text.slice(table.start, first)}\n${prefix}${dashes}\n`;
-    const closer = isTableTooWide(text, table)
-      ? `${newline}${prefix}${fenceAround(text.slice(table.start, table.end))}`
-      : '';
-    return { closer, opener: `${heads}${blank}${head}${atLine ? '' : prefix}` };
-  }
-  return textSeam(text, chain, at, atLine, items);
+  const dashes = text
+    .slice(Math.min(first + 1, text.length), tableHeadEnd(text, block))
+    .replace(/^[ \t>]*/, '');
+  const blank = items === '' ? '' : `${prefix.trimEnd()}\n`;
+  const fence = fenceAround(text.slice(block.start, block.end));
+  const closer = isTableTooWide(text, block) ? `${newline}${prefix}${fence}` : '';
+  return { closer, opener: `${heads}${blank}${opening}${prefix}${dashes}\n${inner}` };
 }
 
 function textSeam(text: string, chain: readonly MarkdownNode[], at: number, atLine: boolean, items: string) {
   const leaf = chain.find((node) => node.type === 'paragraph' || node.type === 'heading');
   const container = chain.findLast((node) => node.type === 'listItem' || node.type === 'blockquote');
+  const prefix = linePrefix(text, contentStart(text, container, at));
   if (!leaf) {
     if (items === '') return NO_SEAM;
-    const blank = linePrefix(text, contentStart(text, container, at)).trimEnd();
-    return { closer: '', opener: `${items}${CONTINUATION_MARK}\n${blank}\n` };
+    return { closer: '', opener: `${items}${CONTINUATION_MARK}\n${prefix.trimEnd()}\n` };
   }
   const marks = chain
     .filter((node) => INLINE_TYPES.test(node.type))
     .map((node) => inlineMarkerOf(text, node));
   const closer = marks.toReversed().join('');
+  const opening = marks.join('');
+  if (items !== '') return { closer, opener: `${items}${CONTINUATION_MARK}${atLine ? '\n' : ''}${opening}` };
+  if (container) return { closer, opener: atLine ? '' : prefix + opening };
   // Outside a list, the next part could start with characters that read as another kind of block.
-  const guard = /^[\p{L}]/u.test(text.slice(at, at + 2)) || marks.length > 0 ? '' : WORD_JOINER;
-  if (items !== '')
-    return { closer, opener: `${items}${CONTINUATION_MARK}${atLine ? '\n' : ''}${marks.join('')}` };
-  if (container)
-    return {
-      closer,
-      opener: atLine ? '' : `${linePrefix(text, contentStart(text, container, at))}${marks.join('')}`,
-    };
-  return { closer, opener: guard + marks.join('') };
+  const guard = /^[\p{L}]/u.test(text.slice(at, at + 2)) || opening !== '' ? '' : WORD_JOINER;
+  return { closer, opener: guard + opening };
 }
 
 const INLINE_TYPES = /^(?:emphasis|strong|delete|inlineCode)$/;

@@ -32,24 +32,22 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
   let root = tree;
   let end = text.trimEnd().length;
   for (let round = 0; round < 4; round += 1) {
-    const shown = text.slice(0, end);
-    const chain = lastNodes(root);
-    const leaf = chain.at(-1);
+    const leaf = lastNodes(root).at(-1);
+    let shownTo = end;
     if (leaf?.type === 'verbatim') return completeEnd(end);
     if (leaf?.type === 'code') {
       const code = codeEnd(text, leaf, end);
       if (code.shownTo === end || code.closer !== '') return code;
-      end = trimmedEnd(text, code.shownTo);
+      shownTo = code.shownTo;
     } else if (leaf?.type === 'formula' && text.indexOf('\n', leaf.end) === -1) {
-      const shownTo = formulaShownTo(text, leaf, end);
+      shownTo = formulaShownTo(text, leaf, end);
       if (shownTo === end) return completeEnd(end);
-      end = trimmedEnd(shown, shownTo);
     } else {
-      const shownTo = leaf?.type === 'table' ? tableShownTo(text, leaf, end) : linesShownTo(text, leaf, end);
+      shownTo = leaf?.type === 'table' ? tableShownTo(text, leaf, end) : linesShownTo(text, leaf, end);
       if (shownTo === end)
         return leaf && isOpenText(text, leaf, end) ? inlineEnd(text, leaf, end) : completeEnd(end);
-      end = trimmedEnd(shown, shownTo);
     }
+    end = trimmedEnd(text, shownTo);
     if (end === 0) return completeEnd(0);
     root = parseMarkdown(text.slice(0, end), count);
   }

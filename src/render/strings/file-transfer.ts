@@ -92,8 +92,7 @@ export function fileMissing(file: {
   if (file.reason === 'service_refused' && file.detail) {
     return `${name} was left out: the agent service rejected it${withReason(file.detail)}`;
   }
-  const known = new Map<string, string>(Object.entries(FILE_REASONS));
-  const why = known.get(file.reason) ?? FILE_REASONS.download_failed;
+  const why = isFileReason(file.reason) ? FILE_REASONS[file.reason] : FILE_REASONS.download_failed;
   return `${name} was left out: ${why}${limitSentence(file.reason, file.limits)}`;
 }
 
@@ -107,6 +106,10 @@ function limitSentence(reason: string, limits: FileLimits | undefined): string {
 function allowedTypes(limits: FileLimits | undefined): string {
   if (limits === undefined || limits.allowedTypes.length === 0) return 'another type';
   return `one of these: ${shorten(limits.allowedTypes.join(', '), 200)}`;
+}
+
+function isFileReason(reason: string): reason is FileReason {
+  return Object.hasOwn(FILE_REASONS, reason);
 }
 
 /** Where a file is on its way to the agent. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
+import { readText } from '../calls/content-coding.ts';
 import { parseJson, valueAt } from '../calls/json.ts';
 import { parseRetryAfter } from '../calls/retries-and-waits.ts';
 import {
@@ -10,7 +11,7 @@ import {
   AgentNotFoundError,
   AgentRejectedError,
 } from './errors.ts';
-import { BrokenRequestError, type HttpResponse, readText } from './http-request.ts';
+import { BrokenRequestError, type HttpResponse } from './http-request.ts';
 import type { ServiceOptions } from './service-options.ts';
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import { readText } from '../calls/content-coding.ts';
 import { AgentError } from './errors.ts';
-import { readText } from './http-request.ts';
 import { MEBIBYTE } from './service-options.ts';
 
 /** Limits of a service's JSON responses, so that none fills the memory or blocks the process. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { readText } from '../calls/content-coding.ts';
 import { firstTextAt, parseJson } from '../calls/json.ts';
 import { withSecondCall } from '../calls/retries-and-waits.ts';
 import type { Transport } from './client-options.ts';
@@ -9,7 +10,6 @@ import {
   type HttpRequest,
   type HttpResponse,
   type RetryPolicy,
-  readText,
   retryCall,
   sendRequest,
 } from './http-request.ts';

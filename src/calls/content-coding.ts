@@ -52,3 +52,31 @@ function acceptingNothing(decoder: Decoder): Decoder {
   decoder._flush = (done: TransformCallback) => (decoder.bytesWritten === 0 ? done() : flush(done));
   return decoder;
 }
+
+/** Bytes of the buffer that a body is copied into, at first. */
+const MIN_BUFFER_BYTES = 4_096;
+
+/** A body's text, `maxBytes` of it at most; `isWhole` is false if it was longer. `onBytes` may hold the reading up. */
+export async function readText(
+  body: Readable,
+  maxBytes: number,
+  onBytes?: (size: number) => Promise<void>,
+): Promise<{ text: string; isWhole: boolean }> {
+  // Copied: of a body that comes byte by byte, the chunks would take a hundred times its size.
+  let read = Buffer.alloc(0);
+  let size = 0;
+  for await (const chunk of body) {
+    await onBytes?.(chunk.length);
+    const added = chunk.subarray(0, maxBytes - size + 1);
+    if (size + added.length > read.length) {
+      const larger = Math.max(MIN_BUFFER_BYTES, size + added.length, Math.min(maxBytes + 1, 2 * read.length));
+      const copied = read.subarray(0, size);
+      read = Buffer.allocUnsafeSlow(larger);
+      read.set(copied);
+    }
+    read.set(added, size);
+    size += added.length;
+    if (size > maxBytes) break;
+  }
+  return { text: read.toString('utf8', 0, Math.min(size, maxBytes)), isWhole: size <= maxBytes };
+}

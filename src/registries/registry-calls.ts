@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeBody, UNCOMPRESSED } from '../calls/content-coding.ts';
+import { decodeBody, readText, UNCOMPRESSED } from '../calls/content-coding.ts';
 import { firstTextAt, parseJson } from '../calls/json.ts';
 import { keptConnections, request } from '../calls/outbound-proxy.ts';
 import { parseRetryAfter, sleepUnlessAborted } from '../calls/retries-and-waits.ts';
@@ -89,15 +89,9 @@ export function registryCalls({ addresses, mailto, gate }: RegistryOptions) {
     const calls = positive.safeParse(header('x-rate-limit-limit')).data;
     const seconds = positive.safeParse(header('x-rate-limit-interval')?.replace(/s$/, '')).data;
     if (calls !== undefined && seconds !== undefined) namedRates.set(limit, calls / seconds);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of decodeBody(response.body, response.headers).body) {
-      bytes += chunk.length;
-      if (bytes > MAX_BODY_BYTES) break;
-      chunks.push(chunk);
-    }
-    const body = parseJson(Buffer.concat(chunks).toString());
-    return { status: response.statusCode, body, retryAfterMs: parseRetryAfter(header('retry-after')) };
+    const { text } = await readText(decodeBody(response.body, response.headers).body, MAX_BODY_BYTES);
+    const retryAfterMs = parseRetryAfter(header('retry-after'));
+    return { status: response.statusCode, body: parseJson(text), retryAfterMs };
   }
 
   return (signal: AbortSignal): AskRegistry =>

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeBody } from '../../src/calls/content-coding.ts';
+import { decodeBody, readText } from '../../src/calls/content-coding.ts';
 import { withinMs } from '../support/busy-machine.ts';
 
 const text = Buffer.from('gene,fold\n'.repeat(500));
@@ -75,4 +76,28 @@ describe('a body', () => {
     await expect.poll(() => source.destroyed).toBe(true);
     expect(taken).toBeLessThan(withinMs(2_000));
   });
+});
+
+test('a body is read whole or up to its limit, however it is cut into chunks', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', maxLength: 9_000 }),
+      fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 5 }),
+      fc.integer({ min: 0, max: 12_000 }),
+      async (text, sizes, maxBytes) => {
+        const bytes = Buffer.from(text);
+        const chunks: Buffer[] = [];
+        for (let from = 0, at = 0; from < bytes.length; at += 1) {
+          const size = sizes[at % sizes.length] ?? 1;
+          chunks.push(bytes.subarray(from, from + size));
+          from += size;
+        }
+        expect(await readText(Readable.from(chunks), maxBytes)).toEqual({
+          text: bytes.toString('utf8', 0, maxBytes),
+          isWhole: bytes.length <= maxBytes,
+        });
+      },
+    ),
+    { numRuns: 60 },
+  );
 });

@@ -11,20 +11,12 @@ import {
   type SlackBlock,
 } from '../blocks/slack-blocks.ts';
 import * as strings from '../strings/index.ts';
-import { shorten } from '../text-format.ts';
+import { counted, shorten } from '../text-format.ts';
 import { listBlock, listedSources, type Source } from './sources.ts';
 import { isOtherTitle, readableTitle } from './words-beside.ts';
 
-/** What the agent is asked to replace. */
-const PROBLEMS: ReadonlySet<SourceState> = new Set([
-  'retracted',
-  'withdrawn',
-  'partly_retracted',
-  'concern',
-  'superseded',
-  'other_title',
-  'not_found',
-]);
+/** What the agent is not asked to replace. */
+const SOUND: readonly SourceState[] = ['found', 'corrected'];
 /** Characters of a title; none where they do not all fit into the message. */
 const MAX_TITLE_LENGTH = 120;
 
@@ -79,7 +71,7 @@ function summaryOf(listed: readonly Source[], checks: SourceChecks): string {
     const when = years.length === 0 ? '' : ` (${[...new Set(years)].sort().join(', ')})`;
     return those.length === 0 ? [] : [`${those.length} ${word}${when}`];
   });
-  return `${listed.length} ${listed.length === 1 ? 'source' : 'sources'}: ${counts.join(', ')}`;
+  return `${counted(listed.length, 'source')}: ${counts.join(', ')}`;
 }
 
 /** Which registries answered, with the notice that NCBI wants where its data are shown. */
@@ -94,7 +86,7 @@ function checkedWith(checks: readonly (SourceCheck | undefined)[]): string {
 /** What the agent is asked: the ids that have a problem, and which; undefined if none has. Nothing else that registries say. */
 export function replacementRequest(checks: SourceChecks): string | undefined {
   const lines = Object.entries(checks).flatMap(([id, check]) => {
-    if (check === undefined || !PROBLEMS.has(check.state)) return [];
+    if (check === undefined || SOUND.includes(check.state)) return [];
     const { state, since } = check;
     const see = check.see === undefined ? '' : ` (see ${nameOf(check.see)})`;
     return [`- ${nameOf(id)}: ${strings.sourceFinding({ state, since })}${see}`];

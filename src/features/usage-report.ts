@@ -106,10 +106,8 @@ function figuresSection(title: string, rows: readonly UsageRow[]): ViewBlock {
   return mrkdwnSection(`${title}\n${sums.join(' · ')}`);
 }
 
-type NameLookup = Record<'person' | 'channel', (id: string) => Promise<string>>;
-
 /** Names of people and channels, for NAMES_TIMEOUT_MS in all; '' for those that Slack has not told by then. */
-function nameLookup({ people }: WorkspaceClient): NameLookup {
+function nameLookup({ people }: WorkspaceClient) {
   const timeout = AbortSignal.timeout(NAMES_TIMEOUT_MS);
   const inTime = async (look: () => Promise<string>) => {
     if (timeout.aborted) return '';
@@ -119,12 +117,12 @@ function nameLookup({ people }: WorkspaceClient): NameLookup {
     });
   };
   return {
-    person: async (id) => {
+    person: async (id: string) => {
       if (id === '' || isBotId(id)) return '';
       const name = await inTime(async () => (await people.person(id, timeout)).name);
       return name === id ? '' : name;
     },
-    channel: async (id) => {
+    channel: async (id: string) => {
       if (isDirectChannel(id)) return strings.tasks.direct;
       return id === '' ? '' : inTime(async () => (await people.channel(id, timeout)).name ?? '');
     },
@@ -132,7 +130,7 @@ function nameLookup({ people }: WorkspaceClient): NameLookup {
 }
 
 /** CSV with a head; values are quoted. */
-async function csvTable(rows: AsyncIterable<UsageRow>, names: NameLookup): Promise<Buffer> {
+async function csvTable(rows: AsyncIterable<UsageRow>, names: ReturnType<typeof nameLookup>) {
   const columns = [
     'month',
     'person',

@@ -28,16 +28,12 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
 import { readQuestion } from './asked-again.ts';
-import { offeredPrompts, promptsToTry } from './offered-prompts.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
+import { offeredPrompts, promptsToTry, promptValue } from './welcome.ts';
 
 /** Longest lookup of the person who opens the form (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
 const MAX_USED_SKILLS = 20;
-
-/** What the value of a button says that opens the form blank, or with a prompt, by its title. */
-export const NO_PROMPT = 'new';
-export const promptValue = (title: string) => `prompt/${title}`;
 
 export type StartFormRequest = WorkspaceActor & ModalTrigger;
 

@@ -60,8 +60,6 @@ type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] }
 type AskedRights = Map<string, ReturnType<typeof lackingRight>>;
 type PersonAccess = Pick<HomeContent, 'hasAccess' | 'allowance' | 'isDirectOpen' | 'sections'>;
 
-export type HomeTab = ReturnType<typeof homeTab>;
-
 /** The Home tab: shown at once from our own records, then updated with the task states from the service. */
 export function homeTab(deps: HomeTabDeps) {
   /** The newest request of each person that waits to be shown; a press chooses what is shown, an opening does not. */

@@ -20,21 +20,15 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 /** Longest reading of a question (ms): where the app is distributed, Slack lets it read once a minute. */
 const READ_TIMEOUT_MS = 75_000;
 
-/** A question as Slack has it now, and the turn that sent it. */
-export interface WrittenQuestion {
-  turn: Turn;
-  content: MessageContent;
-}
-
 /**
- * Reads the question of a turn with its files from Slack, which knows what was edited and deleted since; undefined where it
- * is not there, or its writer was forgotten. Throws a SlackError.
+ * Reads the question of a turn with its files from Slack, which knows what was edited and deleted since, and which turn sent
+ * it; undefined where it is not there, or its writer was forgotten. Throws a SlackError.
  */
 export async function readQuestion(
   { store }: RelayDeps,
   workspace: WorkspaceClient,
   asked: Turn,
-): Promise<WrittenQuestion | undefined> {
+): Promise<{ turn: Turn; content: MessageContent } | undefined> {
   const { turn, message, fileIds, askers } = await writtenTurn(store, asked);
   const { channel, thread_ts: threadTs } = turn;
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);

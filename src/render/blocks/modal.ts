@@ -1,24 +1,17 @@
-import type {
-  InputBlock,
-  InputBlockElement,
-  KnownBlock,
-  ModalView,
-  PlainTextElement,
-  PlainTextOption,
-} from '@slack/types';
+import type * as types from '@slack/types';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { plainText, sectionBlock } from './slack-blocks.ts';
 
 /** A block of a modal or of App Home; a heading has at most 150 characters. */
-export type ViewBlock = KnownBlock;
+export type ViewBlock = types.KnownBlock;
 
 /**
  * A modal (https://docs.slack.dev/reference/views/modal-views): 100 blocks; its title and buttons have at most 24
  * characters, its metadata 3,000.
  */
-export interface Modal extends ModalView {
-  close: PlainTextElement;
+export interface Modal extends types.ModalView {
+  close: types.PlainTextElement;
   blocks: ViewBlock[];
 }
 
@@ -48,7 +41,7 @@ export function noticeModal(title: string, sentence: string): Modal {
 }
 
 /** An option; its text and description have at most 75 characters, its value 150. */
-export interface FormOption extends PlainTextOption {
+export interface FormOption extends types.PlainTextOption {
   value: string;
 }
 
@@ -62,9 +55,9 @@ interface InputTexts {
 
 /** An input whose block and element share an id. */
 export function inputBlock(
-  element: InputBlockElement & { action_id: string },
+  element: types.InputBlockElement & { action_id: string },
   { label, hint, optional = false }: InputTexts,
-): InputBlock & { block_id: string } {
+): types.InputBlock & { block_id: string } {
   return {
     type: 'input',
     block_id: element.action_id,
@@ -84,7 +77,7 @@ export function textInput(
     maxLength,
     multiline = false,
   }: { initial?: string | null | undefined; maxLength: number; multiline?: boolean | undefined },
-): InputBlock {
+): types.InputBlock {
   const text = shorten(initial ?? '', maxLength);
   return inputBlock(
     {
@@ -106,14 +99,14 @@ export function choiceInput(
   options: FormOption[],
   chosen?: string,
   type: 'static_select' | 'radio_buttons' = 'static_select',
-): InputBlock {
+): types.InputBlock {
   const found = options.find(({ value }) => value === chosen) ?? options[0];
   const initial = chosen === undefined || found === undefined ? {} : { initial_option: found };
   return inputBlock({ type, action_id: id, options, ...initial }, texts);
 }
 
 /** Public and private channels of which any number is chosen. */
-export function channelsInput(id: string, texts: InputTexts, chosen: string[]): InputBlock {
+export function channelsInput(id: string, texts: InputTexts, chosen: string[]): types.InputBlock {
   const filter = { include: ['public' as const, 'private' as const], exclude_bot_users: true };
   const initial = chosen.length === 0 ? {} : { initial_conversations: chosen };
   return inputBlock({ type: 'multi_conversations_select', action_id: id, filter, ...initial }, texts);
@@ -125,7 +118,7 @@ export function checkboxesInput(
   label: string,
   options: FormOption[],
   ticked: readonly string[],
-): InputBlock {
+): types.InputBlock {
   const initial = options.filter(({ value }) => ticked.includes(value));
   const first = initial.length === 0 ? {} : { initial_options: initial };
   return inputBlock({ type: 'checkboxes', action_id: id, options, ...first }, { label, optional: true });

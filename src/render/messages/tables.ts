@@ -1,11 +1,4 @@
-import type {
-  DataTableBlock,
-  RawNumberElement,
-  RawTextElement,
-  RichTextBlock,
-  RichTextElement,
-  RichTextStyleable,
-} from '@slack/types';
+import type * as types from '@slack/types';
 import { markdownBlocks, type SlackBlock } from '../blocks/slack-blocks.ts';
 import { figureWords } from '../markdown/figures.ts';
 import {
@@ -31,18 +24,18 @@ const PAGE_SIZE = 10;
 /** With a thousands separator or without; what begins with further zeros is a name. */
 const NUMBER = /^[+\-−]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?%?$/i;
 const LINK = /^\[[\s\S]*\]\(\s*<?(https?:[^\s<>]+?)>?(?:\s+["'(][\s\S]*)?\s*\)$/;
-const STYLES: Readonly<Record<string, RichTextStyleable['style']>> = {
+const STYLES: Readonly<Record<string, types.RichTextStyleable['style']>> = {
   strong: { bold: true },
   emphasis: { italic: true },
   delete: { strike: true },
 };
 
-type Style = NonNullable<RichTextStyleable['style']>;
-type Cell = RawTextElement | RawNumberElement | RichTextBlock;
+type Style = NonNullable<types.RichTextStyleable['style']>;
+type Cell = types.RawTextElement | types.RawNumberElement | types.RichTextBlock;
 
 /** A table of a part that Slack shows in another form than Markdown, and the range of the part's text that it replaces. */
 interface FoundTable {
-  table: DataTableBlock;
+  table: types.DataTableBlock;
   from: number;
   to: number;
   columns: number;
@@ -166,7 +159,7 @@ function cellOf(text: string, cell: MarkdownNode): Cell {
 }
 
 /** Slack refuses an empty text. */
-function rawText(text: string): RawTextElement {
+function rawText(text: string): types.RawTextElement {
   return { type: 'raw_text', text: text === '' ? ' ' : text };
 }
 
@@ -180,9 +173,13 @@ function numberIn(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-function elementsOf(text: string, nodes: readonly MarkdownNode[], styles: Style = {}): RichTextElement[] {
+function elementsOf(
+  text: string,
+  nodes: readonly MarkdownNode[],
+  styles: Style = {},
+): types.RichTextElement[] {
   const style = Object.keys(styles).length === 0 ? undefined : styles;
-  return nodes.flatMap((node): RichTextElement[] => {
+  return nodes.flatMap((node): types.RichTextElement[] => {
     const source = text.slice(node.start, node.end);
     const added = STYLES[node.type];
     if (added !== undefined) return elementsOf(text, node.children, { ...styles, ...added });

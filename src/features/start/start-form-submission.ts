@@ -133,7 +133,6 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     const details = { ...refusalAuditDetails(refusal), ...(isForeign && { why: 'foreign' }) };
     await recordRefusal(deps, asker, { ...details, control: 'start' });
     if (isForeign) return strings.startForm.foreign;
-    if (why === 'outsider' || why === 'hidden') return strings.startForm[why];
     return refusalTold(deps, asker, refusal, 'form');
   }
 

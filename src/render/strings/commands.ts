@@ -164,9 +164,6 @@ export const startForm = {
   empty: 'Please write what the agent should do: I see only choices here.',
   archived: "I can't post there: the channel is archived. Choose another one.",
   foreign: "That direct conversation isn't between you and me. Choose a channel; your text is kept.",
-  outsider: "You aren't in that channel, so I can't ask there for you. Choose a channel that you're in.",
-  hidden:
-    "I can't see who is in that channel, so I can't ask there for you. Invite me to it, or mention me there.",
 } as const;
 
 /** The bot is not in a conversation; `name` is the bot's name, if known. */

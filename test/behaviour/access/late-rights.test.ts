@@ -72,7 +72,7 @@ test('a form that was opened in a private channel whose members Slack does not l
   await starting.form(person);
   slack.kick(channel, person);
   const { body } = await starting.send(person, { question: 'asked from outside' });
-  expect(JSON.stringify(body)).toContain(JSON.stringify(strings.startForm.hidden).slice(1, -1));
+  expect(JSON.stringify(body)).toContain(JSON.stringify(strings.controlRefused.hidden).slice(1, -1));
   await scene.expectStays(() => starting.posts(channel, 'asked from outside'), []);
   mend();
 });

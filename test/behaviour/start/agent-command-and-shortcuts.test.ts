@@ -308,10 +308,10 @@ describe.concurrent('the start form', () => {
     await starting.form(person);
     const question = 'smuggled into a channel';
     for (const [place, sentence] of [
-      [hidden, strings.startForm.outsider],
-      [open, strings.startForm.outsider],
+      [hidden, strings.controlRefused.outsider],
+      [open, strings.controlRefused.outsider],
       [hers, strings.startForm.foreign],
-      [alone, strings.startForm.hidden],
+      [alone, strings.controlRefused.hidden],
     ] as const) {
       const refused = await starting.send(person, { question, channel: place.id });
       expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: sentence } });
@@ -360,7 +360,7 @@ describe.concurrent('the start form', () => {
     const refused = await starting.send(person, { question: 'after I left' });
     expect(refused.body).toEqual({
       response_action: 'errors',
-      errors: { channel: strings.startForm.outsider },
+      errors: { channel: strings.controlRefused.outsider },
     });
     expect(starting.posts(channel, 'after I left')).toEqual([]);
   });
@@ -452,7 +452,10 @@ test('in a group of direct messages begins only where it was opened: Slack does 
   await own.scene.slack.shortcut({ person, callbackId: 'new_task' });
   await own.form(person);
   const refused = await own.send(person, { question: 'from elsewhere', channel: group.id });
-  expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: strings.startForm.hidden } });
+  expect(refused.body).toEqual({
+    response_action: 'errors',
+    errors: { channel: strings.controlRefused.hidden },
+  });
   await own.scene.slack.closeView(person);
   await own.command(person, group, 'new');
   await own.form(person);

@@ -210,7 +210,7 @@ describe.concurrent('Ask again', () => {
     }
     slack.kick(channel, other);
     const left = await starting.send(other, starting.filled(other));
-    expect(JSON.stringify(left.body)).toContain(strings.startForm.outsider);
+    expect(JSON.stringify(left.body)).toContain(strings.controlRefused.outsider);
     slack.archive(channel);
     const closed = await starting.send(person, starting.filled(person));
     expect(JSON.stringify(closed.body)).toContain(strings.startForm.archived);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
@@ -248,4 +249,20 @@ test("Slack's own notices begin no turn, wherever they stand", async () => {
   const places = [channel.id, dm.id];
   const messages = await db.selectFrom('messages').select('user_id').where('channel', 'in', places).execute();
   expect(messages).toEqual([{ user_id: ada.id }, { user_id: ada.id }]);
+});
+
+test.concurrent('a reply that overtook the mention of its thread is read, and goes before what follows', async () => {
+  const { store } = scene.sandbox.bot;
+  const channel = scene.channel();
+  const root = slack.say({ person: grace, channel, text: 'lunch?' });
+  scene.reply(channel, root, 'and by age?');
+  const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
+  const overtaking = () => store.orphanReplies.after(thread, root.ts);
+  await scene.until('it is known', async () => (await overtaking()).length > 0);
+  await store.threads.adopt(thread, { account_id: SETTINGS_ACCOUNT, user_id: ada.id, ts: root.ts });
+  const next = scene.reply(channel, root, 'the next one');
+  await scene.finished(channel, next);
+  const { texts } = await received(channel, root);
+  expect(texts.join('\n')).toMatch(/and by age\?[\s\S]*the next one/);
+  expect(await overtaking()).toEqual([]);
 });

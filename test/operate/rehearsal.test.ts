@@ -67,7 +67,7 @@ describe('a rehearsal', () => {
       expect(played.steps.map(({ step }) => step)).toEqual(STEPS.map(({ name }) => name));
       expect(hasPassed(played)).toBe(true);
       expect(played.steps.every(({ ms, calls }) => ms > 0 && calls.length > 0)).toBe(true);
-      expect(played).toMatchObject({ isComplete: true, protocol: 'HTTP/1.1' });
+      expect(played).toMatchObject({ isComplete: true, protocols: { Slack: ['HTTP/1.1'] } });
       // It is off by default, and works here.
       expect(played.steps.find(({ step }) => step.includes('stream'))).toMatchObject({
         settings: ['DM_STREAMS'],

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { z } from 'zod';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import { anySignal, unlessAborted, within } from '../../calls/retries-and-waits.ts';
 import { toOneLine } from '../../render/text-format.ts';
@@ -21,8 +23,8 @@ export interface PlayedStep {
 export interface Rehearsal {
   begunAt: string;
   isComplete: boolean;
-  /** The version of HTTP that all connections used. */
-  protocol: 'HTTP/1.1';
+  /** The protocols of the connections, by whose they are. */
+  protocols: Record<string, readonly string[]>;
   steps: readonly PlayedStep[];
   /** What could not be deleted. */
   left: readonly string[];
@@ -52,6 +54,7 @@ export async function rehearse(
   onStep: (step: PlayedStep, words?: string) => void,
 ): Promise<Rehearsal> {
   const begunAt = new Date().toISOString();
+  const connections = watchConnections(options.config);
   const stage = await openStage(options);
   const steps: PlayedStep[] = [];
   let left: string[] = [];
@@ -64,9 +67,9 @@ export async function rehearse(
     }
   } finally {
     left = await stage.clear();
+    connections.stop();
   }
-  // Connections offer no other version (calls/outbound-proxy.ts).
-  return { begunAt, isComplete: !interrupted.aborted, protocol: 'HTTP/1.1', steps, left };
+  return { begunAt, isComplete: !interrupted.aborted, protocols: connections.protocols(), steps, left };
 }
 
 async function playStep(
@@ -107,4 +110,28 @@ function failedEnd(error: unknown): StepEnd {
   if (!(error instanceof Error)) return refused(typeof error, String(error));
   const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code}` : '';
   return refused(`${error.name}${code}`, error.message);
+}
+
+const connectedSchema = z.looseObject({
+  connectParams: z.looseObject({ hostname: z.string(), version: z.string().nullish() }),
+});
+
+/** Notes which version of HTTP each new connection speaks, by whose it is. */
+function watchConnections({ SLACK_API_URL, AGENT_BASE_URL }: StageOptions['config']) {
+  const found = new Map<string, Set<string>>();
+  const hostOf = (url = '') => URL.parse(url)?.hostname;
+  const onConnected = (message: unknown) => {
+    const { data } = connectedSchema.safeParse(message);
+    if (data === undefined) return;
+    const { hostname, version } = data.connectParams;
+    const isSlack = hostname === hostOf(SLACK_API_URL) || hostname.endsWith('.slack.com');
+    const whose = isSlack ? 'Slack' : hostname === hostOf(AGENT_BASE_URL) ? 'agent service' : 'file storage';
+    const protocols = found.get(whose) ?? new Set();
+    found.set(whose, protocols.add(version === 'h2' ? 'HTTP/2' : 'HTTP/1.1'));
+  };
+  subscribe('undici:client:connected', onConnected);
+  return {
+    stop: () => unsubscribe('undici:client:connected', onConnected),
+    protocols: () => Object.fromEntries([...found].map(([whose, protocols]) => [whose, [...protocols]])),
+  };
 }

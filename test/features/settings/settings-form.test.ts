@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ZodError } from 'zod';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { type Scope, SETTING_KEYS, SETTINGS } from '../../../src/features/settings/settings.ts';
 import {
@@ -116,7 +117,7 @@ describe('a submitted form with settings', () => {
   });
 
   test('is rejected with metadata that is not ours', () => {
-    for (const metadata of ['', '{}', '[']) expect(() => parseSnapshot(metadata)).toThrow();
+    for (const metadata of ['', '{}', '[']) expect(() => parseSnapshot(metadata)).toThrow(ZodError);
   });
 
   test('can replace a text that was not shown, but not clear it', () => {

@@ -57,7 +57,8 @@ export function literalMarks(text: string, from: number, to: number): number[] {
   // Not searched beyond what decides about its last mark: a table has very many ranges.
   const within = text.slice(0, to + LOOK_AHEAD);
   LITERAL_OR_ESCAPE.lastIndex = from;
-  for (const { 0: literal, index } of within.matchAll(LITERAL_OR_ESCAPE)) {
+  for (let found = LITERAL_OR_ESCAPE.exec(within); found !== null; found = LITERAL_OR_ESCAPE.exec(within)) {
+    const { 0: literal, index } = found;
     if (index >= to) break;
     const isAlone = literal === '~' && /^\s?~\s?$/.test(text.slice(Math.max(0, index - 1), index + 2));
     if (literal.startsWith('\\') || isAlone) continue;

@@ -45,7 +45,7 @@ const PAUSE_MS = { failed: 30_000, blocked: 60 * 60_000 };
 /** Nobody waits longer for a permit (ms). */
 const MAX_GATE_WAIT_MS = 10_000;
 
-const positive = z.coerce.number().positive().max(100);
+const atLeastOne = z.coerce.number().min(1).max(100);
 
 /** Calls registries, each within its limit, until a signal is aborted. */
 export function registryCalls({ addresses, mailto, gate }: RegistryOptions) {
@@ -86,8 +86,8 @@ export function registryCalls({ addresses, mailto, gate }: RegistryOptions) {
     url.search = new URLSearchParams({ ...query, ...contact[registry] }).toString();
     const response = await request(url, { dispatcher: keptConnections, headers, signal });
     const header = (name: string) => [response.headers[name] ?? []].flat()[0];
-    const calls = positive.safeParse(header('x-rate-limit-limit')).data;
-    const seconds = positive.safeParse(header('x-rate-limit-interval')?.replace(/s$/, '')).data;
+    const calls = atLeastOne.safeParse(header('x-rate-limit-limit')).data;
+    const seconds = atLeastOne.safeParse(header('x-rate-limit-interval')?.replace(/s$/, '')).data;
     if (calls !== undefined && seconds !== undefined) namedRates.set(limit, calls / seconds);
     const { text } = await readText(decodeBody(response.body, response.headers).body, MAX_BODY_BYTES);
     const retryAfterMs = parseRetryAfter(header('retry-after'));

@@ -213,7 +213,7 @@ describe('the registries', () => {
     expect([states, lines]).toEqual([{ [`doi:${GOOD}`]: 'found' }, []]);
   });
 
-  test('are asked at the rate of their tables, and then at the one that Crossref names', async () => {
+  test('are asked at the rate of their tables, and then at one that Crossref names, unless that is none', async () => {
     const gate = new InMemoryRateLimits();
     const options = {
       registries: ['crossref', 'pubmed'] as const,
@@ -222,15 +222,17 @@ describe('the registries', () => {
       addresses: service.addresses,
     };
     const checker = sourceChecker({ ...options, mailto: undefined });
-    const headers = { 'x-rate-limit-limit': '30', 'x-rate-limit-interval': '2s' };
     const body = { message: { items: [] } };
-    service.faults.add({
-      call: 'GET /works',
-      fault: { kind: 'status', status: 200, headers, body },
-      times: 1,
-    });
+    for (const limit of ['30', '0.000001']) {
+      const headers = { 'x-rate-limit-limit': limit, 'x-rate-limit-interval': '2s' };
+      service.faults.add({
+        call: 'GET /works',
+        fault: { kind: 'status', status: 200, headers, body },
+        times: 1,
+      });
+    }
     const signal = AbortSignal.timeout(10_000);
-    for (const _ of [1, 2]) await checker.check([`doi:${GOOD}`, 'pmid:9500320'], signal);
+    for (const _ of [1, 2, 3]) await checker.check([`doi:${GOOD}`, 'pmid:9500320'], signal);
     const rates = (name: string) => [
       ...new Set(
         gate.rules.flatMap(({ limitKey, perMinute }) => (limitKey === name ? [perMinute / 60] : [])),

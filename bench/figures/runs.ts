@@ -498,7 +498,7 @@ export const RUNS: readonly Run[] = [
     'drift',
     'Each field and status of the service and of the registries other than documented, one at a time',
     ['--drift'],
-    900,
+    1_500,
   ),
 ];
 

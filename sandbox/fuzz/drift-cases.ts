@@ -43,7 +43,8 @@ const ODD_ITEMS: readonly string[] = ['null', 'empty', 'textAsNumber', 'object',
 export function driftCases(recorded: readonly RecordedResponse[]): DriftCase[] {
   const responses = Map.groupBy(recorded, ({ call }) => call);
   return [...responses.keys()].sort().flatMap((call) => {
-    const bodies = (responses.get(call) ?? []).flatMap(({ body }) => body ?? []);
+    // A body may itself be a list.
+    const bodies = (responses.get(call) ?? []).flatMap(({ body }) => (body === undefined ? [] : [body]));
     const fields = new Set(bodies.flatMap((body) => fieldsOf(body)));
     return [...[...fields].flatMap((field) => fieldCases(call, field, bodies)), ...answerCases(call)];
   });

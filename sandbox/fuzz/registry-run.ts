@@ -13,7 +13,7 @@ const HONEST_EVERY = 20;
 const CALL = /^GET (?:\/works|\/doiRA|esummary)/;
 /** Without these, a retracted work looks like another one: an update of a kind that nobody knows is none. */
 const TELLS_RETRACTION =
-  /\.(?:updated-by|pubtype)\.(?:missing|null|empty)$|\.updated-by\.\[\]\.type\.(?:empty|unknownWord)$/;
+  /\.(?:updated-by|pubtype)\.(?:missing|null|empty)$|\.updated-by\.\[\]\.type\.(?:empty|unknownWord|numberAsText)$/;
 
 /** Whether a case, or all that begin so, are about an answer of a registry. */
 export function isOfRegistry(name: string): boolean {

@@ -39,13 +39,12 @@ export function sourceCheckJobs(deps: RelayDeps, checker: SourceChecker): JobKin
         const sources = await deps.rendering.run(turn.workspace, find, lease.signal);
         const checked = await checkSources(deps, checker, { turn, sources, lease });
         if (checked === undefined) return 'done';
-        const { checks, isWhole } = checked;
-        const known = { checks, buttonUse: await buttonUse(deps, turn, 'sources_message_ts') };
-        const message = sourceListMessage(turn.id, blocks, known);
+        const use = await buttonUse(deps, turn, 'sources_message_ts');
+        const message = sourceListMessage(turn.id, blocks, { ...checked, buttonUse: use });
         const posts = new IdempotentPosts({ deps, workspace, lease }, turn);
         await posts.load();
         if (message !== undefined) await posts.update(SOURCES_PART, message, [asRendered]);
-        if (isWhole || job.payload.isLate === true) return 'done';
+        if (checked.isWhole || job.payload.isLate === true) return 'done';
         return { inMs: deps.settings.sourceLookAgainMs, payload: { isLate: true } };
       } catch (error) {
         if (error instanceof AgentNotFoundError) return 'done';
@@ -66,10 +65,7 @@ async function readAnswer(deps: RelayDeps, turn: Turn, signal: AbortSignal) {
   return answer.content.map(toReplyBlock);
 }
 
-/**
- * What is known of the sources, asked where nobody has lately; recorded with the turn. `isWhole`: nothing may still come.
- * Undefined if its asker was forgotten meanwhile.
- */
+/** What is known of the sources, and recorded, unless their asker was forgotten meanwhile. `isWhole`: nothing may still come. */
 async function checkSources(
   { store, settings }: RelayDeps,
   checker: SourceChecker,

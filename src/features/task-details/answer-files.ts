@@ -19,7 +19,7 @@ async function packAnswerFiles(
   work: RecordWork,
   { turn }: { turn: string | undefined },
 ): Promise<ArchiveContents> {
-  const { byTurn, isComplete } = await readResults(work, new Set());
+  const { byTurn, isComplete } = await readResults(work);
   const files = byTurn.get(turn ?? '') ?? [];
   // The service no longer has any of them.
   if (files.length === 0)

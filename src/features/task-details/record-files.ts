@@ -76,11 +76,8 @@ function slackBytes(work: RecordWork, file: SlackFile, sha256: string | null, si
   });
 }
 
-/**
- * The task's results by the turn that posted each; those that none has posted yet count as the last one's. What was
- * `deleted` in Slack is left out. Throws an AgentError or a StoreError.
- */
-export async function readResults(work: RecordWork, deleted: ReadonlySet<string>, lastTurn = '') {
+/** The task's results by the turn that posted each; those that none has posted yet count as the last one's. Throws an AgentError. */
+export async function readResults(work: RecordWork, lastTurn = '') {
   const { deps, agent, taskId, row, lease } = work;
   const claimed = await deps.store.results.ofThread(row);
   const { results, isComplete } = await agent.allResults(taskId, { signal: lease.signal });
@@ -90,9 +87,7 @@ export async function readResults(work: RecordWork, deleted: ReadonlySet<string>
       const bytes = resultBytes(work, { downloadUrl, ...result }, limits);
       return withDigest(bytes, (sha256) => deps.store.results.recordDigest(row, result.id, sha256));
     };
-    const sha256 = claimed.get(result.id)?.sha256 ?? null;
-    const leftOut = deleted.has(result.id) && { leftOut: recordNotes.files.deleted };
-    return { ...result, sha256, downloads: [download, download], ...leftOut };
+    return { ...result, sha256: claimed.get(result.id)?.sha256 ?? null, downloads: [download, download] };
   });
   return { byTurn: Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn), isComplete };
 }

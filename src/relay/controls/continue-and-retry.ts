@@ -85,10 +85,7 @@ async function addFollowUp(
   if (messageTs !== undefined)
     inBackground(
       // Until the turn is finished, its reply may change after the press.
-      showButtonUse(deps, known, {
-        ...{ ts: messageTs, claim, late },
-        ...(isOver(known) && { message }),
-      }),
+      showButtonUse(deps, known, { ts: messageTs, claim }, isOver(known) ? message : undefined, late),
       deps.log,
       'could not take away a used button',
     );

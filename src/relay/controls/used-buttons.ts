@@ -19,24 +19,20 @@ export const shownMessageSchema = z.looseObject({
   blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
 });
 
-/** Our message `ts` with a button that can be used once: what it shows, if that is known, and why nobody can use it any more. */
-interface UsedButton {
-  ts: string;
-  claim: ButtonClaim;
-  message?: ShownMessage | undefined;
-  late?: string | undefined;
-}
-
 /**
- * The buttons of which one can be used, once, leave our message, which says who used one, or why they are `late`; what it
- * shows is read from Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
+ * The buttons of which one can be used, once, leave our message `ts`, which says who used one, or why they are `late`; what
+ * it shows is read from Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   turn: Turn,
-  { ts, claim, message, late }: UsedButton,
+  { ts, claim }: { ts: string; claim: ButtonClaim },
+  message?: ShownMessage,
+  late?: string,
 ): Promise<void> {
-  for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused(deps, turn, claim)); looks += 1)
+  // Its writer's quota is checked when its turn comes.
+  const mayBeRefused = async () => (await useOf(deps, turn, claim))?.message?.state === 'waiting';
+  for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused()); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
   const now = await deps.store.turns.get(turn.workspace, turn.id);
   if (now === undefined || !hasSettled(now)) return;
@@ -60,33 +56,31 @@ export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void>
   if (last !== undefined) await showButtonUse(deps, turn, { ts: last, claim: 'button_message_ts' });
 }
 
-/** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */
-async function mayBeRefused(
-  { store }: Pick<RelayDeps, 'store'>,
-  turn: Turn,
-  claim: ButtonClaim,
-): Promise<boolean> {
-  const ts = (await store.turns.get(turn.workspace, turn.id))?.[claim] ?? null;
-  return ts !== null && (await store.messages.get({ ...messageKeyOf(turn), ts }))?.state === 'waiting';
-}
-
 /** Who used a button of a turn that can be used once, and which, by its claim; undefined if nobody has. */
 export async function buttonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
+  turn: Pick<Turn, 'workspace' | 'id'>,
   claim: ButtonClaim = 'button_message_ts',
 ): Promise<string | undefined> {
-  const { turns, messages } = deps.store;
-  const turn = await turns.get(workspace, id);
-  const ts = turn?.[claim] ?? null;
-  if (turn === undefined || ts === null) return undefined;
-  const message = await messages.get({ ...messageKeyOf(turn), ts });
-  const who = await actorName(deps, { workspace, person: message?.user_id ?? '' });
-  return strings.buttonUsed(who, claim === 'sources_message_ts' ? 'replace_sources' : useOf(message));
+  const use = await useOf(deps, turn, claim);
+  if (use === undefined) return undefined;
+  const who = await actorName(deps, { workspace: turn.workspace, person: use.message?.user_id ?? '' });
+  return strings.buttonUsed(who, claim === 'sources_message_ts' ? 'replace_sources' : buttonOf(use.message));
+}
+
+/** The message that a button of a turn made, as far as it is known; undefined if nobody has used one. */
+async function useOf(
+  { store }: Pick<RelayDeps, 'store'>,
+  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
+  claim: ButtonClaim,
+) {
+  const turn = await store.turns.get(workspace, id);
+  const ts = turn?.[claim];
+  return turn && ts ? { message: await store.messages.get({ ...messageKeyOf(turn), ts }) } : undefined;
 }
 
 /** Which button made a message, as far as its text is still known. */
-function useOf(message: Message | undefined): keyof typeof strings.buttonUses {
+function buttonOf(message: Message | undefined): keyof typeof strings.buttonUses {
   if (message?.resends_turn_id != null) return 'retry';
   if (message?.revises_turn_id != null) return 'choose_again';
   const text = message?.content?.text;

@@ -33,7 +33,7 @@ const calls: Readonly<Record<string, (client: AgentClient) => Promise<unknown>>>
 };
 
 /** Methods that call no endpoint. */
-const others = ['constructor', 'close'];
+const others = ['constructor', 'close', 'presence', 'hasSucceededAfter'];
 
 /** The document and the client name the ids in paths differently. */
 function withoutNames(endpoint: string): string {

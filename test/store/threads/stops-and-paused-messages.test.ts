@@ -138,7 +138,7 @@ test('a comment is erased with the text, its rating with the rows', async () => 
       .execute();
   await age(8);
   await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
-  expect(await store.feedback.get(key)).toEqual({ is_positive: true, comment: null });
+  expect(await store.feedback.get(key)).toMatchObject({ is_positive: true, comment: null });
   await age(91);
   await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
   expect(await store.feedback.get(key)).toBeUndefined();

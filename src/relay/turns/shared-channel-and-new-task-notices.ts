@@ -7,7 +7,7 @@ import type { TurnContext } from './turn-context.ts';
 export async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   if (isDirectChannel(turn.channel)) return;
-  const { isExtShared: isShared } = await workspace.people.channelNow(turn.channel, lease.signal);
+  const isShared = await workspace.people.sharing(turn.channel, lease.signal);
   if (isShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
   await context.reply.posts.postNotice('notice:shared', strings.sharedChannel);
 }

@@ -23,7 +23,10 @@ export class FileBytes {
     const reader = this.#next?.at === offset ? this.#next : await this.#open(offset);
     this.#next = undefined;
     try {
-      yield* reader.take(size);
+      for await (const chunk of reader.take(size)) {
+        yield chunk;
+        this.#request.onProgress?.(reader.at);
+      }
       this.#next = reader;
     } finally {
       if (this.#next === undefined) reader.close();

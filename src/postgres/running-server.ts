@@ -137,7 +137,9 @@ function interruptServer(pid: number, data: string): void {
  * memory in it, and refuses to start while a process of that server is alive.
  */
 async function neutralizePidFile(data: string, pid: number): Promise<void> {
-  const text = await readFile(pidFile(data), 'utf8');
+  const text = await readFile(pidFile(data), 'utf8').catch(valueForCodes('', 'ENOENT'));
+  // Its server may have ended meanwhile, and taken the file along.
+  if (text === '') return;
   await writeFile(pidFile(data), text.replace(String(pid), '999999999'));
 }
 

@@ -1,11 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { unlinkSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
@@ -138,25 +140,36 @@ describe('one start after the other', () => {
     await owner.end();
   });
 
-  test('a leftover pid of another process does not block the start', async () => {
-    await useFolder();
+  /** A `postmaster.pid` of a server that is gone, whose pid another process has. */
+  async function leavePidFile(): Promise<{ pidFile: string; pid: number }> {
     const sleeper = spawn('sleep', ['60']);
     children.push(sleeper);
-    const pidFile = path.join(folder, 'postgres', 'postmaster.pid');
-    const lines = [
-      sleeper.pid,
-      path.join(folder, 'postgres'),
-      1,
-      5432,
-      '/tmp/tt-pg-gone',
-      '',
-      '1 1',
-      'ready',
-      '',
-    ];
+    const data = path.join(folder, 'postgres');
+    const pidFile = path.join(data, 'postmaster.pid');
+    const lines = [sleeper.pid, data, 1, 5432, '/tmp/tt-pg-gone', '', '1 1', 'ready', ''];
     await writeFile(pidFile, lines.join('\n'));
+    return { pidFile, pid: sleeper.pid ?? 0 };
+  }
+
+  test('a leftover pid of another process does not block the start', async () => {
+    await useFolder();
+    const { pid } = await leavePidFile();
     expect(await ask(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect(await isAlive(sleeper.pid ?? 0)).toBe(true);
+    expect(await isAlive(pid)).toBe(true);
+  });
+
+  test('nor does its file that goes while it is looked at, as of a server that ends just then', async () => {
+    await useFolder();
+    const { pidFile } = await leavePidFile();
+    const said: string[] = [];
+    const write = (line: string) => {
+      if (/another process has its pid/.test(line)) unlinkSync(pidFile);
+      said.push(line);
+    };
+    const server = await startEmbeddedServer({ folder, log: pino({}, { write }), fsync: false });
+    running.push(server);
+    expect(await ask(server, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(said.join('')).toContain('another process has its pid');
   });
 });
 

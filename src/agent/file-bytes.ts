@@ -23,10 +23,7 @@ export class FileBytes {
     const reader = this.#next?.at === offset ? this.#next : await this.#open(offset);
     this.#next = undefined;
     try {
-      for await (const chunk of reader.take(size)) {
-        yield chunk;
-        this.#request.onProgress?.(reader.at);
-      }
+      yield* reader.take(size);
       this.#next = reader;
     } finally {
       if (this.#next === undefined) reader.close();

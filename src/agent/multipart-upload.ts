@@ -33,19 +33,20 @@ export class MultipartUpload {
   }
 
   async run(): Promise<ResumableUpload> {
-    const { resume, sizeBytes, onStart, onPart, onProgress } = this.#request;
+    const { resume, onStart, onPart } = this.#request;
     if (resume?.uploadId !== this.#upload.uploadId) await onStart?.(this.#upload);
+    this.#reportProgress();
     try {
       for (const part of this.#missing()) {
         const { number } = part;
         const etag = await this.#client.links.renewingOnce((isExpired) => this.#send(part, isExpired));
         this.#etags.set(number, etag);
+        this.#reportProgress();
         await onPart?.({ number, etag });
       }
     } finally {
       this.#bytes.close();
     }
-    onProgress?.(sizeBytes);
     return { ...this.#upload, parts: Array.from(this.#etags, ([number, etag]) => ({ number, etag })) };
   }
 
@@ -87,6 +88,11 @@ export class MultipartUpload {
     for (const number of numbers) this.#urls.delete(number);
     const urls = await this.#client.partUrls(fileId, uploadId, numbers, { signal });
     for (const [number, url] of urls) this.#urls.set(number, url);
+  }
+
+  #reportProgress(): void {
+    const missing = this.#missing().reduce((sum, { size }) => sum + size, 0);
+    this.#request.onProgress?.(this.#request.sizeBytes - missing);
   }
 
   #missing(): Part[] {

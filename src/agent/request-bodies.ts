@@ -54,7 +54,7 @@ export interface ResumableUpload {
 export interface AgentUploadRequest extends NewFile {
   /** Opens the file's bytes at an offset: again for each retry or restart. */
   readonly open: (offset: number) => Promise<AsyncIterable<Uint8Array>>;
-  /** Called with the place in the file up to which its bytes are sent; it goes back where some are sent again. */
+  /** Called with the bytes that the storage has so far. */
   readonly onProgress?: ((doneBytes: number) => void) | undefined;
   /** Awaited when an upload has started or restarted; what was reported before no longer counts. */
   readonly onStart?: ((started: ResumableUpload) => void | Promise<void>) | undefined;

@@ -36,7 +36,7 @@ export const serviceOptionsSchema = z.strictObject({
     .int()
     .min(5 * MEBIBYTE)
     .max(1024 * MEBIBYTE)
-    .default(64 * MEBIBYTE),
+    .default(16 * MEBIBYTE),
   mostParts: z.int().min(1).default(10_000),
   leastPartBytes: z
     .int()

@@ -59,11 +59,24 @@ async function sendTo(
     method: client.serviceOptions.uploadMethod,
     url: url ?? '',
     headers: { 'content-type': request.mimeType, ...upload.headers },
-    body: () => Readable.from(bytes.piece(0, request.sizeBytes), { objectMode: false }),
+    body: () => Readable.from(reported(bytes.piece(0, request.sizeBytes), request), { objectMode: false }),
     sizeBytes: request.sizeBytes,
     signal: request.signal,
   });
   return upload;
+}
+
+/** The same bytes, with their progress. */
+async function* reported(
+  bytes: AsyncIterable<Uint8Array>,
+  { onProgress }: AgentUploadRequest,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let done = 0;
+  for await (const chunk of bytes) {
+    yield chunk;
+    done += chunk.length;
+    onProgress?.(done);
+  }
 }
 
 /** Resumes an upload; undefined if there is none, or if it must be restarted. */

@@ -41,6 +41,7 @@ import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
 import * as schemas from './service-schema.ts';
 import { SignedLinks } from './signed-links.ts';
+import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-parts.ts';
 
 const PROJECTS_PATH = '/projects';
 const TASKS_PATH = '/experimental/tasks';
@@ -56,6 +57,7 @@ const FILE_PATH = `${FILES_PATH}/{file_id}`;
  */
 export class AgentClient {
   readonly serviceOptions: ServiceOptions;
+  readonly uploadMemory: UploadMemory;
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
@@ -71,6 +73,7 @@ export class AgentClient {
       throw new TypeError('AGENT_API_KEY must be visible ASCII characters without spaces.');
     }
     this.serviceOptions = options.serviceOptions ?? DEFAULT_SERVICE_OPTIONS;
+    this.uploadMemory = options.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     const { responseLimits = OPERATOR_RESPONSE_LIMITS } = options;
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
     this.#responseReader = new ResponseReader(responseLimits, options.responseMemory);

@@ -7,6 +7,7 @@ import type { RetryPolicy } from './http-request.ts';
 import type { ResponseLimits, ResponseMemoryShare } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Page } from './service-schema.ts';
+import type { UploadMemory } from './upload-parts.ts';
 
 /** Time limits in milliseconds. */
 export const DEFAULT_TIMEOUTS = {
@@ -54,6 +55,8 @@ export interface AgentClientOptions {
   /** Called when the service asks for a pause (ms). */
   readonly onRateLimited?: ((pauseMs: number) => void) | undefined;
   readonly gate?: CallGate;
+  /** Memory for multipart uploads; 96 MiB of its own if left out. */
+  readonly uploadMemory?: UploadMemory;
   /** Limits of JSON responses; those for the operator's own service if left out. */
   readonly responseLimits?: ResponseLimits;
   /** Memory for JSON responses that clients share; one of its own if left out. */

@@ -1,66 +1,120 @@
 import { Readable } from 'node:stream';
+import { anySignal } from '../calls/retries-and-waits.ts';
 import type { AgentClient } from './agent-client.ts';
-import { AgentError } from './errors.ts';
-import { FileBytes } from './file-bytes.ts';
+import { AgentError, AgentRejectedError } from './errors.ts';
 import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
-import type { ServiceOptions } from './service-options.ts';
+import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
+import { openSource, type PartBuffer, PartReader } from './upload-parts.ts';
 
+const DEFAULT_CONCURRENCY = 4;
+/** Bytes written to the connection at once: small enough that a slow connection does not look idle. */
+const SLICE_BYTES = 1024 * 1024;
 const MAX_ETAG_LENGTH = 1024;
-/** Links expire, so they are requested for a few parts at a time. */
-const LINKS_AT_ONCE = 8;
 
 /** An upload in parts that was started. */
 type MultipartState = ResumableUpload & { readonly uploadId: string };
 
-/** Uploads the missing parts of a file, one after the other. */
+/** Uploads the missing parts of a file. */
 export class MultipartUpload {
   readonly #client: AgentClient;
   readonly #request: AgentUploadRequest;
   readonly #upload: MultipartState;
   readonly #parts: readonly Part[];
-  readonly #bytes: FileBytes;
+  readonly #concurrency: number;
   readonly #etags: Map<number, string>;
+  /** Aborted with the first failure, which ends all other parts. */
+  readonly #failure = new AbortController();
+  readonly #signal: AbortSignal;
   readonly #urls = new Map<number, string>();
 
   constructor(client: AgentClient, request: AgentUploadRequest, upload: MultipartState) {
     this.#client = client;
     this.#request = request;
-    this.#bytes = new FileBytes(request);
-    const plan = planParts(request.sizeBytes, upload.partBytes, client.serviceOptions);
+    this.#concurrency = request.concurrency ?? DEFAULT_CONCURRENCY;
+    const { serviceOptions, uploadMemory } = client;
+    const plan = planParts(request.sizeBytes, upload.partBytes, serviceOptions, uploadMemory.maxPartBytes);
     this.#parts = plan.parts;
     this.#upload = { ...upload, partBytes: plan.partBytes };
     this.#etags = new Map(upload.parts.map(({ number, etag }) => [number, etag]));
+    this.#signal = anySignal([request.signal, this.#failure.signal]);
   }
 
   async run(): Promise<ResumableUpload> {
-    const { resume, onStart, onPart } = this.#request;
-    if (resume?.uploadId !== this.#upload.uploadId) await onStart?.(this.#upload);
+    if (this.#request.resume?.uploadId !== this.#upload.uploadId) await this.#request.onStart?.(this.#upload);
     this.#reportProgress();
-    try {
-      for (const part of this.#missing()) {
-        const { number } = part;
-        const etag = await this.#client.links.renewingOnce((isExpired) => this.#send(part, isExpired));
-        this.#etags.set(number, etag);
-        this.#reportProgress();
-        await onPart?.({ number, etag });
-      }
-    } finally {
-      this.#bytes.close();
-    }
+    const first = this.#parts.find((part) => this.#isMissing(part));
+    if (first !== undefined) await this.#sendMissing(first);
     return { ...this.#upload, parts: Array.from(this.#etags, ([number, etag]) => ({ number, etag })) };
   }
 
-  /** Sends a part; returns its ETag. */
-  async #send({ number, offset, size }: Part, isExpired: boolean): Promise<string> {
-    if (isExpired) await this.#requestUrls([number]);
+  /** Reads the file once from the first missing part on, and sends a few parts at the same time. */
+  async #sendMissing({ number: first, offset }: Part): Promise<void> {
+    const source = await openSource(this.#request, offset);
+    const reader = new PartReader(source, offset, this.#request.sizeBytes, this.#signal);
+    const inProgress = new Set<Promise<void>>();
+    try {
+      for (const part of this.#parts) {
+        if (part.number < first) continue;
+        if (this.#isMissing(part)) await this.#startPart(part, reader, inProgress);
+        else await reader.skip(part.size);
+      }
+      await reader.expectEnd();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      reader.close();
+      await Promise.all(inProgress);
+    }
+    if (this.#failure.signal.aborted) throw this.#failure.signal.reason;
+  }
+
+  /** Reads a part and starts sending it when fewer than `concurrency` are in progress. Does not wait for its end. */
+  async #startPart({ number, size }: Part, reader: PartReader, inProgress: Set<Promise<void>>) {
+    const buffer = await this.#client.uploadMemory.acquire(size, this.#signal);
+    try {
+      await reader.fill(buffer.bytes);
+      while (inProgress.size >= this.#concurrency) await Promise.race(inProgress);
+      const url = await this.#urlOf(number);
+      this.#signal.throwIfAborted();
+      const sending = this.#sendPart(number, url, buffer)
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => inProgress.delete(sending));
+      inProgress.add(sending);
+    } catch (error) {
+      buffer.release(false);
+      throw error;
+    }
+  }
+
+  /** The first failure ends the other parts, and the caller gets it. */
+  #fail(error: unknown): void {
+    if (!this.#failure.signal.aborted) this.#failure.abort(error);
+  }
+
+  async #sendPart(number: number, url: string, buffer: PartBuffer): Promise<void> {
+    let etag: string | undefined;
+    try {
+      etag = await this.#client.links.renewingOnce(async (isExpired) => {
+        const fresh = isExpired ? this.#requireUrl(await this.#requestUrls([number]), number) : url;
+        return await this.#putPart(number, fresh, buffer.bytes);
+      });
+    } finally {
+      buffer.release(etag !== undefined);
+    }
+    this.#etags.set(number, etag);
+    this.#reportProgress();
+    await this.#request.onPart?.({ number, etag });
+  }
+
+  async #putPart(number: number, url: string, piece: Buffer): Promise<string> {
     const etag = await this.#client.links.put({
       name: `upload link of part ${number}`,
       method: 'PUT',
-      url: await this.#urlOf(number),
+      url,
       headers: this.#upload.headers ?? {},
-      body: () => Readable.from(this.#bytes.piece(offset, size), { objectMode: false }),
-      sizeBytes: size,
-      signal: this.#request.signal,
+      body: () => Readable.from(slices(piece), { objectMode: false, highWaterMark: 2 * SLICE_BYTES }),
+      sizeBytes: piece.length,
+      signal: this.#signal,
     });
     if (etag !== undefined && etag.length <= MAX_ETAG_LENGTH) return etag;
     throw new AgentError('not_understood', {
@@ -69,12 +123,23 @@ export class MultipartUpload {
     });
   }
 
+  /** The part's URL. URLs expire, so they are requested in small batches. */
   async #urlOf(number: number): Promise<string> {
     if (!this.#urls.has(number)) {
-      const next = this.#missing().slice(0, LINKS_AT_ONCE);
-      await this.#requestUrls(next.map((part) => part.number));
+      const missing = this.#parts.filter((part) => part.number >= number && this.#isMissing(part));
+      const batch = missing.slice(0, 2 * this.#concurrency).map((part) => part.number);
+      for (const [part, url] of await this.#requestUrls(batch)) this.#urls.set(part, url);
     }
-    const url = this.#urls.get(number);
+    return this.#requireUrl(this.#urls, number);
+  }
+
+  async #requestUrls(numbers: readonly number[]): Promise<Map<number, string>> {
+    const { fileId, uploadId } = this.#upload;
+    return await this.#client.partUrls(fileId, uploadId, numbers, { signal: this.#signal });
+  }
+
+  #requireUrl(urls: ReadonlyMap<number, string>, number: number): string {
+    const url = urls.get(number);
     if (url !== undefined) return url;
     throw new AgentError('not_understood', {
       sentence: `The agent service returned no upload link for part ${number}. Upload the file again.`,
@@ -82,22 +147,18 @@ export class MultipartUpload {
     });
   }
 
-  async #requestUrls(numbers: readonly number[]): Promise<void> {
-    const { signal } = this.#request;
-    const { fileId, uploadId } = this.#upload;
-    for (const number of numbers) this.#urls.delete(number);
-    const urls = await this.#client.partUrls(fileId, uploadId, numbers, { signal });
-    for (const [number, url] of urls) this.#urls.set(number, url);
-  }
-
   #reportProgress(): void {
-    const missing = this.#missing().reduce((sum, { size }) => sum + size, 0);
-    this.#request.onProgress?.(this.#request.sizeBytes - missing);
+    const done = this.#parts.filter((part) => !this.#isMissing(part));
+    this.#request.onProgress?.(done.reduce((sum, { size }) => sum + size, 0));
   }
 
-  #missing(): Part[] {
-    return this.#parts.filter(({ number }) => !this.#etags.has(number));
+  #isMissing({ number }: Part): boolean {
+    return !this.#etags.has(number);
   }
+}
+
+function* slices(piece: Buffer): Generator<Buffer, void, undefined> {
+  for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
 }
 
 /** One part: its number at the service, and its bytes in the file. */
@@ -107,14 +168,23 @@ interface Part {
   readonly size: number;
 }
 
-/** Splits a file into parts of the given or configured size, raised to S3's limits. */
+/** Splits a file into parts of the given or configured size, raised to S3's limits. Throws above `maxBytes`. */
 export function planParts(
   sizeBytes: number,
   givenBytes: number | null,
   serviceOptions: ServiceOptions,
+  maxBytes: number,
 ): { partBytes: number; parts: Part[] } {
   const minBytes = givenBytes ?? Math.max(serviceOptions.partBytes, serviceOptions.leastPartBytes);
   const partBytes = Math.max(minBytes, Math.ceil(sizeBytes / serviceOptions.mostParts));
+  if (Math.min(partBytes, sizeBytes) > maxBytes) {
+    const needed = `parts of ${Math.ceil(partBytes / MEBIBYTE)} MiB`;
+    throw new AgentRejectedError({
+      sentence: `The agent service needs ${needed}, but at most ${Math.floor(maxBytes / MEBIBYTE)} MiB fit in memory. Share a smaller file.`,
+      outcome: 'not_sent',
+      reason: `it needs ${needed}, which is too large`,
+    });
+  }
   const parts = Array.from({ length: Math.max(1, Math.ceil(sizeBytes / partBytes)) }, (_, index) => ({
     number: index + serviceOptions.firstPartNumber,
     offset: index * partBytes,

@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
 import { AgentError } from './errors.ts';
-import { FileBytes } from './file-bytes.ts';
 import { BrokenRequestError } from './http-request.ts';
 import { MultipartUpload } from './multipart-upload.ts';
 import type { AgentUploadRequest, ResumableUpload, StartedUpload } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
+import { openSource, PartReader } from './upload-parts.ts';
 
 /**
- * Uploads a file, in one piece or in parts as the service decides, and finalizes it. Streams. Throws an AgentError (`wrong_size`) if the number of bytes is wrong (nothing is finalized then), any other
+ * Uploads a file, in one piece or in parts as the service decides, and finalizes it. Streams, and holds no more than a
+ * few parts in memory. Throws an AgentError (`wrong_size`) if the number of bytes is wrong (nothing is finalized then), any other
  * AgentError if a call fails, and the source's own error if reading it fails.
  */
 export async function uploadFile(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
@@ -53,30 +54,16 @@ async function sendTo(
   const { uploadId } = upload;
   if (uploadId !== null) return await new MultipartUpload(client, request, { ...upload, uploadId }).run();
   await request.onStart?.(upload);
-  const bytes = new FileBytes(request);
   await client.links.put({
     name: 'upload link',
     method: client.serviceOptions.uploadMethod,
     url: url ?? '',
     headers: { 'content-type': request.mimeType, ...upload.headers },
-    body: () => Readable.from(reported(bytes.piece(0, request.sizeBytes), request), { objectMode: false }),
+    body: () => Readable.from(bytesOf(request), { objectMode: false }),
     sizeBytes: request.sizeBytes,
     signal: request.signal,
   });
   return upload;
-}
-
-/** The same bytes, with their progress. */
-async function* reported(
-  bytes: AsyncIterable<Uint8Array>,
-  { onProgress }: AgentUploadRequest,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let done = 0;
-  for await (const chunk of bytes) {
-    yield chunk;
-    done += chunk.length;
-    onProgress?.(done);
-  }
 }
 
 /** Resumes an upload; undefined if there is none, or if it must be restarted. */
@@ -91,6 +78,22 @@ async function resume(client: AgentClient, request: AgentUploadRequest): Promise
   } catch (error) {
     if (isStale(error)) return undefined;
     throw error;
+  }
+}
+
+/** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */
+async function* bytesOf(request: AgentUploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
+  const { sizeBytes, signal = new AbortController().signal, onProgress } = request;
+  const reader = new PartReader(await openSource(request, 0), 0, sizeBytes, signal);
+  let done = 0;
+  try {
+    for await (const chunk of reader.stream()) {
+      yield chunk;
+      done += chunk.length;
+      onProgress?.(done);
+    }
+  } finally {
+    reader.close();
   }
 }
 

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FileBytes } from '../../src/agent/file-bytes.ts';
 import { planParts } from '../../src/agent/multipart-upload.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
+import { PartReader, UploadMemory } from '../../src/agent/upload-parts.ts';
 
 const mebibyte = 1024 * 1024;
+const running = new AbortController().signal;
 
 async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -21,7 +22,7 @@ describe('planParts', () => {
     const sizes = fc.integer({ min: 0, max: 5 * 1024 ** 4 });
     fc.assert(
       fc.property(sizes, (sizeBytes) => {
-        const plan = planParts(sizeBytes, null, DEFAULT_SERVICE_OPTIONS);
+        const plan = planParts(sizeBytes, null, DEFAULT_SERVICE_OPTIONS, Number.POSITIVE_INFINITY);
         expect(plan.parts.length).toBeGreaterThanOrEqual(1);
         expect(plan.parts.length).toBeLessThanOrEqual(10_000);
         expect(plan.partBytes).toBeGreaterThanOrEqual(16 * mebibyte);
@@ -35,7 +36,8 @@ describe('planParts', () => {
   });
 
   test('uses the size that the service gives, and raises it only to avoid too many parts', () => {
-    const planOf = (sizeBytes: number) => planParts(sizeBytes, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS);
+    const planOf = (sizeBytes: number) =>
+      planParts(sizeBytes, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS, Number.POSITIVE_INFINITY);
     expect(planOf(20 * mebibyte)).toMatchObject({ partBytes: 8 * mebibyte, parts: { length: 3 } });
     const plan = planOf(100_001 * mebibyte);
     expect(plan.parts.length).toBeLessThanOrEqual(10_000);
@@ -43,86 +45,90 @@ describe('planParts', () => {
   });
 });
 
-describe('the bytes of a file', () => {
+describe('the memory of uploads', () => {
+  test('is given in the order of asking, and those who leave hold nobody up', async () => {
+    const memory = new UploadMemory(100);
+    const leaving = new AbortController();
+    const order: string[] = [];
+    const get = async (name: string, size: number, signal = running) => {
+      const part = await memory.acquire(size, signal);
+      order.push(name);
+      return part;
+    };
+    const first = await get('first', 60);
+    const left = get('left', 50, leaving.signal);
+    const [large, small] = [get('larger than all', 150), get('small', 10)];
+    leaving.abort(new Error('enough'));
+    await expect(left).rejects.toThrow('enough');
+    await expect(memory.acquire(1, leaving.signal)).rejects.toThrow('enough');
+    expect(order).toEqual(['first']);
+    first.release(true);
+    (await large).release(false);
+    await small;
+    expect(order).toEqual(['first', 'larger than all', 'small']);
+  });
+});
+
+describe('PartReader', () => {
   const bytes = fc.uint8Array({ maxLength: 300 });
   const chunk = fc.integer({ min: 1, max: 50 });
   const piece = fc.integer({ min: 1, max: 90 });
-  const described = { projectId: 'p', filename: 'n', mimeType: 'text/plain' };
-  const bytesOf = (source: AsyncIterable<Uint8Array>, sizeBytes: number, signal?: AbortSignal) =>
-    new FileBytes({ ...described, sizeBytes, open: async () => source, signal });
 
-  test('are read in pieces that form the file again, from a source that is opened once', async () => {
+  test('splits any chunks into pieces that form the file again', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, chunk, piece, async (file, chunkSize, pieceSize) => {
-        const opened: number[] = [];
-        const open = async (offset: number) => {
-          opened.push(offset);
-          return chunked(file.subarray(offset), chunkSize);
-        };
-        const whole = new FileBytes({ ...described, sizeBytes: file.length, open });
+        const reader = new PartReader(chunked(file, chunkSize), 0, file.length, running);
         const pieces: Buffer[] = [];
-        for (let at = 0; at < file.length; at += pieceSize)
-          pieces.push(await collect(whole.piece(at, Math.min(pieceSize, file.length - at))));
+        for (let at = 0; at < file.length; at += pieceSize) {
+          const next = Buffer.alloc(Math.min(pieceSize, file.length - at));
+          await reader.fill(next);
+          pieces.push(next);
+        }
+        await reader.expectEnd();
         expect(Buffer.concat(pieces).equals(Buffer.from(file))).toBe(true);
-        expect(opened).toEqual(file.length === 0 ? [] : [0]);
       }),
     );
   });
 
-  test('are read again from where a piece begins that was broken off', async () => {
+  test('skips bytes and streams the rest', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, chunk, fc.nat({ max: 300 }), async (file, chunkSize, most) => {
-        const at = Math.min(most, file.length);
-        let closed = 0;
-        async function* source(offset: number) {
-          try {
-            yield* chunked(file.subarray(offset), chunkSize);
-          } finally {
-            closed += 1;
-          }
-        }
-        const open = async (offset: number) => source(offset);
-        const whole = new FileBytes({ ...described, sizeBytes: file.length, open });
-        await collect(whole.piece(0, at));
-        for await (const _ of whole.piece(at, file.length - at)) break;
-        const rest = await collect(whole.piece(at, file.length - at));
-        expect(rest.equals(Buffer.from(file.subarray(at)))).toBe(true);
-        whole.close();
-        await expect.poll(() => closed).toBeGreaterThan(0);
+        const skipped = Math.min(most, file.length);
+        const reader = new PartReader(chunked(file, chunkSize), 0, file.length, running);
+        await reader.skip(skipped);
+        const rest = await collect(reader.stream());
+        expect(rest.equals(Buffer.from(file.subarray(skipped)))).toBe(true);
       }),
-      { numRuns: 30 },
     );
   });
 
-  test('fail if the file has fewer than announced', async () => {
+  test('fails if the file has fewer bytes than announced', async () => {
+    const source = () => chunked(new Uint8Array(5), 2);
     const short = { code: 'wrong_size', message: expect.stringContaining('ended after 5 bytes') };
-    const read = collect(bytesOf(chunked(new Uint8Array(5), 2), 6).piece(0, 6));
-    await expect(read).rejects.toMatchObject(short);
+    await expect(new PartReader(source(), 0, 6, running).fill(Buffer.alloc(6))).rejects.toMatchObject(short);
+    await expect(collect(new PartReader(source(), 0, 6, running).stream())).rejects.toMatchObject(short);
   });
 
-  test('never include the last announced byte of a file that has more', async () => {
+  test('never yields the last announced byte of a file that has more', async () => {
     const given: Uint8Array[] = [];
+    const reader = new PartReader(chunked(new Uint8Array(6), 1), 0, 5, running);
     const reading = async () => {
-      for await (const next of bytesOf(chunked(new Uint8Array(6), 1), 5).piece(0, 5)) given.push(next);
+      for await (const next of reader.stream()) given.push(next);
     };
     await expect(reading()).rejects.toMatchObject({ code: 'wrong_size' });
     expect(Buffer.concat(given).length).toBeLessThan(5);
-    const last = bytesOf(chunked(new Uint8Array(6), 4), 5);
-    await collect(last.piece(0, 3));
-    await expect(collect(last.piece(3, 2))).rejects.toMatchObject({ code: 'wrong_size' });
+    const pieces = new PartReader(chunked(new Uint8Array(6), 4), 0, 5, running);
+    await pieces.fill(Buffer.alloc(5));
+    await expect(pieces.expectEnd()).rejects.toMatchObject({ code: 'wrong_size' });
   });
 
-  test('abandon a hanging source when the signal aborts', async () => {
+  test('abandons a hanging source when the signal aborts', async () => {
     const stop = new AbortController();
-    const { promise: isRead, resolve } = Promise.withResolvers<void>();
-    const next = () => {
-      resolve();
-      return new Promise<never>(() => {});
-    };
-    const hanging = { [Symbol.asyncIterator]: () => ({ next }) };
-    const reading = collect(bytesOf(hanging, 5, stop.signal).piece(0, 5));
-    await isRead;
+    const hanging = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    const reader = new PartReader(hanging, 0, 5, stop.signal);
+    const reading = reader.fill(Buffer.alloc(5));
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toMatchObject({ cause: { message: 'enough' } });
+    reader.close();
   });
 });

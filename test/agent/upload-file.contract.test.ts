@@ -103,6 +103,7 @@ describe('an upload to S3', () => {
     let record: ResumableUpload | undefined;
     const first = uploadFile(client, {
       ...request(bytes),
+      concurrency: 1,
       signal: stop.signal,
       onStart: (begun) => {
         record = begun;
@@ -134,6 +135,7 @@ describe('an upload to a storage with links of its own', () => {
     const bytes = randomBytes(101);
     await uploadFile(client, {
       ...request(bytes),
+      concurrency: 1,
       onPart: ({ number }) => {
         if (number === 1) clock += 5000;
       },

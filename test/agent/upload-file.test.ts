@@ -4,7 +4,9 @@ import type { AgentClient } from '../../src/agent/agent-client.ts';
 import type { ResumableUpload, UploadedPart } from '../../src/agent/request-bodies.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 import { uploadFile } from '../../src/agent/upload-file.ts';
+import { UploadMemory } from '../../src/agent/upload-parts.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from '../support/local-server.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const smallParts = { ...DEFAULT_SERVICE_OPTIONS, leastPartBytes: 1 };
 
@@ -231,10 +233,10 @@ describe('an upload in one piece', () => {
 });
 
 describe('an upload in parts', () => {
-  test('sends every part once, one after the other, and finalizes them in order with their ETags', async () => {
+  test('sends every part once, a few at a time, and finalizes them in order with their ETags', async () => {
     await using stored = await storage({ partBytes: 9 });
     const progress: number[] = [];
-    const request = { ...again, onProgress: (done: number) => progress.push(done) };
+    const request = { ...again, concurrency: 3, onProgress: (done: number) => progress.push(done) };
     await uploadFile(stored.client, request);
     expect(whole(stored).equals(bytes)).toBe(true);
     const parts = Array.from({ length: 12 }, (_, index) => ({
@@ -242,7 +244,8 @@ describe('an upload in parts', () => {
       etag: `"e${index + 1}-1"`,
     }));
     expect(stored.finalized).toEqual([{ upload_id: 'u', parts }]);
-    expect(stored.most).toBe(1);
+    expect(stored.most).toBeGreaterThan(1);
+    expect(stored.most).toBeLessThanOrEqual(3);
     expect(stored.asked.flat()).toEqual(parts.map(({ part_number }) => part_number));
     expect(stored.asked.length).toBeGreaterThan(1);
     expect(progress.toSorted((one, other) => one - other)).toEqual(progress);
@@ -295,7 +298,7 @@ describe('an upload in parts', () => {
   test('reports enough to resume, and resumes without the finished parts', async () => {
     const broken = await storage({ partBytes: 30, put: (part) => (part === 3 ? 400 : 200) });
     const { record, hooks } = recorder();
-    const failing = uploadFile(broken.client, { ...again, ...hooks });
+    const failing = uploadFile(broken.client, { ...again, concurrency: 1, ...hooks });
     await expect(failing).rejects.toMatchObject({ status: 400 });
     await broken[Symbol.asyncDispose]();
     const resume = record();
@@ -327,6 +330,51 @@ describe('an upload in parts', () => {
     const parts = [{ number: 1, etag: 'kept' }];
     const resume = { fileId: 'f', uploadId: 'u', partBytes: 100, parts, finalizing: true };
     expect(await uploadFile(stored.client, { ...again, resume })).toMatchObject({ id: 'f' });
+    expect(stored.parts.size).toBe(0);
+  });
+
+  test('shares its memory with all other uploads', async () => {
+    const memory = new UploadMemory(100);
+    await using stored = await storage({ partBytes: 50, put: () => sleep(5).then(() => 200) });
+    const client = clientOf(stored.server.origin, { uploadMemory: memory, serviceOptions: smallParts });
+    const sent = [1, 2, 3].map(() => uploadFile(client, again));
+    await Promise.all(sent);
+    await client.close();
+    expect(stored.most).toBeLessThanOrEqual(2);
+    expect(stored.finalized).toHaveLength(3);
+  });
+
+  test('leaves memory to other accounts if its own storage is slow', async () => {
+    const memory = new UploadMemory(150);
+    const hold = Promise.withResolvers<number>();
+    let puts = 0;
+    const put = () => {
+      puts += 1;
+      return hold.promise;
+    };
+    await using slow = await storage({ partBytes: 50, put });
+    await using quick = await storage({ partBytes: 50 });
+    const share = (at: typeof slow) =>
+      clientOf(at.server.origin, { uploadMemory: memory.share(100), serviceOptions: smallParts });
+    const [theirs, ours] = [share(slow), share(quick)];
+    const held = [1, 2, 3].map(() => uploadFile(theirs, again));
+    await waitFor(() => expect(puts).toBe(2));
+    await uploadFile(ours, again);
+    expect(quick.finalized).toHaveLength(1);
+    expect(puts).toBe(2);
+    hold.resolve(200);
+    await Promise.all(held);
+    await Promise.all([theirs.close(), ours.close()]);
+    expect(slow.finalized).toHaveLength(3);
+  });
+
+  test('is refused unread if its parts do not fit in memory', async () => {
+    await using stored = await storage({ partBytes: 60 });
+    const client = clientOf(stored.server.origin, {
+      uploadMemory: new UploadMemory(150).share(50),
+    });
+    await expect(uploadFile(client, again)).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
+    await client.close();
     expect(stored.parts.size).toBe(0);
   });
 

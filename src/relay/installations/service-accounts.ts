@@ -4,6 +4,11 @@ import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { ResponseMemory, WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
+import {
+  OPERATOR_UPLOAD_MEMORY_BYTES,
+  UploadMemory,
+  WORKSPACES_UPLOAD_MEMORY_BYTES,
+} from '../../agent/upload-parts.ts';
 import type { CredentialGate } from '../../calls/credential-gate.ts';
 import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -41,7 +46,10 @@ interface AccountEntry {
 export class ServiceAccounts extends RefreshedRows<AccountRow> {
   readonly #deps: ServiceAccountsDeps;
   /** Shared by all workspaces with accounts of their own. */
+  readonly #ownUploadMemory = new UploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
   readonly #ownResponseMemory = new ResponseMemory(WORKSPACES_RESPONSE_BYTES);
+  /** Each workspace's share, for its current account and its earlier ones. */
+  readonly #uploadMemoryByWorkspace = new Map<string, UploadMemory>();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
   readonly #currentByWorkspace = new Map<string, string>();
@@ -50,10 +58,11 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
   constructor(deps: ServiceAccountsDeps) {
     super();
     const { defaultCredentials, clientOptions } = deps;
+    const uploadMemory = clientOptions.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     this.#deps = deps;
     this.#defaultClient =
       defaultCredentials &&
-      createServiceClient(defaultCredentials, clientOptions, deps.keyGateFor(undefined));
+      createServiceClient(defaultCredentials, { ...clientOptions, uploadMemory }, deps.keyGateFor(undefined));
   }
 
   /** The account for a workspace's new threads. If its own account has lost its key, no other account replaces it. */
@@ -72,8 +81,10 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
 
   /** The options of the clients of a workspace's own accounts. */
   ownAccountOptions(workspace: string): ServiceClientOptions {
+    const uploadMemory = this.#uploadMemoryByWorkspace.get(workspace) ?? this.#ownUploadMemory.share();
+    this.#uploadMemoryByWorkspace.set(workspace, uploadMemory);
     const responseMemory = { memory: this.#ownResponseMemory, owner: workspace };
-    return { ...this.#deps.clientOptions, ...this.#deps.ownAccountOptions, responseMemory };
+    return { ...this.#deps.clientOptions, ...this.#deps.ownAccountOptions, uploadMemory, responseMemory };
   }
 
   /** The read rate of an account. Where the account is gone and nothing can be read, a new one. */

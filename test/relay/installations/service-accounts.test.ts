@@ -45,6 +45,7 @@ test('all accounts that a workspace had share its memory, and only a few retired
   const known = accountsWith(keyring);
   await known.refresh(true);
   expect(() => known.agentClient('a2')).toThrow(AccountGone);
+  expect(known.agentClient('a3').uploadMemory).toBe(known.agentClient('a6').uploadMemory);
   const { responseMemory } = known.ownAccountOptions('T3');
   expect(known.ownAccountOptions('T3').responseMemory).toEqual(responseMemory);
   expect(known.ownAccountOptions('T4').responseMemory).not.toEqual(responseMemory);

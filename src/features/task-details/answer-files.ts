@@ -36,7 +36,7 @@ async function packAnswerFiles(
   async function* entries(ends: AbortSignal): AsyncGenerator<ArchiveEntry> {
     yield* packer.pack(files, ends);
     // A storage that gives no file at all may give them later.
-    if (names.size === 0) throw new Error('No file of the answer can be had now.');
+    if (names.size === 0) throw packer.failure();
   }
   const day = new Date().toISOString().slice(0, 10);
   return { name: `${archiveName(`files-${day}-${work.row.task_title ?? ''}`)}.zip`, entries, note };

@@ -94,7 +94,7 @@ export async function readResults(work: RecordWork, lastTurn = '') {
 
 /**
  * Packs files one after the other, each whole on the disk before it is packed, as far as `maxBytes` of all have room.
- * `nameEntry` gives each a name that no other entry has.
+ * `nameEntry` gives each a name that no other entry has. `failure` is why the last one is missing that could not be had.
  */
 export function filePacker(work: RecordWork, maxBytes: number, nameEntry: (name: string) => string) {
   const { tooMuch, noSpace, tooSlow, gone, failed } = recordNotes.files;
@@ -102,6 +102,7 @@ export function filePacker(work: RecordWork, maxBytes: number, nameEntry: (name:
   /** By id: a file may be sent several times. */
   const packed = new Map<string, RecordedFile>();
   let usedBytes = 0;
+  let failure: unknown;
 
   /** Yields those that have room and can be had, in a folder; returns all. Throws the reason of `ends`. */
   async function* pack(
@@ -130,13 +131,17 @@ export function filePacker(work: RecordWork, maxBytes: number, nameEntry: (name:
     const room = Math.min(leftBytes, diskBytes);
     const noRoom = diskBytes < leftBytes ? noSpace : tooMuch(maxBytes);
     let why = leftOut ?? (downloads.length === 0 ? gone : undefined);
-    if (maxBytes === 0 || (file.sizeBytes ?? 0) > room) why ??= noRoom;
+    if (why === undefined && (maxBytes === 0 || (file.sizeBytes ?? 0) > room)) {
+      why = noRoom;
+      failure = new ArchiveTooLarge();
+    }
     if (why !== undefined) return { ...file, place: { leftOut: why } };
     const signal = anySignal([ends, timeLimit]);
     await using copy = await firstWholeDownload(downloads, { signal, maxBytes: room }).catch(
       (error: unknown) => {
         if (ends.aborted) throw error;
         work.deps.log.warn({ err: error, file: file.id }, 'an archive goes without a file');
+        failure = error;
         why = error instanceof ResultWithoutLink ? noLink : failed;
         if (signal.aborted) why = tooSlow;
         if (error instanceof ArchiveTooLarge) why = noRoom;
@@ -156,5 +161,5 @@ export function filePacker(work: RecordWork, maxBytes: number, nameEntry: (name:
     [...packed.values()].flatMap(({ name, place }) =>
       'leftOut' in place ? [{ name, why: place.leftOut }] : [],
     );
-  return { pack, missing };
+  return { pack, missing, failure: () => failure };
 }

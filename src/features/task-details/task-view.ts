@@ -14,7 +14,12 @@ import {
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import { formatState, plainTitle, type TaskSummary, taskFacts } from '../../render/blocks/task-lines.ts';
-import { displayedFileName, safeWebUrl, worksUntil } from '../../render/messages/result-list.ts';
+import {
+  displayedFileName,
+  MAX_BUTTON_URL_LENGTH,
+  safeWebUrl,
+  worksUntil,
+} from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatSize, shorten, shortenMiddle } from '../../render/text-format.ts';
 import { pagerBlocks } from '../modals.ts';
@@ -122,7 +127,9 @@ function fileBlock(file: TaskFile): ViewBlock {
     return { ...sectionBlock(about.join('\n')), accessory: sent };
   }
   const url = safeWebUrl(file.url);
-  if (url === undefined) return plainSection(`${about.join('\n')} · ${strings.noLink}`);
+  if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH) {
+    return plainSection(`${about.join('\n')} · ${strings.noLink}`);
+  }
   const link = linkButton('open_result', url);
   return { ...sectionBlock(about.join('\n')), accessory: link };
 }

@@ -29,7 +29,9 @@ export interface ListedResult {
 }
 
 /** Longest address of a link button (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
-const MAX_BUTTON_URL_LENGTH = 3_000;
+export const MAX_BUTTON_URL_LENGTH = 3_000;
+/** Longest address of a Markdown link, which fits a message of its own. */
+const MAX_MARKDOWN_URL_LENGTH = 9_000;
 const MAX_TEXT_LENGTH = 9_500;
 const MAX_NAME_LENGTH = 300;
 
@@ -54,11 +56,12 @@ export function resultList(
   };
 }
 
-/** All results with their links, as a modal; undefined if they need several messages. */
+/** All results with their links, as a modal; undefined if they need several messages, or links of a message. */
 export function resultModalBlocks(results: readonly ListedResult[]): ViewBlock[] | undefined {
   const [page, ...more] = resultPages(results);
-  if (page === undefined || more.length > 0) return undefined;
-  return [...page.blocks, mrkdwnContextBlock(strings.linksHint(worksUntil(results), 'none'))];
+  const blocks = page?.blocks.flatMap((block) => (block.type === 'section' ? [block] : []));
+  if (page === undefined || more.length > 0 || blocks?.length !== page.blocks.length) return undefined;
+  return [...blocks, mrkdwnContextBlock(strings.linksHint(worksUntil(results), 'none'))];
 }
 
 /** Until when all of the links work; undefined if that is unknown for one of them. */
@@ -70,7 +73,7 @@ export function worksUntil(results: readonly Pick<ListedResult, 'worksUntil'>[])
 
 /** All results with their links, in as many messages as they need. */
 export function resultPages(results: readonly ListedResult[], isLater = false): RenderedMessage[] {
-  const pages = paginate(results.map((result) => ({ result, block: resultBlock(result) })));
+  const pages = paginate(results.map((result) => ({ result, blocks: resultBlocks(result) })));
   let from = 1;
   return pages.map((page) => {
     const to = from + page.length - 1;
@@ -79,48 +82,54 @@ export function resultPages(results: readonly ListedResult[], isLater = false): 
     const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
     return {
       text: truncateBytes(`${heading}: ${names}`, 3_900),
-      blocks: [sectionBlock(heading), ...page.map(({ block }) => block)],
+      blocks: [sectionBlock(heading), ...page.flatMap((entry) => entry.blocks)],
     };
   });
 }
 
 /** The list without its links, but with the button for fresh ones. */
 export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage {
-  const kept = blocks.map((block): SlackBlock => {
-    if (block.type !== 'section') return block;
+  const kept = blocks.flatMap((block): SlackBlock[] => {
+    if (block.type === 'markdown') return [];
+    if (block.type !== 'section') return [block];
     const { accessory: _link, ...section } = block;
-    return section;
+    return [section];
   });
   return { text, blocks: [...kept, contextLineBlock(strings.linksRefused)] };
 }
 
 interface ResultEntry {
   result: ListedResult;
-  block: SlackBlock;
+  blocks: SlackBlock[];
 }
 
 /** Puts as many results in a message as fit with its heading, hint and button. */
 function paginate(entries: ResultEntry[]): ResultEntry[][] {
   const pages: ResultEntry[][] = [];
-  let room = 0;
+  let room = { blocks: 0, text: 0 };
   for (const entry of entries) {
-    const need = blockTextLength(entry.block, shownSize);
+    const need = { blocks: entry.blocks.length, text: blockTextLength(entry.blocks, shownSize) };
     const page = pages.at(-1);
-    if (page && page.length < MAX_MESSAGE_BLOCKS - 4 && need <= room) page.push(entry);
+    if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
     else {
       pages.push([entry]);
-      room = MAX_TEXT_LENGTH;
+      room = { blocks: MAX_MESSAGE_BLOCKS - 4, text: MAX_TEXT_LENGTH };
     }
-    room -= need;
+    room = { blocks: room.blocks - need.blocks, text: room.text - need.text };
   }
   return pages;
 }
 
-function resultBlock(result: ListedResult): SlackBlock {
+function resultBlocks(result: ListedResult): SlackBlock[] {
+  const name = displayedFileName(result.name);
+  const about = [formatSize(result.sizeBytes), fileKind(result), result.note].filter(Boolean).join(' · ');
   const url = safeWebUrl(result.url);
-  const about = [formatSize(result.sizeBytes), fileKind(result), result.note, url ? '' : strings.noLink];
-  const section = sectionBlock(`${displayedFileName(result.name)}\n${about.filter(Boolean).join(' · ')}`);
-  return url === undefined ? section : { ...section, accessory: linkButton('open_result', url) };
+  const section = (more: string) => sectionBlock(`${name}\n${about}${more}`);
+  if (url === undefined) return [section(` · ${strings.noLink}`)];
+  if (url.length <= MAX_BUTTON_URL_LENGTH)
+    return [{ ...section(''), accessory: linkButton('open_result', url) }];
+  if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${strings.linkTooLong}`)];
+  return [section(''), { type: 'markdown', text: `[${strings.buttons.open_result.label}](<${url}>)` }];
 }
 
 /** A file name in one line, without control characters, direction marks and pings; a long one keeps its extension. */
@@ -136,12 +145,12 @@ function fileKind(result: ListedResult): string {
   return mime === 'application/octet-stream' ? '' : shortenMiddle(mime, 60);
 }
 
-/** The link if it is a web address that a button takes, with characters escaped that could end it early. */
+/** The link if it is a web address, with characters escaped that could end it early. */
 export function safeWebUrl(url: string | null | undefined): string | undefined {
   const { protocol = '', href = '' } = URL.parse(url ?? '') ?? {};
   if (!url || (protocol !== 'https:' && protocol !== 'http:')) return undefined;
   // Keeps a safe address unchanged: a signature may cover its exact characters.
-  const isSafe = /^[!-~]+$/.test(url) && !/[<>|"\\^`{}]/.test(url);
-  const safe = isSafe ? url : href.replaceAll('|', '%7C').replace(/[<>]/g, '');
-  return safe.length > MAX_BUTTON_URL_LENGTH ? undefined : safe;
+  return /^[!-~]+$/.test(url) && !/[<>|"\\^`{}]/.test(url)
+    ? url
+    : href.replaceAll('|', '%7C').replace(/[<>]/g, '');
 }

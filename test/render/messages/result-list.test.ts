@@ -64,16 +64,17 @@ describe('results', () => {
     expect(shown(late, undefined)).toContain('These links work for a limited time; press the button');
   });
 
-  test('fit a modal unless they need several messages', () => {
+  test('fit a modal unless they need several messages or a link that is too long for a button', () => {
     const results = (count: number, length?: number) =>
       Array.from({ length: count }, (_, at) => result(at + 1, length));
     const blocks = resultModalBlocks(results(46, 2_900)) ?? [];
     expect(checkBlocks(blocks, 'modal')).toHaveLength(48);
     expect(JSON.stringify(blocks).length).toBeLessThan(200_000);
     expect(resultModalBlocks(results(60))).toBeUndefined();
+    expect(resultModalBlocks(results(1, 3_100))).toBeUndefined();
   });
 
-  test.each([null, 'javascript:alert(1)', 'not a link', `https://x.example/${'a'.repeat(3_000)}`])(
+  test.each([null, 'javascript:alert(1)', 'not a link', `https://x.example/${'a'.repeat(10_000)}`])(
     'with the link %.40s are named without it',
     (url) => {
       const [message] = resultPages([{ ...result(1), url }]);

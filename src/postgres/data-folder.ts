@@ -13,6 +13,7 @@ const SERVER_USER: OsUser =
 export const DATABASE_NAME = 'taskthread';
 
 const PASSWORD_FILE = 'taskthread.password';
+const MAX_DRAFT_AGE_MS = 600_000;
 
 /** The folder of a database's files, and the user that the server runs as. */
 export interface DataFolder {
@@ -37,7 +38,10 @@ export async function prepareDataFolder(
     await makeParents(data, osUser);
     await checkReachable(path.dirname(binaries.postgres), 'TMPDIR', osUser);
     await checkReachable(path.dirname(data), 'DATA_FOLDER', osUser);
-    if (found === undefined) await createDataFolder(data, binaries, osUser, fsync);
+    if (found === undefined) {
+      await removeOldDrafts(data);
+      await createDataFolder(data, binaries, osUser, fsync);
+    }
     await checkVersion(data, binaries);
     return { path: data, osUser, password: await readPassword(data) };
   } catch (cause) {
@@ -124,7 +128,7 @@ async function checkReachable(folder: string, setting: string, osUser: OsUser | 
   }
 }
 
-/** Creates the files in a draft folder and moves that into place: no start finds half of a database. */
+/** Creates the files in a draft folder and moves that into place, so that an interrupted start leaves nothing behind. */
 async function createDataFolder(
   data: string,
   binaries: ServerBinaries,
@@ -156,6 +160,17 @@ async function createDataFolder(
     await rename(draft, data).catch(valueForCodes(undefined, 'ENOTEMPTY', 'EEXIST'));
   } finally {
     for (const file of [draft, password]) await rm(file, { recursive: true, force: true });
+  }
+}
+
+/** Removes the drafts of starts that were killed; a draft of a process that is starting now is seconds old. */
+async function removeOldDrafts(data: string): Promise<void> {
+  const parent = path.dirname(data);
+  for (const name of await readdir(parent)) {
+    const draft = path.join(parent, name);
+    if (!draft.startsWith(`${data}.new-`)) continue;
+    const { mtimeMs } = await stat(draft);
+    if (Date.now() - mtimeMs > MAX_DRAFT_AGE_MS) await rm(draft, { recursive: true, force: true });
   }
 }
 

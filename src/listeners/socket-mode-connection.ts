@@ -163,10 +163,15 @@ function disconnectReason(data: unknown): string | undefined {
   return parsed.success ? (parsed.data.reason ?? 'no reason') : undefined;
 }
 
+/** Beside those of any token. */
+const DEAD_APP_TOKEN_CODES = new Set(['not_allowed_token_type', 'team_disabled', 'user_removed_from_team']);
+
 function toSlackAuthError(error: unknown): unknown {
   const slackCode = slackErrorSchema.safeParse(error).data?.data.error ?? '';
   const method = 'apps.connections.open';
-  if (!(errorForCode(method, slackCode) instanceof SlackAuthError)) return error;
+  const isDead =
+    DEAD_APP_TOKEN_CODES.has(slackCode) || errorForCode(method, slackCode) instanceof SlackAuthError;
+  if (!isDead) return error;
   const call = { method, slackCode, outcome: 'none', cause: error } as const;
   return new SlackAuthError(
     call,

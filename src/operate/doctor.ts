@@ -140,14 +140,7 @@ async function playRehearsal(
     terminal.close();
     if (!/^y(es)?$/i.test(answer.trim())) return 1;
   }
-  const canWrite = await writeReport('', '', 'a').then(
-    () => true,
-    (error: unknown) => {
-      const why = errorMessage(error);
-      console.log(`The report can't be written here, so its page is printed in the end (${why}).`);
-      return false;
-    },
-  );
+  const canWrite = await writesReport('', '', 'a');
   const redaction = new Redactor(secretValues(config));
   const interrupted = new AbortController();
   interrupted.signal.addEventListener('abort', () =>
@@ -162,16 +155,25 @@ async function playRehearsal(
   );
   const page = redaction.redact(`${rehearsalPage(played)}\n`);
   const data = redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`);
-  if (canWrite) {
-    await writeReport(data, page);
+  const isWritten = canWrite && (await writesReport(data, page));
+  if (isWritten) {
     console.log('rehearsal.json and rehearsal.md say how it went, without tokens, names and texts.');
   } else console.log(`\n${page}`);
   return hasPassed(played) ? 0 : 1;
 }
 
-async function writeReport(data: string, page: string, flag = 'w'): Promise<void> {
-  await writeFile('rehearsal.json', data, { flag });
-  await writeFile('rehearsal.md', page, { flag });
+/** Whether the report could be written; says why not. */
+async function writesReport(data: string, page: string, flag = 'w'): Promise<boolean> {
+  try {
+    await writeFile('rehearsal.json', data, { flag });
+    await writeFile('rehearsal.md', page, { flag });
+    return true;
+  } catch (error) {
+    console.log(
+      `The report can't be written here, so its page is printed in the end (${errorMessage(error)}).`,
+    );
+    return false;
+  }
 }
 
 if (import.meta.main) await runCommand(HELP, () => run(process.argv.slice(2)));

@@ -85,20 +85,25 @@ export async function refuseMessage(
 }
 
 /**
- * Tells the writer of a refused message why; of one in a closed place that nobody saw waiting, only if they were not told
- * before. Returns at once; never throws.
+ * Tells the writer of a refused message why, in the background; of one in a closed place that nobody saw waiting, only if they
+ * were not told before. Whether they are told. Throws a StoreError.
  */
-export function tellRefused(deps: RelayDeps, message: Message, why: AccessDenial | 'unread'): void {
+export async function tellRefused(
+  deps: RelayDeps,
+  message: Message,
+  why: AccessDenial | 'unread',
+): Promise<boolean> {
+  const { workspace, channel, thread_ts, ts, user_id } = message;
+  const { jobs, channels } = deps.store;
+  const mark = { workspace, kind: JOB_KIND.waitingReaction, channel, thread_ts, key: ts };
+  const mayKnow = isClosing(why) && !isBotId(user_id) && (await jobs.get(mark)) === undefined;
+  if (mayKnow && !(await channels.claimClosedNotice(workspace, channel, user_id))) return false;
   const tell = async () => {
-    const { workspace, channel, thread_ts, ts, user_id } = message;
-    const { jobs, channels } = deps.store;
-    const mark = { workspace, kind: JOB_KIND.waitingReaction, channel, thread_ts, key: ts };
-    const mayKnow = isClosing(why) && !isBotId(user_id) && (await jobs.get(mark)) === undefined;
-    if (mayKnow && !(await channels.claimClosedNotice(workspace, channel, user_id))) return;
     const sentence = await refusalTold(deps, message, { why });
     notifyWriter(deps, message, isClosing(why) ? await closedNotice(deps, workspace, sentence) : sentence);
   };
   inBackground(tell(), deps.log, 'could not tell why a message was refused');
+  return true;
 }
 
 /** Sends a message's writer an ephemeral message, if Slack lets us before `signal`; a bot has no user that could read it. */

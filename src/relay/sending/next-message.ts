@@ -66,8 +66,9 @@ export async function nextAllowedMessage(
     // After a wait the message may have been deleted, and one that was read back may be gone.
     if (why === undefined && !waited && !isUnread && settings !== undefined) return { ...message, settings };
     if (why === undefined || !(await refuseMessage({ deps, workspace }, message, { why }))) continue;
-    if (!told.has(message.user_id)) tellRefused(deps, message, why);
-    if (isClosing(why)) told.add(message.user_id);
+    const closed = isClosing(why) ? `${message.user_id} ${why}` : undefined;
+    if (closed !== undefined && told.has(closed)) continue;
+    if ((await tellRefused(deps, message, why)) && closed !== undefined) told.add(closed);
   }
 }
 

@@ -159,7 +159,7 @@ export const controlRefused = {
   hidden:
     "I can't see who is in the channel, so I can't do that for you. If I'm not in it, invite me and try again.",
   unknown:
-    "Slack can't tell me who you are right now. Try again in a moment, or ask an admin to install me again.",
+    "Slack can't tell me right now who you are, or who is in the channel. Try again in a moment, or ask an admin to install me again.",
 } as const;
 
 /** A quota is used up; `waitMs` is the time until it has room, null if that is when a task ends. `isRefused`: so is a message. */

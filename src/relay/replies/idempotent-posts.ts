@@ -93,8 +93,13 @@ export class IdempotentPosts {
     return this.find(part)?.shown === messageDigest(message);
   }
 
+  /** Posts a text once. However often Slack fails at it, it has no simpler form and is not refused for that. */
   async postNotice(part: string, text: string): Promise<void> {
-    await this.post(part, { text, blocks: [] }, 'notice');
+    const message = { text, blocks: [] };
+    await this.postOnce(part, messageDigest(message), (identity) =>
+      this.#work.workspace.posting.post({ ...identity, message, kind: 'notice' }),
+    );
+    await this.record();
   }
 
   async record(): Promise<void> {

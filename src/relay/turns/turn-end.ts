@@ -17,6 +17,7 @@ import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/mess
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import { asRendered, textOnly } from '../replies/fallback-forms.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
@@ -44,8 +45,12 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
     await reply.finalize();
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
-  if (isTaskWorking)
-    await context.withRetry(() => postBackgroundNotice(reply.posts, context.turn, forMs > 0));
+  if (isTaskWorking) {
+    // Each attempt counts Slack's faults anew: the answer is there, and does not end over its notice.
+    const post = () =>
+      postBackgroundNotice(new IdempotentPosts(context, context.turn), context.turn, forMs > 0);
+    await context.withRetry(post);
+  }
   const followUp = forMs > 0 ? { firstMs, forMs } : undefined;
   await closeTurn(context, 'completed', { followUp, checksSources });
 }

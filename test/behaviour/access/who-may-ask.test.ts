@@ -155,6 +155,20 @@ test('a channel gets its notice before the first task after it was shared', asyn
   expect(scene.shown(channel, after)).toContain(strings.sharedChannel);
 });
 
+test('a notice at which Slack fails a few times costs no answer', async () => {
+  const channel = scene.channel();
+  channel.shared = true;
+  const fault = { kind: 'status', status: 200, body: { ok: false, error: 'internal_error' } } as const;
+  scene.slack.faults.add({ call: 'chat.postMessage', about: 'another organisation', fault, times: 3 });
+  const text = 'asked where a notice fails';
+  const root = scene.ask(channel, text);
+  await scene.finished(channel, root);
+  const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
+  expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toMatchObject({ outcome: 'completed' });
+  expect(scene.sentToAgent(text).texts).toEqual([text]);
+  expect(scene.shown(channel, root).split(strings.sharedChannel)).toHaveLength(2);
+});
+
 test('a shared channel gets its notice even where Slack cannot say at first that it is shared', async ({
   onTestFinished,
 }) => {

@@ -1,6 +1,7 @@
 import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
+import { replyPart } from '../../store/threads/posts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import {
@@ -64,7 +65,9 @@ export class LiveReply {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
     const [first] = this.#messages.planned();
-    if (first !== undefined && !this.posts.has(first.part)) await this.#messages.post(first.part, 'first');
+    // It keeps its first name where an earlier attempt could not set the text apart.
+    const isThere = first === undefined || this.posts.has(first.part) || this.posts.has(replyPart(0));
+    if (!isThere) await this.#messages.post(first.part, 'first');
     await this.#messages.setApart();
     this.#stage = 'live';
     if (this.#unseenSince !== undefined) this.onChanged();

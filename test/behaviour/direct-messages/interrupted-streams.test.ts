@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { StoreError } from '../../../src/store/errors.ts';
 import { openStreamScene } from '../../support/stream-scene.ts';
 
 const scene = await openStreamScene();
@@ -35,6 +36,20 @@ test('a stream whose beginning has an unknown outcome is found, not begun again'
   await scene.finished(channel, root);
   expect(scene.replies(channel, root)).toMatchObject([{ ts: begun.ts }]);
   expect(scene.calls('chat.startStream', channel)).toHaveLength(1);
+});
+
+test('a reply whose text cannot be set apart at once is posted once', async () => {
+  const text = 'one beside a failing database';
+  const failure = new StoreError('unavailable', 'The connection broke off.');
+  const { posts } = scene.sandbox.bot.store;
+  const renaming = vi.spyOn(posts, 'renamePart').mockRejectedValueOnce(failure);
+  const { channel, root } = scene.askInDm(text);
+  await scene.showing(channel, root, 'First');
+  expect(scene.calls('chat.postMessage', channel)).toHaveLength(1);
+  expect(renaming).toHaveBeenCalledTimes(2);
+  for (let step = 0; step < 2; step += 1) await scene.goOn(text);
+  await scene.finished(channel, root);
+  expect(scene.replies(channel, root)).toHaveLength(1);
 });
 
 test('after any refusal, a reply goes on by edits in the same message', async () => {

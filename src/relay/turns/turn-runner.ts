@@ -69,12 +69,13 @@ export class TurnRunner {
     const { store, log, replyMemory } = this.#deps;
     const turn = turnLocationOf(context.turn);
     this.#running.set(turn.id, context);
+    const wasPoisoned = isPoisoned(context.turn);
     const isStable = setTimeout(() => {
-      if (context.lease.signal.aborted || isPoisoned(context.turn)) return;
+      if (context.lease.signal.aborted || wasPoisoned) return;
       inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
     }, STABLE_AFTER_MS);
     try {
-      const takeTurn = () => runTurn(context, isPoisoned(context.turn));
+      const takeTurn = () => runTurn(context, wasPoisoned);
       await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
     } finally {
       clearTimeout(isStable);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf } from '../calls/json.ts';
+import { countedListOf } from '../calls/json.ts';
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { unreadableResponse } from './error-mapping.ts';
 import { nextPageSchema, optional, pagesOf, slackId, slackTs } from './field-schemas.ts';
@@ -42,7 +42,9 @@ export const messageSchema = z.looseObject({
 });
 export type ThreadMessage = z.output<typeof messageSchema>;
 
-const pageSchema = z.looseObject({ messages: listOf(messageSchema), response_metadata: nextPageSchema });
+const pageSchema = z
+  .looseObject({ messages: countedListOf(messageSchema), response_metadata: nextPageSchema })
+  .transform(({ messages: { items, leftOut }, ...page }) => ({ ...page, messages: items, leftOut }));
 
 export interface HistoryRequest {
   channel: string;

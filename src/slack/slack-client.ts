@@ -16,6 +16,9 @@ export const CALL_TIMEOUT_MS = 5_000;
 
 export const anyResponseSchema = z.looseObject({});
 
+/** How many items a schema has left out of the response's list, where it counts them and left out any. */
+const leftOutSchema = z.object({ leftOut: z.number().positive() });
+
 export interface SlackCallRecord {
   workspace: string;
   method: string;
@@ -64,7 +67,7 @@ export class SlackClient {
     { schema, guard }: SlackCallOptions<S>,
   ): Promise<z.infer<S>> {
     const { workspace } = this.installation;
-    const { gate, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
+    const { gate, log, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
     assertLeaseHeld(method, guard);
     gate?.enter();
     const ms = Math.min(timeoutMs, guard?.remainingMs() ?? timeoutMs);
@@ -77,6 +80,9 @@ export class SlackClient {
       const parsed = schema.safeParse(response);
       if (!parsed.success) throw unreadableResponse(method, parsed.error);
       this.presence.show();
+      const counted = leftOutSchema.safeParse(parsed.data);
+      if (counted.success)
+        log.warn({ workspace, method, ...counted.data }, 'left out items of a response that cannot be read');
       return parsed.data;
     } catch (error) {
       const failure = toSlackError({ method, guard, signal }, error);

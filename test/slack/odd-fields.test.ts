@@ -165,14 +165,15 @@ test.each(schemas)('no odd field or item refuses %s that has its essential field
   );
 });
 
-test('an odd message leaves its page as it is otherwise', async () => {
+test('an odd message leaves its page as it is otherwise, and is counted', async () => {
   const page = (await schemasOfCalls()).find(([name]) => name === 'conversations.replies')?.[1] ?? z.never();
   const message = (n: number) => ({ ts: `${n}.000000`, text: `said ${n}` });
   const odd = [null, 'text', 7, [], {}, { ts: null }, { ts: 'yesterday' }];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...odd, ...[1, 2, 3].map(message))), (messages) => {
       const kept = messages.filter((one) => !odd.includes(one));
-      expect(page.parse({ messages })).toMatchObject({ messages: kept });
+      const leftOut = messages.length - kept.length;
+      expect(page.parse({ messages })).toMatchObject({ messages: kept, leftOut });
     }),
   );
 });

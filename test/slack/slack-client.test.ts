@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { countedListOf } from '../../src/calls/json.ts';
 import {
   PayloadRefusedError,
   SlackAuthError,
@@ -45,6 +46,21 @@ describe('a call', () => {
     const [call] = slack.callsOf('good');
     expect(call?.headers.authorization).toBe('Bearer xoxb-test-token');
     expect(call?.args).toMatchObject({ channel: 'C1', blocks: '[{"type":"divider"}]' });
+  });
+
+  test('tells operators how many items of a list were left out', async () => {
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const loud = new SlackClient({ installation, log, slackApiUrl: slack.apiUrl });
+    slack.on('list', { body: { ok: true, items: ['a', 1, 'b', null] } });
+    slack.on('whole', { body: { ok: true, items: ['a'] } });
+    const counted = z.object({ items: countedListOf(z.string()) }).transform(({ items }) => items);
+    expect(await loud.call('list', {}, { schema: counted })).toEqual({ items: ['a', 'b'], leftOut: 2 });
+    await loud.call('whole', {}, { schema: counted });
+    const { workspace } = installation;
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 40, workspace, method: 'list', leftOut: 2 }),
+    ]);
   });
 
   test('is made once, whatever its outcome', async () => {

@@ -6,7 +6,10 @@ import { mainProgram } from '../sandbox/bot-process.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 
 const undo = new AsyncDisposableStack();
-const { settings } = await startSandboxServices({ slack: { limits: 'off' }, agent: { pace: 0.02 } }, undo);
+const { settings, slack } = await startSandboxServices(
+  { slack: { limits: 'off' }, agent: { pace: 0.02 } },
+  undo,
+);
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -70,6 +73,19 @@ describe('the program', () => {
     expect(program.said()).not.toContain('xoxb-not-a-token');
   });
 
+  test.each(['invalid_auth', 'not_allowed_token_type', 'team_disabled'])(
+    'reports an app token that Slack rejects with %s, and exits with 1',
+    async (error) => {
+      const body = { ok: false, error };
+      const fault = { kind: 'status', status: 200, body } as const;
+      slack.faults.add({ call: 'apps.connections.open', fault });
+      onTestFinished(() => slack.faults.clear());
+      const program = start(settings);
+      expect(await program.ended).toBe(1);
+      expect(program.said()).toContain(`Slack rejects SLACK_APP_TOKEN (${error})`);
+    },
+  );
+
   test.each([
     [
       'a port in use',
@@ -83,12 +99,12 @@ describe('the program', () => {
     ],
   ])('refuses %s before it asks Slack', async (_, wrong, sentence) => {
     let asked = 0;
-    const slack = createServer(() => {
+    const silent = createServer(() => {
       asked += 1;
     });
-    await new Promise<void>((resolve) => slack.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void slack.close());
-    const address = slack.address();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const address = silent.address();
     const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
     const program = start({ ...settings, SLACK_API_URL: `http://127.0.0.1:${port}/api/`, ...wrong(port) });
     expect(await program.ended).toBe(1);

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { type MessageContent, type ThreadKey, threadKeyText } from '../../store/schema.ts';
+import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
 import type { EarlyEdit } from '../../store/threads/inbox.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
-import { mergedVersions, withoutFiles } from '../reading/message-versions.ts';
+import {
+  isLaterEdit,
+  type MessageVersion,
+  mergedVersions,
+  withoutFiles,
+} from '../reading/message-versions.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
 import type { RelaySettings } from '../runtime/deps.ts';
 import type { InboxEvent, InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
@@ -115,12 +120,13 @@ export class Inbox {
     const message = await this.#withoutRootFiles(said);
     const { workspace, channel, thread_ts, ts } = message;
     const thread: ThreadKey = { workspace, channel, thread_ts };
+    const asSaid = { content: message.content, edited_ts: editedTs ?? message.editedTs ?? null };
     let earlyEdit: EarlyEdit | undefined;
     const { channels, directMessages, groupMessages } = this.#deps.settings.answers;
     // Where the operator limits nothing, the statement that writes sees whether people do.
     let isPlaceChecked = channels !== undefined || !directMessages || !groupMessages;
     for (;;) {
-      const content = withEarlyEdit(message.content, earlyEdit);
+      const { content, edited_ts } = withEarlyEdit(asSaid, earlyEdit);
       const parsed = parseMessage(content);
       const isMention = content.text === message.content.text && message.isMention === true;
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
@@ -147,7 +153,7 @@ export class Inbox {
         user_id: message.person,
         content,
         state,
-        edited_ts: earlyEdit?.edited_ts ?? editedTs ?? message.editedTs ?? null,
+        edited_ts,
         account_id: this.#deps.accountOf(workspace),
         is_addressed: isAddressed,
         is_partial: content === message.content && isPartial(message),
@@ -161,7 +167,7 @@ export class Inbox {
           continue;
         case 'changed':
           earlyEdit = await store.earlyEdits.get({ workspace, channel, ts });
-          if (earlyEdit?.content === null && !earlyEdit.is_deletion)
+          if (earlyEdit !== undefined && lacksEdit(asSaid, earlyEdit))
             return store.transaction((trx) => setAside(trx, message));
           continue;
         case 'known':
@@ -192,10 +198,15 @@ export class Inbox {
   }
 }
 
-function withEarlyEdit(content: MessageContent, edit: EarlyEdit | undefined): MessageContent {
-  if (edit?.content == null) return content;
-  const { edited_ts } = edit;
-  return mergedVersions({ content, edited_ts: null }, { content: edit.content, edited_ts }).content;
+function withEarlyEdit(said: MessageVersion, edit: EarlyEdit | undefined): MessageVersion {
+  if (edit?.content == null) return said;
+  return mergedVersions(said, { content: edit.content, edited_ts: edit.edited_ts });
+}
+
+/** Whether a message is older than an edit of which no words were kept. What is read back from Slack has that edit. */
+function lacksEdit({ edited_ts }: MessageVersion, { is_deletion, content, edited_ts: edit }: EarlyEdit) {
+  if (is_deletion || content !== null) return false;
+  return edited_ts === null || isLaterEdit(edit, edited_ts);
 }
 
 function addsNothing(first: IncomingMessage, second: IncomingMessage): boolean {

@@ -10,7 +10,7 @@ import { blocksOf, filesOf, type ParsedMessage, parseMessage } from './message-p
 import { tablesAmong, withoutTables } from './pasted-tables.ts';
 
 /** A message as one event shows it, with its last edit. */
-type MessageVersion = Omit<MessageUpdate, 'is_partial'>;
+export type MessageVersion = Omit<MessageUpdate, 'is_partial'>;
 
 /**
  * Two versions of a message in one. A later edit has new words. Of the same edit, Slack may show less in one event than in

@@ -251,18 +251,39 @@ test("Slack's own notices begin no turn, wherever they stand", async () => {
   expect(messages).toEqual([{ user_id: ada.id }, { user_id: ada.id }]);
 });
 
-test.concurrent('a reply that overtook the mention of its thread is read, and goes before what follows', async () => {
+/** A reply that came before the mention which made its thread ours; `adopt` is that mention. */
+async function overtakingReply(channel: Channel) {
   const { store } = scene.sandbox.bot;
-  const channel = scene.channel();
   const root = slack.say({ person: grace, channel, text: 'lunch?' });
-  scene.reply(channel, root, 'and by age?');
+  const reply = scene.reply(channel, root, 'and by age?');
   const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
   const overtaking = () => store.orphanReplies.after(thread, root.ts);
   await scene.until('it is known', async () => (await overtaking()).length > 0);
-  await store.threads.adopt(thread, { account_id: SETTINGS_ACCOUNT, user_id: ada.id, ts: root.ts });
+  const adopt = () =>
+    store.threads.adopt(thread, { account_id: SETTINGS_ACCOUNT, user_id: ada.id, ts: root.ts });
+  return { root, reply, overtaking, adopt };
+}
+
+test.concurrent('a reply that overtook the mention of its thread is read, and goes before what follows', async () => {
+  const channel = scene.channel();
+  const { root, overtaking, adopt } = await overtakingReply(channel);
+  await adopt();
   const next = scene.reply(channel, root, 'the next one');
   await scene.finished(channel, next);
   const { texts } = await received(channel, root);
   expect(texts.join('\n')).toMatch(/and by age\?[\s\S]*the next one/);
+  expect(await overtaking()).toEqual([]);
+});
+
+test.concurrent('a reply that was edited before the mention of its thread arrived is sent as it was edited', async () => {
+  const channel = scene.channel();
+  const { root, reply, overtaking, adopt } = await overtakingReply(channel);
+  slack.edit(channel.id, reply.ts, 'and by weight?');
+  await slack.settled();
+  await adopt();
+  const next = scene.reply(channel, root, 'the next one');
+  await scene.finished(channel, next);
+  const { texts } = await received(channel, root);
+  expect(texts.join('\n')).toMatch(/and by weight\?[\s\S]*the next one/);
   expect(await overtaking()).toEqual([]);
 });

@@ -253,6 +253,20 @@ describe('the inbox', () => {
     expect(await say(reply)).toEqual({ kind: 'orphan' });
     const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
     expect(await store.orphanReplies.after(thread, mention.ts)).toEqual([reply.ts]);
+    const edited = { ...reply, content: { text: 'second words' } };
+    const editedTs = (await store.earlyEdits.get(keyOf(reply)))?.edited_ts ?? undefined;
+    expect((await say({ ...edited, editedTs: reply.ts })).kind).toBe('orphan');
+    expect((await say({ ...edited, editedTs })).kind).toBe('admitted');
+    expect(await row(reply)).toMatchObject({ content: edited.content, edited_ts: editedTs });
+  });
+
+  test('takes the words of a later edit from a message that is read back', async () => {
+    const mention = message('<@UBOT> first words');
+    await edit(mention, '<@UBOT> second words', mention.content.text);
+    const editedTs = ts();
+    const read = { ...mention, content: { text: '<@UBOT> third words' }, editedTs };
+    expect((await say(read)).kind).toBe('admitted');
+    expect(await row(read)).toMatchObject({ content: read.content, edited_ts: editedTs });
   });
 
   test('keeps no words of a message that was deleted before it arrived', async () => {

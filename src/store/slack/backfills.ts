@@ -10,8 +10,8 @@ const SPOKEN_IN_AHEAD_MS = 60 * 60_000;
 
 /** The longest that waiting messages are held until they are looked for in Slack after a gap (ms). */
 const FIRST_LOOK_MS = 60_000;
-/** The same, until replies are read that came before the mention of their thread. */
-const ORPHANS_LOOK_MS = 10_000;
+/** The same, until replies that overtook their mention are read: that may wait for its permit for 75 s. */
+const ORPHANS_LOOK_MS = 80_000;
 
 /** Whether a thread's waiting messages are held: they may have been edited or deleted in a gap, and are looked for in Slack. */
 export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) {
@@ -107,10 +107,17 @@ export class Backfills extends Queries {
 
   /** Asks for a thread's replies that came before the mention which made it ours. What waits there is held meanwhile. */
   async addOrphanReplies(thread: ThreadKey, since_ts: SlackTs): Promise<void> {
-    const waiting = { oldest_ts: since_ts, unseen: [], held_until: (Date.now() + ORPHANS_LOOK_MS) / 1_000 };
+    const { workspace, channel, thread_ts } = thread;
+    const heldUntil = sql`extract(epoch from ${fromNow(ORPHANS_LOOK_MS)})`;
+    const waiting = sql`jsonb_build_object('oldest_ts', ${since_ts}::text, 'unseen', '[]'::jsonb, 'held_until', ${heldUntil})`;
     // A read that is under way may have passed them: then the next turn of the thread asks again.
-    if (await this.#addPlace(thread, { since_ts, waiting }, '', -SPOKEN_IN_AHEAD_MS))
-      await this.changes(sql`delete from orphan_replies where ${inThread(thread)}`);
+    await this.changes(sql`
+      with asked as (
+        insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
+        select ${workspace}, ${JOB_KIND.backfill}, ${channel}, ${thread_ts}::numeric, '', '',
+          jsonb_build_object('since_ts', ${since_ts}::text, 'waiting', ${waiting}), ${fromNow(-SPOKEN_IN_AHEAD_MS)}
+        on conflict do nothing returning 1)
+      delete from orphan_replies where ${inThread(thread)} and exists (select from asked)`);
   }
 
   /** Asks for one message by itself; false if that was asked for before. */
@@ -120,7 +127,7 @@ export class Backfills extends Queries {
 
   async #addPlace(
     { workspace, channel, thread_ts }: ThreadKey,
-    payload: { since_ts: SlackTs; mentions_only?: true; is_single?: true; waiting?: object },
+    payload: { since_ts: SlackTs; mentions_only?: true; is_single?: true },
     key = '',
     inMs = 0,
   ): Promise<boolean> {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene } from '../../support/app-scene.ts';
@@ -12,6 +13,8 @@ const alan = slack.createPerson({ name: 'alan' });
 const edsger = slack.createPerson({ name: 'edsger' });
 const barbara = slack.createPerson({ name: 'barbara' });
 const everybody = [ada, grace, alan];
+/** The bot may not read for so long (ms). */
+const READING_WAITS_MS = 14_000;
 
 /** What the service has got in a thread's task, oldest first, and the names of the files. */
 async function received(channel: Channel, root: Message) {
@@ -286,4 +289,19 @@ test.concurrent('a reply that was edited before the mention of its thread arrive
   const { texts } = await received(channel, root);
   expect(texts.join('\n')).toMatch(/and by weight\?[\s\S]*the next one/);
   expect(await overtaking()).toEqual([]);
+});
+
+test('a reply that overtook the mention of its thread goes before what follows, also where reading waits', async () => {
+  const channel = scene.channel();
+  const { root, adopt } = await overtakingReply(channel);
+  await new SharedRateLimits(scene.sandbox.bot.store.db).pause(
+    slack.team.id,
+    'conversations.replies',
+    READING_WAITS_MS,
+  );
+  await adopt();
+  const next = scene.reply(channel, root, 'the next one');
+  await scene.finished(channel, next);
+  const { texts } = await received(channel, root);
+  expect(texts.join('\n')).toMatch(/and by age\?[\s\S]*the next one/);
 });

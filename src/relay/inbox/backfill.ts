@@ -13,6 +13,7 @@ import {
   type InboxEvent,
   type InboxOutcome,
   type IncomingMessage,
+  isBotId,
   isDirectChannel,
   isEarlierTs,
   messageContent,
@@ -77,6 +78,8 @@ const placeSchema = z.object({
   mentions_only: z.boolean().optional(),
   /** Only the message at `since_ts`: the inbox refused it, and the rest of its place went on without it. */
   is_single: z.boolean().optional(),
+  /** Replies came before the mention that made the thread ours. */
+  has_orphans: z.boolean().optional(),
   waiting: waitingSchema.optional(),
   /** Of a channel: the threads in use that no page has shown so far, which are read if they were spoken in since then. */
   roots: z.array(z.string()).optional(),
@@ -102,14 +105,22 @@ export function backfillJobs(backfill: BackfillDeps): JobKind {
 
 /**
  * Tells a thread, or a direct message, that people may have written there in vain; a whole channel is not disturbed: the
- * threads that it was to show are read by themselves.
+ * threads that it was to show are read by themselves. Of replies that overtook a mention, only its writer is told.
  */
 async function tellIncomplete(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
-  const { roots = [], since_ts } = placeSchema.parse(job.payload);
+  const { roots = [], since_ts, has_orphans: hasOrphans } = placeSchema.parse(job.payload);
+  if (hasOrphans === true) return await tellOrphansUnread(deps, job);
   for (const root of roots) await deps.store.backfills.addThread({ ...job, thread_ts: root }, since_ts);
   if (job.thread_ts === CHANNEL_LEVEL && !isDirectChannel(job.channel)) return;
   const key = `backfill/${since_ts}`;
   await postJobNotice(deps, job, lease, { key, text: strings.messagesNotRead });
+}
+
+async function tellOrphansUnread(deps: RelayDeps, job: Job): Promise<void> {
+  const { workspace, channel, thread_ts: threadTs } = job;
+  const person = (await deps.store.threads.get(job))?.started_by;
+  if (person === undefined || isBotId(person)) return;
+  trySendEphemeral(deps, { workspace, channel, threadTs, person }, strings.repliesUnread);
 }
 
 async function readPlace(backfill: BackfillDeps, job: Job, lease: Lease): Promise<JobOutcome> {
@@ -138,8 +149,8 @@ async function readPlace(backfill: BackfillDeps, job: Job, lease: Lease): Promis
     const { channel, thread_ts } = job;
     deps.log.warn({ workspace: workspace.id, channel, thread_ts, err: error }, 'backfill of a thread failed');
     // Slack may have forgotten the cursor, but not twice; without one, it refuses the place.
-    if (cursor === undefined) return 'given_up';
-    if (place.was_restarted === true) return await endIncomplete(deps, job, lease);
+    if (cursor === undefined && place.has_orphans !== true) return 'given_up';
+    if (cursor === undefined || place.was_restarted === true) return await endIncomplete(deps, job, lease);
     return { inMs: 0, payload: { ...place, cursor: undefined, was_restarted: true } };
   }
 }

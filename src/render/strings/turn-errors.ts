@@ -118,6 +118,8 @@ export const personUnknown =
   "Slack didn't tell me who you are, so I didn't send your message. Send it again, or ask an admin to install me again.";
 export const messageUnread =
   "Slack doesn't let me read your message, so I didn't send it. Please post it again with a mention of me.";
+export const repliesUnread =
+  "Slack doesn't let me read the replies that came right after your message, so I didn't send them. Please post them again if the agent needs them.";
 export const waitingForIdentity =
   "Slack can't tell me who you are right now. Your message is waiting; I'll send it as soon as I know.";
 export const sharedChannel =

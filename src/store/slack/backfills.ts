@@ -115,7 +115,7 @@ export class Backfills extends Queries {
       with asked as (
         insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
         select ${workspace}, ${JOB_KIND.backfill}, ${channel}, ${thread_ts}::numeric, '', '',
-          jsonb_build_object('since_ts', ${since_ts}::text, 'waiting', ${waiting}), ${fromNow(-SPOKEN_IN_AHEAD_MS)}
+          jsonb_build_object('since_ts', ${since_ts}::text, 'has_orphans', true, 'waiting', ${waiting}), ${fromNow(-SPOKEN_IN_AHEAD_MS)}
         on conflict do nothing returning 1)
       delete from orphan_replies where ${inThread(thread)} and exists (select from asked)`);
   }

@@ -4,6 +4,7 @@ import type { Channel, Message, Person } from '../../../sandbox/slack/slack-work
 import * as strings from '../../../src/render/strings/index.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { openAppScene } from '../../support/app-scene.ts';
+import { letJobBeGivenUp } from '../../support/outage.ts';
 import { ScopedFaults } from '../../support/scoped-faults.ts';
 
 const failed = (error: string) => ({ kind: 'status', status: 200, body: { ok: false, error } }) as const;
@@ -130,7 +131,7 @@ test.concurrent.each(['missing_scope', 'internal_error'])(
 );
 
 test.concurrent.each(['missing_scope', 'internal_error'])(
-  'replies that overtook their mention and that Slack never gives back (%s) hold the next one up for a moment',
+  'replies that overtook their mention and that Slack never gives back (%s) are told to its writer',
   async (error) => {
     const channel = scene.channel();
     const { store } = scene.sandbox.bot;
@@ -145,7 +146,10 @@ test.concurrent.each(['missing_scope', 'internal_error'])(
     const call = new RegExp(`^conversations\\.replies .*"oldest":"${overtaking.ts}"`);
     faults.add({ call, fault: failed(error) });
     const next = scene.reply(channel, root, 'the next one');
+    if (error === 'internal_error') await letJobBeGivenUp(scene, 'backfill', channel.id);
     await scene.finished(channel, next);
+    await scene.until('somebody is told', () => told(channel, scene.ada).includes(strings.repliesUnread));
+    expect(scene.shown(channel, root)).not.toContain(strings.messagesNotRead);
     expect(await store.orphanReplies.after(thread, root.ts)).toEqual([]);
   },
 );

@@ -76,7 +76,7 @@ describe.concurrent('while Slack does not say who a person is', () => {
     await starting.form(person);
     const values = { ...starting.filled(person), question: 'typed with care' };
     const sent = await scene.slack.submitView(person, values);
-    expect(JSON.stringify(sent.body)).toContain("can't tell me who you are");
+    expect(JSON.stringify(sent.body)).toContain("can't tell me right now who you are");
     mend();
     await starting.send(person, values);
     await starting.post(channel, 'typed with care');

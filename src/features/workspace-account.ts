@@ -200,7 +200,7 @@ export function accountSection(account: AccountSummary): ViewBlock[] {
 }
 
 /** The form that sets the account. */
-export function accountFormView(account: AccountSummary): Modal {
+function accountFormView(account: AccountSummary): Modal {
   const { address, key, keyHint } = strings.account;
   const about = account.kind === 'none' ? [] : [sectionBlock(strings.account.aboutChange)];
   const inputs = [

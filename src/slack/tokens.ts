@@ -53,7 +53,7 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
   };
 }
 
-/** Short (ms), because an event waits for the check, and Slack waits 3 s for the event. */
+/** Short (ms), because an event may wait for the check, and Slack waits 3 s for the event. */
 const TOKEN_CHECK_TIMEOUT_MS = 1_500;
 
 /** Whether a token is valid. Throws a SlackError if Slack does not say. */

@@ -176,7 +176,7 @@ export type TurnLocation = TurnId & ThreadKey;
 /** Whether a workspace's events arrive: the app's own posts come back as events. */
 export type EchoState = Pick<WorkspaceRow, 'unheard_posts' | 'unheard_since' | 'heard_at' | 'judged_deaf_at'>;
 
-/** A thread's key as text: the queue's singleton key, and the name of the thread's advisory lock. */
+/** A thread's key as text: the name of its advisory lock, and of what a process does in the thread. */
 export function threadKeyText({ workspace, channel, thread_ts }: ThreadKey): string {
   return `${workspace}/${channel}/${thread_ts}`;
 }

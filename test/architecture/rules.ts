@@ -191,7 +191,7 @@ const CONNECTIONS = 'src/calls/outbound-proxy.ts';
 
 /**
  * What Slack says of people's rights, and who may ask it: `rights.ts` for all that people use, beside what decides whose
- * messages, words and files go to the agent, where a shared channel's events belong, and which channel is told that it is one.
+ * messages, words and files go to the agent, and where a shared channel's events belong.
  */
 const RIGHTS = /\.isAdmin\b|\b(?:statusOf|personNow|channelNow|currentPerson|requirePerson)\(/g;
 const ASK_RIGHTS: readonly string[] = [
@@ -200,7 +200,6 @@ const ASK_RIGHTS: readonly string[] = [
   'src/relay/sending/linked-messages.ts',
   'src/relay/sending/allowed-files.ts',
   'src/relay/installations/shared-channels.ts',
-  'src/relay/turns/shared-channel-and-new-task-notices.ts',
   'src/relay/inbox/backfill.ts',
   'src/app/intake.ts',
 ];

@@ -71,7 +71,7 @@ export async function refusal(call: Promise<unknown>): Promise<string> {
   throw new Error('The call was not refused.');
 }
 
-/** A real Bolt app over Socket Mode, not yet started. It does not connect again by itself: see `comesBack`. */
+/** A real Bolt app over Socket Mode, not yet started. It does not connect again by itself: see `reconnectOnClose`. */
 export function socketApp(slack: SlackWorkspace): { app: App; receiver: SocketModeReceiver } {
   const clientOptions = { slackApiUrl: slack.apiUrl, retryConfig: { retries: 0 }, logger: silent };
   const receiver = new SocketModeReceiver({

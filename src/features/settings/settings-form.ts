@@ -87,7 +87,7 @@ export function auditedSettings(change: Partial<Settings>): Record<string, unkno
 }
 
 /** The id of a setting's input. */
-export function inputId(scope: Scope, field: string): string {
+function inputId(scope: Scope, field: string): string {
   return `${scope === 'workspace' ? 'workspace' : 'channel'}_${field}`;
 }
 

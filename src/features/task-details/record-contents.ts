@@ -13,6 +13,7 @@ import { answerText } from '../../render/messages/answer-text.ts';
 import type * as recorded from '../../render/record/record-page.ts';
 import { recordNotes, tasks } from '../../render/strings/index.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
+import type { ShownResult } from '../../store/files/posted-results.ts';
 import type { Message, MessageContent, SlackTs } from '../../store/schema.ts';
 import type { SentTurn } from '../../store/tasks/tasks.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -51,6 +52,8 @@ export async function* readTurns(
   const turns = await work.deps.store.tasks.sentTurns(work.row);
   const { byTurn: results } = await readResults(work, turns.at(-1)?.id);
   const deleted = await readDeleted(work);
+  const unlessDeleted = (file: TaskFile) =>
+    deleted.has(file.id) ? { ...file, leftOut: recordNotes.files.deleted } : file;
   let number = 1;
   for (let from = 0; from < turns.length; from += TURNS_PER_READ) {
     const page = turns.slice(from, from + TURNS_PER_READ);
@@ -66,7 +69,7 @@ export async function* readTurns(
         filesIn: await readInputs(work, turn.attached_file_ids ?? []),
         answer: isShown ? await readAnswer(work, turn.assistant_message_id) : recordNotes.deleted,
         sourceChecks: (isShown && turn.source_checks) || {},
-        filesOut: isShown ? (results.get(turn.id) ?? []).filter(({ id }) => !deleted.has(id)) : [],
+        filesOut: isShown ? (results.get(turn.id) ?? []).map(unlessDeleted) : [],
         skill: turn.skill,
         outcome: turn.outcome,
         endedAt: turn.finished_at,
@@ -76,11 +79,17 @@ export async function* readTurns(
   }
 }
 
-/** The results and reviews of which somebody deleted a post. Throws a SlackError or a StoreError. */
+/** The results and reviews of which somebody deleted a post, or the file. Throws a SlackError or a StoreError. */
 async function readDeleted(work: RecordWork): Promise<Set<string>> {
-  const shown = await work.deps.store.results.shownIn(work.row);
-  const thread = await readMessages(work, [...shown.values()].flat().sort(compareTs));
-  return new Set([...shown.keys()].filter((id) => shown.get(id)?.every((ts) => thread.has(ts)) === false));
+  const { deps, workspace, row, lease } = work;
+  const shown = await deps.store.results.shownIn(row);
+  const posts = [...shown.values()].flatMap(({ shown_ts }) => shown_ts);
+  const thread = await readMessages(work, posts.sort(compareTs));
+  const isDeleted = async ({ shown_ts, file }: ShownResult) =>
+    !shown_ts.every((ts) => thread.has(ts)) ||
+    (file !== null && (await workspace.downloads.lookUp(file, lease.signal)) === 'deleted');
+  const deleted = [...shown].map(async ([id, one]) => ((await isDeleted(one)) ? [id] : []));
+  return new Set((await Promise.all(deleted)).flat());
 }
 
 /** The reviews of the task, without what was deleted. Throws an AgentError, a SlackError or a StoreError. */

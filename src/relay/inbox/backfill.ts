@@ -87,8 +87,8 @@ const placeSchema = z.object({
 type Place = z.infer<typeof placeSchema>;
 
 /**
- * Jobs that read the messages of a gap in receiving, of one thread or channel each: the newest thread first, a page at a
- * time. A channel with many threads in use shows which of them were spoken in: only these are read, before other places.
+ * Jobs that read back, of one thread or channel each, the messages of a gap in receiving, the replies that overtook a mention,
+ * and the mentions before the bot joined: of a gap, the newest thread first, a page at a time. A channel with many threads in use shows which of them were spoken in: only these are read, before other places.
  * The inbox ignores messages that it has; edits and deletions of messages that wait are applied. A message counts as
  * deleted if a tombstone stands in its place, or if the whole thread lacks it twice, `lookAgainMs` apart.
  */

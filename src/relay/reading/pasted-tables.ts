@@ -11,9 +11,9 @@ export function isInFileOnly(table: ParsedTable): boolean {
 }
 
 /** Tables with more rows go to the agent as a file only. */
-export const MAX_ROWS_IN_TEXT = 50;
+const MAX_ROWS_IN_TEXT = 50;
 /** Larger tables do not go to the agent as files. */
-export const MAX_TABLE_CELLS = 50_000;
+const MAX_TABLE_CELLS = 50_000;
 
 /** Whether a table is too large to go to the agent as a file. */
 export function isTooLarge({ rows, columns }: ParsedTable): boolean {

@@ -48,7 +48,7 @@ export type InboxOutcome =
   | { kind: 'admitted'; thread: ThreadKey; isQueued: boolean; isPaused: boolean }
   /** Accepted before: the other copy of a mention, or a redelivery. */
   | { kind: 'known' }
-  /** An orphan reply, in a thread that is not ours: its ids are kept for ten minutes. */
+  /** An orphan reply, in a thread that is not ours or from before it was: its ids are kept for ten minutes. */
   | { kind: 'orphan' }
   /** A reply that people wrote to each other in a thread of ours: only its ids are kept. */
   | { kind: 'unsent'; thread: ThreadKey }

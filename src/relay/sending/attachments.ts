@@ -38,7 +38,7 @@ const WANTED_CHECK_INTERVAL_MS = 1_000;
 export interface Attachments {
   /** The service's ids of the files that are sent with the message. */
   attached_file_ids: string[];
-  /** One note for each file, in the message's order. The notes without a reason are in the order of `attached`. */
+  /** One note for each file, in the message's order. The notes without a reason are in the order of `attached_file_ids`. */
   notes: FileNote[];
   uploadedBytes: number;
 }

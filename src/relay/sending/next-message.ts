@@ -24,7 +24,7 @@ export type AllowedMessage = WaitingMessage & { settings: Settings };
 /**
  * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the agent; refuses
  * the ones before it whose writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits
- * while messages are held after a gap in receiving (with `before` or `failFast`, there is none then), and while Slack does
+ * while messages are held until their thread is read back (with `before` or `failFast`, there is none then), and while Slack does
  * not answer, or throws then with `failFast`. Throws an Interruption, or the lease's reason.
  */
 export async function nextAllowedMessage(

@@ -119,7 +119,7 @@ export function progressLine(
 }
 
 /** For how long the agent works, and how many steps are done: "1 min · 2 steps done". */
-export function progressTail(blocks: readonly ContentBlock[], elapsedMs: number): string {
+function progressTail(blocks: readonly ContentBlock[], elapsedMs: number): string {
   const done = toolCalls(blocks).filter((call) => call.output !== undefined).length;
   const running = formatRunningTime(elapsedMs);
   if (done === 0) return running;

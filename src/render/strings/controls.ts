@@ -9,7 +9,7 @@ export const controlFailed = {
   unknown: "I no longer know this message, so its buttons don't work. Write in the thread instead.",
 } as const;
 
-/** What somebody did with a button of a reply, of which one can be used, once. */
+/** What somebody did with a button that works once: one of those below a reply, or the one below its sources. */
 export const buttonUses = {
   go_ahead: 'Approved',
   stop_here: 'Stopped here',

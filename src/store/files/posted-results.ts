@@ -15,6 +15,13 @@ export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch' | 
   shown: boolean;
 }
 
+/** Where a result or a review is in Slack. */
+export interface ShownResult {
+  shown_ts: SlackTs[];
+  /** Slack's id. */
+  file: string | null;
+}
+
 /** Which post shows each result and each review: each is posted once per thread. */
 export class PostedResults extends Queries {
   /** The claims of the thread's results, by result id. */
@@ -24,15 +31,17 @@ export class PostedResults extends Queries {
     return new Map(rows.map(({ result_id, ...claimed }) => [result_id, claimed]));
   }
 
-  /** The messages that show each result and each review of a thread, by its id. */
-  async shownIn(thread: ThreadKey): Promise<Map<string, SlackTs[]>> {
-    const rows = await this.rows(sql<{ result_id: string; shown_ts: SlackTs[] }>`
-      select result_id, array(
-        select ts::text from posts
-        where (workspace, turn_id) = (posted_results.workspace, posted_results.turn_id) and state = 'posted' and ts is not null
-          and (part = 'results:' || coalesce(nullif(batch, ''), '0') or starts_with(part, batch || ':'))) as shown_ts
+  /** By the id of each result and review of a thread: the messages that show it, and its own file there. */
+  async shownIn(thread: ThreadKey): Promise<Map<string, ShownResult>> {
+    const own = sql`(workspace, turn_id) = (posted_results.workspace, posted_results.turn_id)`;
+    const rows = await this.rows(sql<ShownResult & { result_id: string }>`
+      select result_id,
+        array(select ts::text from posts where ${own} and state = 'posted' and ts is not null
+          and (part = 'results:' || coalesce(nullif(batch, ''), '0') or starts_with(part, batch || ':'))) as shown_ts,
+        (select slack_file_id from slack_files
+          where ${own} and part = 'result:' || result_id and state = 'shared') as file
       from posted_results where ${inThread(thread)}`);
-    return new Map(rows.map(({ result_id, shown_ts }) => [result_id, shown_ts]));
+    return new Map(rows.map(({ result_id, ...shown }) => [result_id, shown]));
   }
 
   /** Claims results for a post; earlier claims stay. */

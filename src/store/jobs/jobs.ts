@@ -17,7 +17,10 @@ export const JOB_KIND = {
   answerFiles: 'answer_files',
   /** Links a thread to the one in which its question was asked again; the key is the start's id. */
   askedAgain: 'asked_again',
-  /** Reads a thread, or the top level of a channel, back after a gap in receiving; the key is the ts of a single message. */
+  /**
+   * Reads a thread, or the top level of a channel, back: after a gap in receiving, for replies that overtook their mention, or
+   * where the bot joined. The key is the ts of a single message.
+   */
   backfill: 'backfill',
   /** Moves a channel to a new id, which is the job's; the key is the old one. */
   channelMove: 'channel_move',

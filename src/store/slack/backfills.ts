@@ -13,7 +13,7 @@ const FIRST_LOOK_MS = 60_000;
 /** The same, until replies that overtook their mention are read: that may wait for its permit for 75 s. */
 const ORPHANS_LOOK_MS = 80_000;
 
-/** Whether a thread's waiting messages are held: they may have been edited or deleted in a gap, and are looked for in Slack. */
+/** Whether a thread's waiting messages are held: until it is read back after a gap, or for replies that overtook their mention. */
 export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) {
   return sql<boolean>`exists (
     select from jobs

@@ -26,7 +26,7 @@ export const END_PART = 'end';
 export const REMINDER_PART = 'reminder';
 
 /** What identifies the first post of a part. */
-export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
+function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
   return `${id}/${part}`;
 }
 

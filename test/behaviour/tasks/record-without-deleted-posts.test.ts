@@ -7,7 +7,7 @@ const scene = await openAppScene({ limits: { watchMs: 60_000, watchIntervalMs: 2
 const { slack, ada } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 
-test('the record of a task holds no file and no review of the agent of which somebody deleted the post', async () => {
+test('the record of a task holds no file and no review of the agent of which somebody deleted the post or the file', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, 'Look at the sheep', { files: [table] });
   await scene.finished(channel, root);
@@ -21,6 +21,11 @@ test('the record of a task holds no file and no review of the agent of which som
     await showing(shown);
   }
   for (const text of ['note-1.txt', 'All is well']) slack.remove(channel, (await showing(text)).ts);
+  const [chart = ''] = scene
+    .replies(channel, root)
+    .flatMap(({ fileIds }) => fileIds)
+    .filter((id) => slack.file(id).name === 'sheep-chart.png');
+  Object.assign(slack.file(chart), { isDeleted: true, kind: 'tombstone' });
   const { ts, blocks } = await scene.messageWithButton(channel, root, 'menu');
   const value = /"(save_record\/[^"]+)"/.exec(JSON.stringify(blocks))?.[1] ?? '';
   await slack.click({ person: ada, channel, ts, actionId: 'menu', value });
@@ -31,9 +36,9 @@ test('the record of a task holds no file and no review of the agent of which som
   );
   const { page, files } = await unpackedRecord(await slack.fileBytes(record));
   const names = [...files.keys()].join();
-  for (const text of [names, page]) {
-    expect(text).not.toMatch(/note-[12]\.txt/);
-    expect(text).toContain('sheep-chart.png');
+  for (const name of ['note-1.txt', 'note-2.txt', 'sheep-chart.png']) {
+    expect(names).not.toContain(name);
+    expect(page).toMatch(new RegExp(`${name}</td>.*not here: ${recordNotes.files.deleted}`));
   }
   expect(names).toContain('sheep-summary.csv');
   expect(page).not.toContain('<p>All is well</p>');

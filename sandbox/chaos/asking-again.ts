@@ -7,6 +7,8 @@ import { postedQuestion, postsWith, SideActivity } from './side-activity.ts';
 /** How long a form has to open and to fill (ms), and how often one is pressed or sent until it is taken. */
 const FORM_WAIT_MS = 4_000;
 const MAX_TRIES = 5;
+/** As a person does, who looks at the message first: by then a process that was killed is back (ms). */
+const RETRY_MS = 1_000;
 const AGAIN_BUTTON = /"(ask_again\/[^"]+)"/;
 
 /** The outcome for the report. */
@@ -65,7 +67,7 @@ export class AskingAgain extends SideActivity<AgainCounts> {
     for (let tries = 0; !run.isTaken && tries < MAX_TRIES; tries += 1) {
       const sent = await this.slack.submitView(person, { question: text });
       run.isTaken = sent.acked && !JSON.stringify(sent).includes('"errors"');
-      if (!run.isTaken) await sleep(200);
+      if (!run.isTaken) await sleep(RETRY_MS);
     }
   }
 

@@ -67,9 +67,11 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
     const refusal = isInvalid ? 'invalid' : await denialIn(run);
     const id = randomUUID();
     const payload = { start_id: id, refusal, waits_for_answer } satisfies z.infer<typeof stepSchema>;
-    const at = { workspace, channel, thread_ts: CHANNEL_LEVEL };
+    const job = { workspace, kind: JOB_KIND.workflowStep, channel, key } as const;
     await deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
-      if (!(await jobs.add({ kind: JOB_KIND.workflowStep, ...at, key, payload }))) return;
+      // Once its question is posted, a step's job is that of its thread; Slack repeats a step for an hour.
+      if (await jobs.isKnown(job)) return;
+      if (!(await jobs.add({ ...job, thread_ts: CHANNEL_LEVEL, payload }))) return;
       if (refusal === null) {
         await taskStarts.send({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
         return;

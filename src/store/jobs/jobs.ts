@@ -97,6 +97,13 @@ export class Jobs extends Queries {
     return this.changes(sql`${jobInsert(job, inMs)} on conflict do nothing`);
   }
 
+  /** Whether a job of the channel, or of any of its threads, waits or runs, or was done and is remembered. */
+  async isKnown({ workspace, kind, channel, key }: Omit<JobKey, 'thread_ts'>): Promise<boolean> {
+    return this.exists(
+      sql`select from jobs where (workspace, kind, channel, key) = (${workspace}, ${kind}, ${channel}, ${key})`,
+    );
+  }
+
   async wake(job: Omit<JobKey, 'key'>): Promise<void> {
     await this.changes(jobWake(job, [job.kind]));
   }

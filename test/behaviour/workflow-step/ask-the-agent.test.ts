@@ -156,6 +156,29 @@ test('a step that Slack sends again, or whose call was lost, asks once and compl
   expect(scene.sentToAgent('Only once?').texts).toEqual(['Only once?']);
 });
 
+test('a step that Slack sends once more while its thread is answered asks nothing again', async () => {
+  const channel = await workflows.channel();
+  const heard: unknown[] = [];
+  slack.onAcknowledged((payload) => void heard.push(payload));
+  const execution = workflows.run(channel, 'Sent late, slowly?', { wait_for_answer: true });
+  const { ts } = await workflows.post(channel, 'Sent late, slowly?');
+  const { jobs, db } = scene.sandbox.bot.store;
+  const job = {
+    workspace: slack.team.id,
+    kind: 'workflow_step',
+    channel: channel.id,
+    key: execution.id,
+  } as const;
+  await scene.until('its job is that of the thread', () => jobs.get({ ...job, thread_ts: ts }));
+  await slack.deliverRaw(
+    'events_api',
+    heard.find((payload) => JSON.stringify(payload).includes(execution.id)),
+  );
+  const known = db.selectFrom('jobs').select('key').where('key', '=', execution.id);
+  expect(await known.execute()).toHaveLength(1);
+  await scene.expectStays(() => workflows.posts(channel, 'Sent late, slowly?').length, 1);
+});
+
 test('a step that cannot be completed for a day fails in Slack, and says so', async () => {
   const channel = await workflows.channel();
   const mend = slack.faults.add({

@@ -47,8 +47,7 @@ function live(threads: number, seconds: number, more: readonly Figure[], most: n
 
 /** Another bot under the same load: how its best run ended. */
 function peer(bot: string, name: string): Figure {
-  const words = (value: unknown) =>
-    typeof value === 'number' ? `${value} s` : 'part of the text had not appeared 20 s later';
+  const words = (value: unknown) => (typeof value === 'number' ? `${value} s` : 'not whole 20 s later');
   return { field: `${bot}.${LAG}`, what: `the same: ${name}`, bar: { shown: 'only' }, words };
 }
 

@@ -2,8 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isHeld, type Run, shownBar, shownValue } from '../../bench/figures/figure.ts';
-import { withFigures } from '../../bench/figures/pages.ts';
-import { figureValue, type Measured, printedValues, verdict } from '../../bench/figures/results.ts';
+import { PAGES, withFigures } from '../../bench/figures/pages.ts';
+import {
+  figureValue,
+  type Measured,
+  printedValues,
+  readResults,
+  verdict,
+} from '../../bench/figures/results.ts';
 import { runOnce } from '../../bench/figures/run-process.ts';
 import { RUNS, touchedRuns } from '../../bench/figures/runs.ts';
 
@@ -83,6 +89,10 @@ describe('a figure', () => {
     expect([shownValue(speed, 41_234), shownValue(speed, null)]).toEqual(['41,234 s', 'never']);
     expect([shownValue(whole, true), shownBar(whole)]).toEqual(['yes', 'yes']);
   });
+});
+
+test.each(PAGES)('%s shows the last results, and nothing that was not measured', async (page) => {
+  expect(read(page)).toBe(withFigures(read(page), await readResults()));
 });
 
 test('a page that asks for a figure that there is not is refused', () => {

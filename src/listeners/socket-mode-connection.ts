@@ -27,6 +27,9 @@ export interface SocketModeConnectionDeps {
   log: Logger;
 }
 
+/** Slack's refusals of an app token that no retry mends, beside those of any token. */
+const DEAD_APP_TOKEN_CODES = new Set(['not_allowed_token_type', 'team_disabled', 'user_removed_from_team']);
+
 const slackErrorSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
 const throttledSchema = z.looseObject({ retryAfter: z.number() });
 const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: optional(z.string()) });
@@ -162,9 +165,6 @@ function disconnectReason(data: unknown): string | undefined {
   const parsed = disconnectSchema.safeParse(parseJson(data));
   return parsed.success ? (parsed.data.reason ?? 'no reason') : undefined;
 }
-
-/** Beside those of any token. */
-const DEAD_APP_TOKEN_CODES = new Set(['not_allowed_token_type', 'team_disabled', 'user_removed_from_team']);
 
 function toSlackAuthError(error: unknown): unknown {
   const slackCode = slackErrorSchema.safeParse(error).data?.data.error ?? '';

@@ -155,8 +155,7 @@ async function playRehearsal(
   );
   const page = redaction.redact(`${rehearsalPage(played)}\n`);
   const data = redaction.redact(`${JSON.stringify(played, undefined, 2)}\n`);
-  const isWritten = canWrite && (await writesReport(data, page));
-  if (isWritten) {
+  if (canWrite && (await writesReport(data, page))) {
     console.log('rehearsal.json and rehearsal.md say how it went, without tokens, names and texts.');
   } else console.log(`\n${page}`);
   return hasPassed(played) ? 0 : 1;

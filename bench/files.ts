@@ -55,7 +55,7 @@ async function measure(mib: number) {
         behaviour: { givesPartSize: false },
         script: async (turn) => turn.write('It is here.'),
       },
-      settings: { FILE_LIMIT_MIB: '1000000', ...limitsSetting({ maxMessageBytes: 1e12 }) },
+      settings: limitsSetting({ maxFileBytes: 1e12, maxMessageBytes: 1e12 }),
     },
     undo,
   );

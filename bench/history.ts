@@ -26,14 +26,10 @@ const DUE_TURNS = 100_000;
 const statementsSchema = z.array(z.object({ query: z.string(), ms: z.number() }));
 
 /** Quotas that nobody reaches: they are still counted. */
-const QUOTAS = Object.fromEntries(
-  [
-    'TURNS_PER_HOUR_PERSON',
-    'TURNS_PER_HOUR_WORKSPACE',
-    'TURNS_AT_ONCE_PERSON',
-    'TURNS_AT_ONCE_WORKSPACE',
-  ].map((name) => [name, '100000']),
-);
+const QUOTAS = {
+  settings: { TURNS_PER_HOUR_PERSON: '100000', TURNS_PER_HOUR_WORKSPACE: '100000' },
+  limits: { atOncePerson: 100_000, atOnceWorkspace: 100_000 },
+};
 
 /** A bot on a database of its own, with what was measured of it. */
 class Side {
@@ -198,7 +194,7 @@ async function openSide(
     databaseUrl: connectionUrl(connection),
     slack: { limits: 'off' },
     agent: { script: async (turn) => turn.write('Done.') },
-    settings: QUOTAS,
+    ...QUOTAS,
   });
   undo.defer(() => sandbox.stop());
   const client = new pg.Client(connection);

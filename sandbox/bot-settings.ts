@@ -8,12 +8,10 @@ import type { SlackWorkspace } from './slack/slack-workspace.ts';
 export const UNLIMITED_QUOTAS = {
   TURNS_PER_HOUR_PERSON: '0',
   TURNS_PER_HOUR_WORKSPACE: '0',
-  TURNS_AT_ONCE_PERSON: '0',
-  TURNS_AT_ONCE_WORKSPACE: '0',
 } as const;
 
-/** What is other in a sandbox than in the field: its service is never slow. */
-export const SANDBOX_LIMITS: Partial<RelayLimits> = { resendMs: 3_000 };
+/** What is other in a sandbox than in the field: its service is never slow, and its few people ask much at a time. */
+export const SANDBOX_LIMITS: Partial<RelayLimits> = { resendMs: 3_000, atOncePerson: 0, atOnceWorkspace: 0 };
 
 /** The environment variable from which a process of the bot takes its limits, beside those of every sandbox. */
 export function limitsSetting(limits: Partial<RelayLimits>): { BOT_LIMITS: string } {

@@ -9,7 +9,7 @@ import { sampleTable } from './sample-table.ts';
 import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
 import type { Message } from './slack/slack-workspace.ts';
 import { ThreadPrinter } from './thread-printer.ts';
-import { waitUntil } from './wait-until.ts';
+import { lookUntil } from './wait-until.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const DEADLINE_MS = 120_000;
@@ -135,17 +135,17 @@ async function playStory({ slack, agent, bot }: Demo, json: boolean): Promise<nu
     return shown.includes('"feedback_buttons"') && !shown.includes('"stop"');
   }
 
-  /** Waits until something is there. Throws after two minutes. */
+  /** Waits until something is there. Throws after the looks of two minutes, which a busy machine takes longer for. */
   async function until<T>(what: string, look: () => T | false | undefined): Promise<T> {
     let seen: T | false | undefined;
     const isThere = () => {
       seen = look();
       return seen !== undefined && seen !== false;
     };
-    await waitUntil(isThere, DEADLINE_MS, 50);
+    await lookUntil(isThere, DEADLINE_MS, 50);
     if (seen !== undefined && seen !== false) return seen;
     throw new Error(
-      `waited ${DEADLINE_MS / 1_000} s for ${what}, and the bot's last log message is: ${await bot.lastLogMessage()}`,
+      `gave up waiting for ${what}, and the bot's last log message is: ${await bot.lastLogMessage()}`,
     );
   }
 }

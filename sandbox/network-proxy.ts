@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { listenLocally } from './local-server.ts';
+import { closeServer, listenLocally } from './local-server.ts';
 
 /** What a new connection meets; bytes are what the other side says before it closes. */
 type Welcome = 'served' | 'ignored' | 'closed' | Uint8Array;
@@ -77,9 +76,7 @@ export class NetworkProxy {
 
   async stop(): Promise<void> {
     this.reset('closed');
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    await closed;
+    await closeServer(this.#server);
   }
 
   #accept(client: Socket): void {

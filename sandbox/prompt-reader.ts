@@ -81,7 +81,7 @@ function leadOf(make: (text: string) => string, text: string): string {
   return made.slice(0, made.length - text.length);
 }
 
-const LISTS = [strings.linkedFiles(1), strings.linkedFiles(2), strings.unreadLinks, strings.alteredTables];
+const LISTS = [strings.linkedFiles(1), strings.linkedFiles(2), strings.leftOut, strings.alteredTables];
 
 function takeLists(read: ReadPrompt): void {
   for (;;) {

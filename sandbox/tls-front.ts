@@ -1,16 +1,10 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { constants, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import {
-  createServer as createTlsServer,
-  getCACertificates,
-  setDefaultCACertificates,
-  type TLSSocket,
-} from 'node:tls';
-import { listenLocally } from './local-server.ts';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { closeServer, listenLocally } from './local-server.ts';
 
 /** A certificate for 127.0.0.1 and localhost that is its own authority, and its key (PEM). */
 export interface Certificate {
@@ -57,7 +51,6 @@ export class TlsFront {
   /** What was agreed on for each connection so far. */
   readonly protocols: string[] = [];
   readonly #port: number;
-  readonly #sockets = new Set<TLSSocket>();
   readonly #server;
 
   /** `port`: that of the server behind it. */
@@ -66,8 +59,7 @@ export class TlsFront {
     const http2 = createServer((request, response) => forward(request, response, port));
     this.#server = createTlsServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
       this.protocols.push(socket.alpnProtocol || 'none');
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
+      socket.on('error', () => undefined);
       if (socket.alpnProtocol === 'h2') http2.emit('connection', socket);
       else bridge(socket, connect(this.#port, '127.0.0.1'));
     });
@@ -78,11 +70,8 @@ export class TlsFront {
     return listenLocally(this.#server, port);
   }
 
-  async stop(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
+  stop(): Promise<void> {
+    return closeServer(this.#server);
   }
 }
 

@@ -21,8 +21,6 @@ export type { AppOverrides } from './app/storage.ts';
 export interface TaskthreadApp {
   /** The port of /healthz and, with events by HTTP, of /slack/events. */
   readonly port: number;
-  /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
-  readonly workspace: { id: string; name: string } | undefined;
   readonly store: Store;
   /** Settles when the embedded database is lost; the process should then end. */
   readonly lost: Promise<Error>;
@@ -54,7 +52,7 @@ export async function startApp(
   const findTrouble = async () =>
     (await storage.database.findTrouble()) ?? turns.jobs.trouble ?? intake.eventIntake.trouble;
   const pages = createPages(context, findTrouble, workspaces, turns, intake);
-  const { installations, accounts, own } = workspaces;
+  const { installations, accounts } = workspaces;
   const { socketMode } = intake.slackApp;
   telemetry.watch({
     stats: () => readStats(storage.database.kysely, WORKFLOW_STEP),
@@ -86,7 +84,6 @@ export async function startApp(
   const all = cleanup.move();
   return {
     port: pages.port,
-    workspace: own,
     store: storage.store,
     lost: storage.lost,
     stop: async () => {

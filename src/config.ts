@@ -4,6 +4,7 @@ import { parseServiceUrl } from './agent/network-address.ts';
 import {
   type Config,
   fixedSettings,
+  mergedSettings,
   renamedSettings,
   settingGroups,
   settingNotes,
@@ -178,6 +179,8 @@ function* formerNames(given: readonly string[]): Iterable<string> {
     const [, setting = name, file = ''] = /^(.+?)(_FILE)?$/.exec(name) ?? [];
     const now = renamedSettings.get(setting);
     if (now !== undefined) yield `${name} is now called ${now}${file}: rename it.`;
+    const merged = mergedSettings.get(name);
+    if (merged !== undefined) yield `${name} is part of ${merged}.`;
     if (fixedSettings.has(name)) yield `${name} is no setting any more: remove it. Its value is fixed.`;
   }
 }

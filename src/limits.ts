@@ -12,6 +12,8 @@ export const RELAY_LIMITS = {
   minGapMs: 5 * 60_000,
   /** Most reads a second from the service, for each key and process; all live replies share them. */
   readsPerSecond: 20,
+  /** The shortest pause between two reads of a live reply, whatever the rate allows. */
+  readIntervalMs: 1_000,
   /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
   settledTaskMs: 60_000,
   /** How long the service must answer only that a thing is gone, refused or unreadable before that is believed. */
@@ -29,6 +31,11 @@ export const RELAY_LIMITS = {
   /** Most earlier messages that are quoted, and most characters of them, and of all linked messages together. */
   maxTranscriptMessages: 20,
   maxTranscriptCharacters: 20_000,
+  /** Most messages of a person, and of a workspace, in progress at a time; 0: no limit. */
+  atOncePerson: 10,
+  atOnceWorkspace: 200,
+  /** Largest file to pass to the agent, in bytes. Slack takes files of up to 1 GB from people. */
+  maxFileBytes: 2_048 * MEBIBYTE,
   /** Most of people's files in a message, and most bytes of all of them. */
   maxMessageFiles: 20,
   maxMessageBytes: 4_096 * MEBIBYTE,
@@ -60,6 +67,8 @@ export const RELAY_LIMITS = {
   remindMs: 30_000,
   /** After this time without new content, a waiting message is passed on to a run without an open tool call. */
   passOnMs: 10_000,
+  /** Days until the data of a workspace that has uninstalled the app is deleted, if it was installed by OAuth. */
+  uninstalledDays: 30,
 };
 
 export type RelayLimits = typeof RELAY_LIMITS;

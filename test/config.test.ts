@@ -29,8 +29,8 @@ describe('settings', () => {
     expect(config.AGENT_DIALECT.cursorParam).toBe('after_id');
   });
 
-  test('are at most fifty-five', () => {
-    expect(settingRows().length).toBeLessThanOrEqual(55);
+  test('are at most fifty', () => {
+    expect(settingRows().length).toBeLessThanOrEqual(50);
   });
 
   test('of an earlier release are refused with what to do instead', () => {
@@ -45,6 +45,9 @@ describe('settings', () => {
       '  WATCH_MINUTES is no setting any more: remove it. Its value is fixed.',
       '  FILES_LIMIT_MIB is no setting any more: remove it. Its value is fixed.',
     ]);
+    expect(errorOf({ ...whole, FILE_TYPES_REFUSED: '.zip' })).toContain(
+      'FILE_TYPES_REFUSED is part of FILE_TYPES now: add its types there, each with ! before it.',
+    );
     const named = errorOf({
       ...whole,
       ...Object.fromEntries([...renamedSettings.keys(), ...fixedSettings].map((name) => [name, '1'])),

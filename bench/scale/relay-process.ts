@@ -41,7 +41,6 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     PRIVATE_HOSTS: '127.0.0.1',
     // All of a workspace's replies are one person's.
     TURNS_PER_HOUR_PERSON: '0',
-    TURNS_AT_ONCE_PERSON: '0',
     DATABASE_URL: databaseUrl,
   });
   const log = createLogger({ level: 'info', redaction: new Redactor(secretValues(config)) });
@@ -108,7 +107,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const deps: RelayDeps = {
     store,
     log,
-    settings: relaySettings(config, undefined, RELAY_LIMITS),
+    settings: relaySettings(config, undefined, { ...RELAY_LIMITS, atOncePerson: 0 }),
     workspace: (id) => workspaces.get(id),
     enqueue: () => Promise.reject(new Error('nothing here asks for a turn in a transaction')),
     rendering: new RenderQueue(),
@@ -125,7 +124,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const inbox = new Inbox({
     ...deps,
     rowsKeptDays: 90,
-    onWork: () => jobs.runDue(),
+    recordJob: (write) => jobs.record(JOB_KIND.turn, write),
     onStopMessage: async () => 'nothing',
   });
   return { parts: deps, jobs, inbox };

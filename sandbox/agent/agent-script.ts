@@ -5,7 +5,7 @@ export { type AttachedFile, type ReviewPlan, TurnCancelled } from './agent-turn.
 /** What a script sees of its turn. */
 export type AgentTurn = Omit<
   RunningTurn,
-  'reply' | 'backgroundWork' | 'reviews' | 'asking' | 'answer' | 'cancel' | 'close'
+  'reply' | 'backgroundWork' | 'reviews' | 'asking' | 'answer' | 'hurry' | 'cancel' | 'close'
 >;
 
 /** The agent's program for one message. Returning completes the reply; throwing fails it. */

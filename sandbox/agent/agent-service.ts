@@ -128,6 +128,8 @@ export async function startAgentService(options: AgentServiceOptions = {}) {
         return { ...file, open, sha256: async () => digest(await open()) };
       });
     },
+    /** Ends what takes the agent long in a task, such as `/slow 9000`; false if it does not work there. */
+    hurry: (taskId: string): boolean => runners.get(taskId)?.hurry() ?? false,
     onCall: (listener: (call: RecordedCall) => void) => log.onCall(listener),
     onStatus: (listener: (change: StatusChange) => void) => state.onStatus(listener),
     /** Ends the agent's work, cuts all connections and removes the stored files. */

@@ -87,6 +87,7 @@ export class RunningTurn {
   readonly #context: TurnContext;
   readonly #force = new AbortController();
   readonly #cancel = new AbortController();
+  readonly #hurry = Promise.withResolvers<void>();
   #cancelNoticed = false;
   #closed = false;
   #answer: ((text: string) => void) | undefined;
@@ -123,6 +124,9 @@ export class RunningTurn {
   get writingPace(): number {
     return this.#context.writingPace;
   }
+
+  /** Whether it no longer waits for anything but people. */
+  isHurried = false;
 
   /** Whether it is waiting for the user's next message. */
   get asking(): boolean {
@@ -231,19 +235,24 @@ export class RunningTurn {
     throw new TurnEnd(reason);
   }
 
-  /** Waits, scaled by the service's pace. @throws TurnCancelled once after a graceful cancel */
+  /** Waits, scaled by the service's pace, and not at all once it is hurried. @throws TurnCancelled once after a graceful cancel */
   async sleep(ms: number): Promise<void> {
     if (this.cancelling && !this.#cancelNoticed) {
       this.#cancelNoticed = true;
       throw new TurnCancelled();
     }
-    const signal = this.#cancelNoticed || this.#closed ? this.#force.signal : this.#cancel.signal;
-    try {
-      await delay(ms * this.#context.pace, undefined, { signal });
-    } catch {
-      this.#cancelNoticed = true;
-      throw new TurnCancelled();
-    }
+    const cancel = this.#cancelNoticed || this.#closed ? this.#force.signal : this.#cancel.signal;
+    const wait = delay(ms * this.#context.pace, undefined, { signal: cancel });
+    await Promise.race([wait, this.#hurry.promise]).catch(() => undefined);
+    if (!cancel.aborted) return;
+    this.#cancelNoticed = true;
+    throw new TurnCancelled();
+  }
+
+  /** Ends its waits, now and from now on. */
+  hurry(): void {
+    this.isHurried = true;
+    this.#hurry.resolve();
   }
 
   /** Asks the script to stop; with `force` it can no longer write. */

@@ -7,6 +7,10 @@ import { sampleReport, writeLikeModel } from './sample-report.ts';
 const CUT_REPORT = sampleReport(1_500);
 const CUT_AT = CUT_REPORT.lastIndexOf('controls of');
 
+/** `/slow` tells of each second so long, and then of one in so many: its text stays short however long it takes. */
+const TOLD_SECONDS = 120;
+const TOLD_EVERY = 20;
+
 type Command = (turn: AgentTurn, argument: string) => Promise<void> | void;
 
 /** The commands in a message, such as `/long 20000`; the README lists them. */
@@ -15,7 +19,9 @@ const COMMANDS: Record<string, Command> = {
   slow: async (turn, argument) => {
     const seconds = numberOf(argument, 30);
     for (let second = 1; second <= seconds; second += 1) {
-      turn.write(`Second ${second} of ${seconds}. `);
+      if (turn.isHurried) second = seconds;
+      const isTold = second <= TOLD_SECONDS || second % TOLD_EVERY === 0 || second === seconds;
+      if (isTold) turn.write(`Second ${second} of ${seconds}. `);
       await turn.sleep(1000);
     }
   },

@@ -86,6 +86,12 @@ export class TaskRunner {
     return true;
   }
 
+  /** The agent waits for nothing but people until its turn is over; returns false if nothing is running. */
+  hurry(): boolean {
+    this.#turn?.hurry();
+    return this.#turn !== undefined;
+  }
+
   /** Ends all work, for a deleted task or a stopping service. */
   abandon(): void {
     this.#abandoned.abort();

@@ -4,16 +4,16 @@ import { waitUntil } from '../wait-until.ts';
 import type { SaidMessage } from './damage.ts';
 import { postedQuestion, postsWith, SideActivity } from './side-activity.ts';
 
-/** How long a form has to open and to fill (ms), and how often one is pressed or sent until it is taken. */
+/** How long a form has to open and to fill (ms), and how often one is pressed or sent: until after the last kill. */
 const FORM_WAIT_MS = 4_000;
-const MAX_TRIES = 5;
+const MAX_TRIES = 40;
 /** As a person does, who looks at the message first: by then a process that was killed is back (ms). */
 const RETRY_MS = 1_000;
 const AGAIN_BUTTON = /"(ask_again\/[^"]+)"/;
 
 /** The outcome for the report. */
 export interface AgainCounts {
-  /** Forms that were taken, or whose question was posted. */
+  /** Forms that were shown, taken or not: they are sent until after the last kill. */
   askedAgain: number;
   /** Those whose question was posted once, with a link to the first thread, which has one link to it. */
   linkedOnce: number;
@@ -25,12 +25,13 @@ interface Run {
   mark: string;
   text: string;
   files: SaidMessage['files'];
-  isTaken: boolean;
 }
 
 /** People ask finished questions again in new threads: they press "Ask again" and send the form. */
 export class AskingAgain extends SideActivity<AgainCounts> {
   protected readonly chance = 0.6;
+  /** Each try costs look-ups: more people would wait for Slack's limit of those alone. */
+  protected override readonly maxAtOnce = 1;
   readonly #runs: Run[] = [];
 
   protected placesIn(channel: string, root: string): string[] {
@@ -62,12 +63,12 @@ export class AskingAgain extends SideActivity<AgainCounts> {
     const shown = JSON.stringify(this.slack.modal(person)?.blocks);
     const all = this.said.flatMap(({ files }) => files);
     const files = all.filter((file) => shown.includes(file.split(' ')[0] ?? ''));
-    const run = { first: { channel, root }, mark, text, files, isTaken: false };
-    this.#runs.push(run);
-    for (let tries = 0; !run.isTaken && tries < MAX_TRIES; tries += 1) {
+    this.#runs.push({ first: { channel, root }, mark, text, files });
+    let isTaken = false;
+    for (let tries = 0; !isTaken && tries < MAX_TRIES; tries += 1) {
       const sent = await this.slack.submitView(person, { question: text });
-      run.isTaken = sent.acked && !JSON.stringify(sent).includes('"errors"');
-      if (!run.isTaken) await sleep(RETRY_MS);
+      isTaken = sent.acked && !JSON.stringify(sent).includes('"errors"');
+      if (!isTaken) await sleep(RETRY_MS);
     }
   }
 
@@ -92,10 +93,8 @@ export class AskingAgain extends SideActivity<AgainCounts> {
   }
 
   async counts(): Promise<AgainCounts> {
-    const known = this.#runs.filter(
-      ({ first, mark, isTaken }) => isTaken || postsWith(this.slack, first.channel, mark).length > 0,
-    );
-    return { askedAgain: known.length, linkedOnce: known.filter((run) => this.#isLinkedOnce(run)).length };
+    const linked = this.#runs.filter((run) => this.#isLinkedOnce(run));
+    return { askedAgain: this.#runs.length, linkedOnce: linked.length };
   }
 
   protected isDone({ askedAgain, linkedOnce }: AgainCounts): boolean {

@@ -85,8 +85,9 @@ export class BotDatabase {
     return this.#rows(openTurnSchema, OPEN_TURNS_SQL);
   }
 
-  async messages(): Promise<MessageRow[]> {
-    return this.#rows(messageRowSchema, 'select channel, ts::text, thread_ts::text, state from messages');
+  async waitingMessages(): Promise<MessageRow[]> {
+    const sql = `select channel, ts::text, thread_ts::text, state from messages where state = 'waiting'`;
+    return this.#rows(messageRowSchema, sql);
   }
 
   /** The turns, once for each message that goes with one, in the order of these. */

@@ -58,7 +58,7 @@ export class DatabaseObserver {
   async #poll(): Promise<void> {
     while (!this.#stopped) {
       try {
-        this.#waitingPairs.record(await (await this.#connected()).messages());
+        this.#waitingPairs.record(await (await this.#connected()).waitingMessages());
       } catch {
         // The database ended with the bot; it restarts with the next process.
       }

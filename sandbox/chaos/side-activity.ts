@@ -23,6 +23,8 @@ export abstract class SideActivity<Counts> {
 
   /** Of a message that somebody writes. */
   protected abstract readonly chance: number;
+  /** How many do it at a time. */
+  protected readonly maxAtOnce: number = Number.POSITIVE_INFINITY;
   /** Where it can be done in this thread, if it can. */
   protected abstract placesIn(channel: string, root: string): string[];
   protected abstract act(place: string): Promise<void>;
@@ -31,7 +33,7 @@ export abstract class SideActivity<Counts> {
 
   /** Now and then, somebody does it. */
   runOne(): void {
-    if (this.#random() >= this.chance) return;
+    if (this.#random() >= this.chance || this.#open.size >= this.maxAtOnce) return;
     const places = [...new Set(this.said.map(({ thread }) => thread))].flatMap((thread) => {
       const [channel = '', root = ''] = thread.split('/');
       return channel.startsWith('C') ? this.placesIn(channel, root) : [];

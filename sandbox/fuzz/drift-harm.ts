@@ -7,6 +7,7 @@ const start = (sentence: string) => sentence.split(/[.:“(]/)[0] ?? '';
 
 const UNSENT = [
   strings.serviceFailed,
+  strings.serviceUnreadable,
   start(strings.messageRejected('')),
   strings.projectNotFound,
   start(strings.projectForbidden('')),

@@ -36,7 +36,7 @@ const CHECK_MS = 1_500;
 const GIVEN_UP_AFTER_MS = 60_000;
 const POLL_MS = 25;
 /** On a busy machine an honest registry may be late. */
-const MAX_REPEATS = 3;
+export const MAX_REPEATS = 3;
 const CHECK_JOB = 'source_check';
 
 /** One person who asks about works, and the registries that the bot asks. */

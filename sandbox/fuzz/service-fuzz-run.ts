@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compileCacheSettings } from '../bot-process.ts';
+import { limitsSetting } from '../bot-settings.ts';
 import { HeapCollector, openHeapMonitor } from '../heap-collector.ts';
 import { containerMemorySettings, startMultiWorkspaceBot } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
@@ -112,7 +113,7 @@ async function prepare(seed: number, given: ServiceFuzzOptions['database'], undo
       settings: {
         ...(await compileCacheSettings(join(folder, 'compiled'))),
         // As by default: the hostile workspaces come to their limits.
-        ...{ TURNS_AT_ONCE_PERSON: '10', TURNS_AT_ONCE_WORKSPACE: '200' },
+        ...limitsSetting({ atOncePerson: 10, atOnceWorkspace: 200 }),
         NODE_OPTIONS: `${memory} ${HeapCollector.environment.NODE_OPTIONS}`,
         INSTALL_WORKSPACES: [...HONEST_TEAMS, ...HOSTILE_TEAMS].join(),
       },

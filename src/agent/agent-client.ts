@@ -121,7 +121,7 @@ export class AgentClient {
     return await this.#create(PROJECTS_PATH, schemas.projectSchema, { title, description }, options);
   }
 
-  /** Changes only the given fields; '' clears one. Without fields, it reads the project, but for its time of change. */
+  /** Changes only the given fields; '' clears one. */
   async updateProject(
     project_id: string,
     fields: { readonly title?: string | undefined; readonly description?: string | undefined },
@@ -132,7 +132,12 @@ export class AgentClient {
     return await this.#http.call('PUT', `${PROJECTS_PATH}/{project_id}`, schemas.projectSchema, details);
   }
 
-  /** Throws AgentNotFoundError if the service does not know the project. No call reads one, so its tasks are listed. */
+  /** A project with its texts. No call only reads one: this changes none of its fields, but its time of change. */
+  async readProject(projectId: string, options: AgentCallOptions = {}): Promise<schemas.Project> {
+    return await this.updateProject(projectId, {}, options);
+  }
+
+  /** Throws AgentNotFoundError if the service does not know the project. Reading it would change it: its tasks are listed. */
   async requireProject(projectId: string, signal?: AbortSignal): Promise<void> {
     await this.listTasks(projectId, { limit: 1, signal });
   }

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { readText } from '../calls/content-coding.ts';
 import { parseJson, valueAt } from '../calls/json.ts';
-import { parseRetryAfter } from '../calls/retries-and-waits.ts';
+import { isTransientStatus, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import {
   type AgentCallOutcome,
   AgentError,
@@ -42,12 +42,14 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const said = ownWords === undefined ? '' : ` It said: ${context.redact(ownWords)}`;
   const about = `(${context.name}, status ${status})`;
   const isPassing =
-    isTransient(status) || (target === 'link' && PASSING_STORAGE_CODES.test(xmlText(text, 'Code') ?? ''));
+    isTransientStatus(status) ||
+    (target === 'link' && PASSING_STORAGE_CODES.test(xmlText(text, 'Code') ?? ''));
   const mayPass = status === 429 || isPassing;
+  const pauseMs = parseRetryAfter(response.header('retry-after'), response.header('date'));
   const details = (sentence: string): AgentErrorDetails => ({
     ...responseDetails(context, response, outcomeOf(status)),
     sentence: `${serverName(target)} ${sentence}${said}`,
-    retryAfterMs: mayPass ? parseRetryAfter(response.header('retry-after')) : undefined,
+    retryAfterMs: mayPass ? pauseMs : undefined,
   });
   const words = context.redact(errorText(text, serviceOptions.errorWords));
   const reason = /[\p{L}\p{N}]/u.test(words) ? words : `${status} ${STATUS_CODES[status] ?? ''}`.trim();
@@ -137,6 +139,13 @@ export function unreadableResponseError(
   return new AgentError('not_understood', { ...responseDetails(context, response, 'unknown'), sentence });
 }
 
+/** The error for a call that has created something, which its response does not tell; without a `status`, not even its head. */
+export function unreadCreationError({ name }: CallContext, error: AgentError, status?: number): AgentError {
+  const { message: sentence, requestId, cause } = error;
+  const details = { sentence, status, requestId, cause, createdUnread: name };
+  return new AgentError('not_understood', { ...details, outcome: 'unknown' });
+}
+
 function responseDetails(context: CallContext, response: HttpResponse, outcome: AgentCallOutcome) {
   const requestId = response.header(context.serviceOptions.requestIdHeader);
   return { outcome, status: response.status, requestId };
@@ -144,11 +153,6 @@ function responseDetails(context: CallContext, response: HttpResponse, outcome: 
 
 function serverName(target: CallContext['target']): string {
   return target === 'service' ? 'The agent service' : "The agent service's file storage";
-}
-
-/** A server in trouble; 408 and 425 ask for the same request again. */
-function isTransient(status: number): boolean {
-  return status >= 500 || status === 408 || status === 425;
 }
 
 /** A gateway's 5xx or 408 may hide a call that took effect; the service sends 529 and other 4xx before it acts. */

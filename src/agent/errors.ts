@@ -40,6 +40,8 @@ export interface AgentErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** The response exceeds the limits of response-limits.ts: a list can be read in smaller pages. */
   readonly isTooLarge?: boolean;
+  /** The call (method and path template) has created something, and its response cannot be read. */
+  readonly createdUnread?: string;
   readonly cause?: unknown;
 }
 
@@ -51,6 +53,7 @@ export class AgentError extends Error {
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly isTooLarge: boolean;
+  readonly createdUnread: string | undefined;
   /** The number of attempts before the client gave up. */
   attempts = 1;
 
@@ -63,6 +66,7 @@ export class AgentError extends Error {
     this.requestId = details.requestId?.slice(0, MAX_REQUEST_ID_LENGTH);
     this.retryAfterMs = details.retryAfterMs;
     this.isTooLarge = details.isTooLarge === true;
+    this.createdUnread = details.createdUnread;
   }
 }
 
@@ -114,15 +118,4 @@ export function isBusy(error: unknown): error is AgentError {
 /** Whether a response is above the limits of response-limits.ts. */
 export function isTooLarge(error: unknown): error is AgentError {
   return error instanceof AgentError && error.isTooLarge;
-}
-
-/** A call has created something, but its response cannot be read: what was created is not known. */
-export class AgentUnreadCreationError extends AgentError {
-  /** Method and path template. */
-  readonly call: string;
-
-  constructor(call: string, { message: sentence, status, requestId, cause }: AgentError) {
-    super('not_understood', { sentence, status, requestId, cause, outcome: 'unknown' });
-    this.call = call;
-  }
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { decodeBody, UNCOMPRESSED } from '../calls/content-coding.ts';
+import { errors } from '../calls/outbound-proxy.ts';
 import { doubledMs, repeatCall } from '../calls/retries-and-waits.ts';
 import { AgentError } from './errors.ts';
 
@@ -68,14 +69,24 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
     return {
       status: statusCode,
       header: (name) => {
-        const value = headers[name.toLowerCase()];
-        return Array.isArray(value) ? value[0] : value;
+        const [value] = [headers[name.toLowerCase()]].flat();
+        // Some servers write the names of files in UTF-8.
+        return value && Buffer.from(value, 'latin1').toString();
       },
-      ...decodeBody(body, headers),
+      ...decodeBody(body, headers, { path: sending.url.pathname }),
     };
   } catch (cause) {
     throw new BrokenRequestError(started ? 'started' : 'not_started', cause);
   }
+}
+
+/** Whether a call failed at the head of its response: folded, too long or with two lengths to undici. What is no HTTP has none. */
+export function isUnreadableHead(error: unknown): boolean {
+  const { HTTPParserError, HeadersOverflowError, ResponseContentLengthMismatchError } = errors;
+  if (!(error instanceof BrokenRequestError)) return false;
+  const { cause } = error;
+  if (cause instanceof HTTPParserError) return !cause.message.includes('Expected HTTP/');
+  return cause instanceof HeadersOverflowError || cause instanceof ResponseContentLengthMismatchError;
 }
 
 /** Only undici's handler knows when a request is about to be written. */
@@ -129,7 +140,7 @@ export function retryDelay(
  * Retries a call until it succeeds, fails for good or the policy's limits are reached. Throws the last error with the
  * number of attempts in `attempts`. Without a `maxAttempts` of 1, never pass a call that creates or sends something.
  */
-export async function retryCall<T>(
+export function retryCall<T>(
   once: (attempt: number) => Promise<T>,
   policy: RetryPolicy,
   signal: AbortSignal | undefined,
@@ -145,7 +156,7 @@ export async function retryCall<T>(
     const pauseMs = retryDelay(attempt, retryAfterMs, policy);
     return performance.now() - start + pauseMs > policy.maxTotalMs ? undefined : pauseMs;
   };
-  return await repeatCall(once, pauseAfter, async (ms, error) => {
+  return repeatCall(once, pauseAfter, async (ms, error) => {
     await sleep(ms, undefined, { signal }).catch((cause: unknown) => {
       const sentence = 'The call to the agent service was stopped while it waited for a retry.';
       const outcome = error instanceof AgentError ? error.outcome : 'unknown';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
-import { anySignal, type LeaseGuard, withSecondCall } from '../calls/retries-and-waits.ts';
+import { abortWith, anySignal, type LeaseGuard, withSecondCall } from '../calls/retries-and-waits.ts';
 import { Presence } from '../calls/shared-calls.ts';
 import type { AgentClientOptions, CallAttempt, CursorPage, Transport } from './client-options.ts';
 import {
@@ -11,12 +11,14 @@ import {
   leaseLostError,
   responseSizeError,
   unreadableResponseError,
+  unreadCreationError,
 } from './error-mapping.ts';
-import { AgentError, AgentUnreadCreationError, isForbidden } from './errors.ts';
+import { AgentError, isForbidden } from './errors.ts';
 import {
   BrokenRequestError,
   FIRST_IDLE_MS,
   type HttpResponse,
+  isUnreadableHead,
   retryCall,
   sendRequest,
 } from './http-request.ts';
@@ -41,7 +43,7 @@ export interface CallDetails {
   readonly accept?: string;
   readonly guard?: LeaseGuard | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A 2xx that cannot be read is thrown as an AgentUnreadCreationError. */
+  /** The error for a 2xx that cannot be read says so in `createdUnread`. */
   readonly creates?: boolean;
 }
 
@@ -68,6 +70,8 @@ interface Attempt<T> extends CallDetails {
   readonly attempt: number;
   /** Ends with the caller's signal or the lease. */
   readonly outerSignal: AbortSignal;
+  /** Ends the attempt. */
+  readonly ends: AbortController;
   readonly read: ReadResponse<T>;
   /** Called when the response begins. */
   readonly heard?: (() => void) | undefined;
@@ -167,10 +171,9 @@ export class ServiceHttp {
     const outerSignal = anySignal([signal, guard?.signal]);
     const once = async (attempt: number): Promise<T> => {
       if (method === 'GET') await this.#waitToRead(context, outerSignal);
-      const call = { ...details, context, method, url, attempt, read };
-      const send = (ends: AbortSignal, heard?: () => void) =>
-        this.#attempt({ ...call, outerSignal: ends, heard });
-      const made = method === 'GET' ? withSecondCall(send, outerSignal) : send(outerSignal);
+      const call = { ...details, context, method, url, attempt, outerSignal, read };
+      const send = (ends: AbortController, heard?: () => void) => this.#attempt({ ...call, ends, heard });
+      const made = method === 'GET' ? withSecondCall(send) : send(new AbortController());
       return await made.catch(async (error: unknown) => {
         const isDoubtful = isForbidden(error) && serviceOptions.badKeyStatuses.includes(403);
         throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;
@@ -180,16 +183,20 @@ export class ServiceHttp {
   }
 
   async #attempt<T>(call: Attempt<T>): Promise<T> {
-    const { context, guard, outerSignal, attempt, idleMs = 0 } = call;
+    const { context, guard, outerSignal, ends, attempt, idleMs = 0 } = call;
     const { dispatcher, gate, timeouts, log, onAttempt, onRateLimited } = this.#options;
     const assertLeaseHeld = () => {
       if (guard !== undefined && guard.remainingMs() <= 0) throw leaseLostError(context.name, 'not_sent');
     };
     assertLeaseHeld();
     gate?.enter();
-    const timeout = new AbortController();
+    const unlink = abortWith(ends, outerSignal);
     const { timeoutMs = timeouts.requestMs } = call;
-    const timer = setTimeout(() => timeout.abort(), timeoutMs);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      ends.abort();
+    }, timeoutMs);
     const start = performance.now();
     let status: number | undefined;
     try {
@@ -199,12 +206,13 @@ export class ServiceHttp {
         url: call.url,
         headers: this.#headers(call.accept, call.body !== undefined),
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
-        signal: anySignal([outerSignal, timeout.signal]),
+        signal: ends.signal,
         idleMs,
         bodyIdleMs: idleMs || (call.method === 'GET' && attempt === 1 ? FIRST_IDLE_MS : 0),
         beforeFirstByte: assertLeaseHeld,
       });
       status = response.status;
+      response.body.once('close', unlink);
       call.heard?.();
       const value = await call.read(response, context);
       gate?.accepted();
@@ -212,14 +220,14 @@ export class ServiceHttp {
       this.presence.show();
       return value;
     } catch (error) {
-      const ends = { lease: guard?.signal, caller: call.signal, timeout: timeout.signal };
-      const endedBy = (['lease', 'caller', 'timeout'] as const).find((end) => ends[end]?.aborted);
+      unlink();
+      const isEnded = { lease: guard?.signal.aborted, caller: call.signal?.aborted, timeout: isLate };
+      const endedBy = (['lease', 'caller', 'timeout'] as const).find((end) => isEnded[end]);
       const broken = errorForBrokenRequest(context, error, endedBy);
-      const isUnread = call.creates === true && (status ?? 300) < 300 && endedBy === undefined;
+      const isSuccess = status === undefined ? isUnreadableHead(error) : status < 300;
+      const isUnread = call.creates === true && isSuccess && endedBy === undefined;
       const failure =
-        isUnread && broken instanceof AgentError
-          ? new AgentUnreadCreationError(context.name, broken)
-          : broken;
+        isUnread && broken instanceof AgentError ? unreadCreationError(context, broken, status) : broken;
       if (failure instanceof AgentError && failure.code === 'bad_key') gate?.refused(failure);
       else if (status !== undefined && status < 500 && status !== 403) gate?.accepted();
       if (

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { readText } from '../calls/content-coding.ts';
 import { firstTextAt, parseJson } from '../calls/json.ts';
-import { withSecondCall } from '../calls/retries-and-waits.ts';
+import { anySignal, withSecondCall } from '../calls/retries-and-waits.ts';
 import type { Transport } from './client-options.ts';
 import { type CallContext, errorForBrokenRequest, errorForResponse } from './error-mapping.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
@@ -68,7 +68,7 @@ export class SignedLinks {
   constructor(options: SignedLinksOptions) {
     this.#options = options;
     // Those that S3's clients retry, too: of 400 and 409, only what its body says will pass.
-    const retryStatuses = [...options.retry.retryStatuses, 400, 408, 409, 425, 500];
+    const retryStatuses = [...options.retry.retryStatuses, 400, 408, 409, 421, 425, 500];
     this.#retry = { ...options.retry, retryStatuses };
   }
 
@@ -106,9 +106,12 @@ export class SignedLinks {
   ): Promise<HttpResponse> {
     let from = base;
     let to = link;
+    let { headers } = request;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const url = this.#resolve(context, to, from);
-      const once = (attempt: number) => this.#attempt(context, url, request, attempt);
+      const { authorization: _, ...others } = headers;
+      if (hop > 0 && url.origin !== from?.origin) headers = others;
+      const once = (attempt: number) => this.#attempt(context, url, { ...request, headers }, attempt);
       const response = await retryCall(once, this.#retry, request.signal);
       const { status } = response;
       const location = response.header('location');
@@ -182,7 +185,8 @@ export class SignedLinks {
       const idle = isRead || attempt > 1 ? idleMs : Math.min(FIRST_IDLE_MS, idleMs);
       const send = (ends: AbortSignal) =>
         sendRequest({ ...request, url, body: body?.(), dispatcher, signal: ends, idleMs: idle });
-      const response = await (isRead ? withSecondCall(send, signal) : send(signal));
+      const sendBeside = ({ signal: own }: AbortController) => send(anySignal([signal, own]));
+      const response = await (isRead ? withSecondCall(sendBeside) : send(signal));
       if (response.status >= 200 && response.status < 400) return response;
       throw await errorForResponse(context, response);
     } catch (error) {

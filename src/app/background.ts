@@ -57,7 +57,9 @@ export function createBackground(
   { slackApp, eventIntake, gapDetector }: Intake,
 ): Lifecycle {
   const { oauth, accounts } = workspaces;
-  const refresh = refresherOf(workspaces);
+  const eachMinute = [sweep, ...(oauth === undefined ? [] : [oauth.tokenRotation])];
+  let lastMinute = currentMinute();
+  let knownChanges: number | undefined;
   // Looks for all due work at once, in place of a poll for each part.
   const dueWork = new Poller({
     intervalMs: POLL_INTERVAL_MS,
@@ -71,7 +73,15 @@ export function createBackground(
       if (due.urgentMessages) await passOnUrgent();
       if (due.unlocked.length > 0) setTimeout(() => dueWork.pollNow(), UNLOCKED_INTERVAL_MS).unref();
       await storage.takeOverUnlocked(due.unlocked);
-      await refresh(due.changeSeq);
+      const minute = currentMinute();
+      const isMinute = minute !== lastMinute;
+      // They were read at the start.
+      if (isMinute || due.changeSeq !== knownChanges)
+        for (const source of workspaces.refreshables) await source.refresh(isMinute);
+      if (isMinute) for (const part of eachMinute) part.pollIfIdle();
+      // What has failed before this is repeated with the next poll.
+      lastMinute = minute;
+      knownChanges = due.changeSeq;
     },
     onError: (error) => log.debug({ err: error }, 'could not look for due work; trying again'),
   });
@@ -97,22 +107,9 @@ export function createBackground(
 const POLL_INTERVAL_MS = 1_000;
 /** The same while another process may be dead (ms). */
 const UNLOCKED_INTERVAL_MS = 200;
-/** How often all installations and accounts are read, which also shows deleted ones (ms). */
-const FULL_REFRESH_INTERVAL_MS = 60_000;
-
-/** Reads installations and accounts again, which were read at the start, once `changeSeq` tells of a change. */
-function refresherOf({ refreshables }: Pick<Workspaces, 'refreshables'>) {
-  let knownChanges: number | undefined;
-  let fullyRefreshedAt = performance.now();
-  return async (changeSeq: number): Promise<void> => {
-    const now = performance.now();
-    const isFull = now - fullyRefreshedAt >= FULL_REFRESH_INTERVAL_MS;
-    if (!isFull && changeSeq === knownChanges) return;
-    for (const source of refreshables) await source.refresh(isFull);
-    if (isFull) fullyRefreshedAt = now;
-    knownChanges = changeSeq;
-  };
-}
+/** How often expired rows and expiring tokens are looked for, and all installations read, which also shows deleted ones (ms). */
+const MINUTE_MS = 60_000;
+const currentMinute = () => Math.floor(performance.now() / MINUTE_MS);
 
 /** Tries the service's address and key once at the start: a warning says what does not work. No message waits for it. */
 function serviceTrial(
@@ -122,6 +119,7 @@ function serviceTrial(
 ): Lifecycle {
   const setting = 'AGENT_BASE_URL';
   const trial = new Poller({
+    startsAtOnce: true,
     poll: async () => {
       const result = await accounts.probeDefault(trial.signal);
       if (result !== undefined) onResult(result);
@@ -133,5 +131,5 @@ function serviceTrial(
       log.warn({ setting, reason }, 'AGENT_BASE_URL does not work at the start; messages wait until it does');
     },
   });
-  return { start: () => trial.pollNow(), stop: () => trial.stop() };
+  return trial;
 }

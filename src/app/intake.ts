@@ -1,3 +1,4 @@
+import { repeatCall } from '../calls/retries-and-waits.ts';
 import { parseInstallationQuery } from '../listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts';
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
@@ -10,15 +11,19 @@ import { Inbox, type InboxDeps } from '../relay/inbox/inbox.ts';
 import { SharedChannels } from '../relay/installations/shared-channels.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
+import { backoffMs, transientFailure } from '../relay/runtime/retry-and-giving-up.ts';
 import { projectNameJobs } from '../relay/sending/channel-project.ts';
 import * as strings from '../render/strings/index.ts';
 import { SlackUnavailableError } from '../slack/errors.ts';
 import { REQUIRED_SCOPES } from '../slack/scopes.ts';
+import { JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Features } from './features.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
 import type { Workspaces } from './workspaces.ts';
 
+/** How often it is tried to fill what a person has opened: nobody opens it again while an outage of seconds lasts. */
+const FILL_ATTEMPTS = 4;
 /** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';
 
@@ -47,21 +52,28 @@ export function createIntake(
   const inboxDeps: InboxDeps = {
     ...deps,
     rowsKeptDays: config.KEEP_ROWS_DAYS,
-    onWork: () => jobs.runDue(),
+    recordJob: async (write) => {
+      const recorded = await jobs.record(JOB_KIND.turn, write);
+      const hasJob = recorded.decision === 'next' || recorded.decision === 'waits';
+      if (hasJob && !recorded.is_paused && recorded.job === undefined) jobs.runDue();
+      return recorded;
+    },
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   };
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
     for (const work of afterEvent(outcome, event))
       inBackground(work, log, 'could not finish the work after an event');
   };
-  // Slack's acknowledgements do not wait for what is read back.
-  const backfill = backfillJobs({ deps, inbox: new Inbox(inboxDeps), onOutcome: onInboxOutcome });
+  // Slack's acknowledgements do not wait for what is read back, or is late already.
+  const lateInbox = new Inbox(inboxDeps);
+  const backfill = backfillJobs({ deps, inbox: lateInbox, onOutcome: onInboxOutcome });
   for (const kind of [backfill, channelMoveJobs(deps), onlyWhereAnswered(deps, projectNameJobs(deps))])
     jobs.add(kind);
   if (oauth !== undefined) jobs.add(oauth.uninstallationJobs);
   const sharedChannels = new SharedChannels(installations, storage.ackStore);
   const eventIntake = new EventIntake({
     inbox: new Inbox({ ...inboxDeps, store: storage.ackStore }),
+    lateInbox,
     workspaceFor: (event) => sharedChannels.workspaceFor(event),
     bot: async (at) => (await installations.find(at))?.bot,
     onUninstallEvent: oauth?.acceptUninstallEvent,
@@ -81,7 +93,10 @@ export function createIntake(
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onHomeOpened: (opened) => {
       const { tab } = opened;
-      const work = tab === 'messages' ? welcome.greet(opened) : home.show(opened);
+      const fill = () => (tab === 'messages' ? welcome.greet(opened) : home.show(opened));
+      const work = repeatCall(fill, (error, attempt) =>
+        attempt < FILL_ATTEMPTS && transientFailure(error) !== undefined ? backoffMs(attempt) : undefined,
+      );
       inBackground(work, log.child({ tab }), 'could not fill what a person opened', 'warn');
     },
     onWorkflowStep: steps.accept,

@@ -71,7 +71,7 @@ export function createTurns(
     words: config.KEEP_WORDS_DAYS,
     rows: config.KEEP_ROWS_DAYS,
     audit: config.KEEP_AUDIT_DAYS,
-    uninstalled: config.KEEP_UNINSTALLED_DAYS,
+    uninstalled: limits.uninstalledDays,
   };
   const { onRetentionFailed, onJobRun } = telemetry;
   const sweep = sweepPoller(deps, retention, onRetentionFailed);
@@ -120,8 +120,6 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
   };
 }
 
-const MEBIBYTE = 1024 * 1024;
-
 /** The relay's settings. */
 export function relaySettings(
   config: Config,
@@ -130,17 +128,17 @@ export function relaySettings(
 ): RelayDeps['settings'] {
   return {
     ...limits,
+    maxRecordBytes: config.RECORD_FILES_MIB * 1024 * 1024,
     skill: config.AGENT_SKILL,
     prompts: readPromptsFile(config.PROMPTS_FILE),
     supportedTaskOptions: supportedTaskOptions(config.AGENT_DIALECT),
     fileLimits: {
-      maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
+      maxFileBytes: limits.maxFileBytes,
       maxMessageBytes: limits.maxMessageBytes,
       maxMessageFiles: limits.maxMessageFiles,
-      allowedTypes: config.FILE_TYPES_ALLOWED,
-      refusedTypes: config.FILE_TYPES_REFUSED,
+      allowedTypes: config.FILE_TYPES.filter((type) => !type.startsWith('!')),
+      refusedTypes: config.FILE_TYPES.flatMap((type) => (type.startsWith('!') ? [type.slice(1)] : [])),
     },
-    maxRecordBytes: config.RECORD_FILES_MIB * MEBIBYTE,
     stableLink: links === undefined ? undefined : (result) => links.create(result),
     streamsDirectMessages: config.DM_STREAMS,
     stopWords: config.STOP_WORDS,
@@ -160,8 +158,8 @@ export function relaySettings(
     quotas: {
       hourPerson: config.TURNS_PER_HOUR_PERSON,
       hourWorkspace: config.TURNS_PER_HOUR_WORKSPACE ?? defaultWorkspaceQuota(config),
-      atOncePerson: config.TURNS_AT_ONCE_PERSON,
-      atOnceWorkspace: config.TURNS_AT_ONCE_WORKSPACE,
+      atOncePerson: limits.atOncePerson,
+      atOnceWorkspace: limits.atOnceWorkspace,
     },
   };
 }

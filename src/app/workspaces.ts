@@ -35,7 +35,7 @@ export async function openWorkspaces(
       editsPerMinute: limits.editsPerMinute,
       pace: limits.slackPace,
       showAgentSessions: config.AGENT_SESSIONS,
-      maxFileBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
+      maxFileBytes: limits.maxFileBytes,
       rateLimitStore: telemetry.withPermitMetrics(new SharedRateLimits(database.kysely)),
       onCall: (call) => {
         telemetry.onSlackCall(call);
@@ -56,6 +56,7 @@ export async function openWorkspaces(
       serviceOptions: config.AGENT_DIALECT,
       allowedHosts: config.PRIVATE_HOSTS,
       readsPerSecond: limits.readsPerSecond,
+      readIntervalMs: limits.readIntervalMs,
       onAttempt: telemetry.onServiceAttempt,
       log,
     },
@@ -79,7 +80,7 @@ export async function openWorkspaces(
     keyring,
     redactSecret,
     /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
-    own: identity && { id: identity.installation.workspace, name: identity.name },
+    own: identity && { id: identity.installation.workspace },
     /** Called with the workspace of each of our own posts. */
     ownPosts,
     /** What this process knows of installations and accounts, to be read again. */

@@ -1,42 +1,41 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, type Readable, type Transform, type TransformCallback } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import zlib from 'node:zlib';
 
 /** Asks for a body as it is. Some servers compress it all the same. */
 export const UNCOMPRESSED = { 'accept-encoding': 'identity' } as const;
 
-const COMPRESSED_FILE = /\bgzip\b|\.(?:t?gz|bgz|br)\b/i;
+const COMPRESSED_FILE = /\b(?:gzip|zstd)\b|\.(?:t?gz|bgz|br|zst)\b/i;
+const COMPRESSED_PATH = /\.(?:t?gz|bgz|br|zst)$/i;
 const MAX_CODINGS = 5;
 
 type Decoder = Transform & { readonly bytesWritten: number };
 
 const DECODERS: Readonly<Record<string, () => Decoder>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+  gzip: zlib.createGunzip,
+  'x-gzip': zlib.createGunzip,
+  deflate: zlib.createInflate,
+  br: zlib.createBrotliDecompress,
+  zstd: createUnzstd,
 };
-
-/** A response's body as it was before the server compressed it. */
-export interface DecodedBody {
-  /** Breaks if it is not what the header says. */
-  readonly body: Readable;
-  /** Whether it came compressed: then its length and ranges are those of the compressed bytes. */
-  readonly wasCompressed: boolean;
-}
 
 /**
  * Decompresses a body as its header `content-encoding` says, no faster than it is read: a reader that stops at its limit
  * is safe. Names of no compression, as storages keep them (`aws-chunked`), are left out. A file that is compressed itself
- * stays so, as its type, its name or its `sizeBytes` tell: storages mark a `.gz` like that, too.
+ * stays so, as its type, its name, the `path` of its address or its `sizeBytes` tell: storages mark a `.gz` like that, too.
+ * A body breaks that is not what the header says. `wasCompressed`: its length and ranges are those of the compressed bytes.
  */
-export function decodeBody(body: Readable, headers: IncomingHttpHeaders, sizeBytes?: number): DecodedBody {
+export function decodeBody(
+  body: Readable,
+  headers: IncomingHttpHeaders,
+  { sizeBytes, path = '' }: { sizeBytes?: number | undefined; path?: string } = {},
+): { readonly body: Readable; readonly wasCompressed: boolean } {
   const codings = [headers['content-encoding'] ?? []].flat().join(',').toLowerCase().split(',');
   const decoders = codings.flatMap((coding) => DECODERS[coding.trim()] ?? []).slice(0, MAX_CODINGS);
   const isFile = sizeBytes !== undefined && Number(headers['content-length']) === sizeBytes;
   const description = `${headers['content-type']} ${headers['content-disposition']}`;
-  if (isFile || COMPRESSED_FILE.test(description) || decoders.length === 0)
-    return { body, wasCompressed: false };
+  const isCompressed = isFile || COMPRESSED_FILE.test(description) || COMPRESSED_PATH.test(path);
+  if (isCompressed || decoders.length === 0) return { body, wasCompressed: false };
   let decoded = body;
   // If one breaks or is destroyed, all are.
   for (const decoder of decoders.reverse()) decoded = pipeline(decoded, acceptingNothing(decoder()), ignored);
@@ -45,6 +44,15 @@ export function decodeBody(body: Readable, headers: IncomingHttpHeaders, sizeByt
 
 /** Whoever reads the body gets its errors. */
 function ignored(): void {}
+
+/** Keeps to the 8 MiB of RFC 9659. What follows a frame in its chunk breaks: Node drops it (https://github.com/nodejs/node/issues/64741). */
+function createUnzstd(): Decoder {
+  const decoder = zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } });
+  const push = decoder.push.bind(decoder);
+  const isCut = (chunk: unknown) => chunk === null && decoder.writableLength > 0;
+  const cut = () => decoder.destroy(new Error('More follows a frame.')).readable;
+  return Object.assign(decoder, { push: (chunk: unknown) => (isCut(chunk) ? cut() : push(chunk)) });
+}
 
 /** zlib takes no bytes at all for a broken body, but a response without a body may have the header, too. */
 function acceptingNothing(decoder: Decoder): Decoder {

@@ -14,6 +14,8 @@ import {
 import { DEAD_CONNECTION_MS } from './retries-and-waits.ts';
 import { MAX_HEAD_BYTES } from './unasked-continue.ts';
 
+export { errors } from 'undici';
+
 /**
  * HTTP/1.1: a call that its own signal ends does not end a dead connection of HTTP/2, which serves all calls. No unused
  * connection is kept until a call on another one counts as silent: what is then repeated gets one that works.

@@ -9,10 +9,23 @@ const sourcesOf = new WeakMap<AbortSignal, readonly AbortSignal[]>();
  */
 export function anySignal(sources: readonly (AbortSignal | undefined)[]): AbortSignal {
   const given = sources.filter((source) => source !== undefined);
+  const [only] = given;
+  if (only !== undefined && given.length === 1) return only;
   // oxlint-disable-next-line eslint/no-restricted-properties
   const signal = AbortSignal.any(given);
   sourcesOf.set(signal, given);
   return signal;
+}
+
+/**
+ * Aborts the controller once the source is, until the returned function is called. `AbortSignal.any` leaves a kilobyte behind
+ * for each signal, until all memory is collected: too much for what is done each second.
+ */
+export function abortWith(controller: AbortController, source: AbortSignal | undefined): () => void {
+  const abort = () => controller.abort(source?.reason);
+  if (source?.aborted === true) abort();
+  source?.addEventListener('abort', abort);
+  return () => source?.removeEventListener('abort', abort);
 }
 
 /** Why a wait ends that is no longer needed: an error of its own for each would take long to make. */
@@ -31,21 +44,31 @@ export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Prom
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** A wait has so many parts. While this process stands still, it hears nothing: that counts for one of them at most. */
+const WAIT_PARTS = 4;
+
 /** The result, or `late` if it takes longer (ms). Keeps no process alive. */
 export async function within<T, Late>(ms: number, result: Promise<T>, late: Late): Promise<T | Late> {
   const { promise, resolve } = Promise.withResolvers<Late>();
-  const timer = setTimeout(() => resolve(late), ms).unref();
+  let timer: NodeJS.Timeout;
+  const wait = (parts: number): void => {
+    // Timers come before what has arrived meanwhile.
+    const next = () => (parts > 1 ? wait(parts - 1) : setImmediate(() => resolve(late)));
+    timer = setTimeout(next, ms / WAIT_PARTS).unref();
+  };
+  wait(WAIT_PARTS);
   return await Promise.race([result, promise]).finally(() => clearTimeout(timer));
 }
 
 /** The result; rejects with the signal's reason once it is aborted. Others may still wait for the same result. */
-export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await result;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  return await Promise.race([result, promise]).finally(() => signal.removeEventListener('abort', onAbort));
+export function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return result;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    void result.then(resolve, reject).then(() => signal.removeEventListener('abort', onAbort));
+  });
 }
 
 /** A call that has been silent for so long (ms) may be on a dead connection, which swallows what is sent. */
@@ -53,18 +76,17 @@ export const DEAD_CONNECTION_MS = 5_000;
 
 /**
  * Makes a call that only reads, and makes it once more beside the first if that is silent for so long (ms): it has neither
- * ended nor `heard` anything. The first result counts; the signal of the other call is aborted. Rejects with the error of
+ * ended nor `heard` anything. The first result counts; the controller of the other call is aborted. Rejects with the error of
  * the first call if both fail.
  */
 export async function withSecondCall<T>(
-  call: (signal: AbortSignal, heard: () => void) => Promise<T>,
-  signal: AbortSignal | undefined,
+  call: (ends: AbortController, heard: () => void) => Promise<T>,
   silentMs = DEAD_CONNECTION_MS,
 ): Promise<T> {
   const [one, other] = [new AbortController(), new AbortController()];
   const { promise: isHeard, resolve: heard } = Promise.withResolvers<boolean>();
   const make = async (own: AbortController, rival: AbortController) => {
-    const result = await call(anySignal([signal, own.signal]), () => heard(true));
+    const result = await call(own, () => heard(true));
     rival.abort(NO_LONGER_NEEDED);
     return result;
   };
@@ -80,16 +102,19 @@ export async function withSecondCall<T>(
 /** The longest Retry-After that is honoured (ms): a timer of over 24 days would fire at once. */
 export const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
-/** Milliseconds of a Retry-After header (seconds or an HTTP date), an hour at most; undefined if it is neither. */
-export function parseRetryAfter(
-  header: string | null | undefined,
-  now: number = Date.now(),
-): number | undefined {
+/** Milliseconds of a Retry-After header (seconds, or a date by the server's clock), an hour at most; undefined if it is neither. */
+export function parseRetryAfter(header: string | null | undefined, date?: string): number | undefined {
+  const now = Date.parse(date ?? '') || Date.now();
   const text = header?.trim() ?? '';
   const isSeconds = /^\d+(\.\d+)?$/.test(text);
-  const date = !isSeconds && /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-  const ms = isSeconds ? Math.ceil(Number(text) * 1000) : date - now;
+  const until = !isSeconds && /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = isSeconds ? Math.ceil(Number(text) * 1000) : until - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+}
+
+/** Whether a server is in trouble, or asks for the same request again; to 421, over another connection. */
+export function isTransientStatus(status: number): boolean {
+  return status >= 500 || status === 408 || status === 421 || status === 425;
 }
 
 /** A pause (ms) that doubles with each attempt, counted from 1, up to a limit. */

@@ -37,8 +37,8 @@ const hostList = stringList
   .transform((hosts) => hosts.map((host) => host.toLowerCase()))
   .pipe(z.array(z.string().regex(HOST_ONLY, 'must be hosts alone, such as agent.example.org or 10.0.0.5')));
 
-/** File extensions and MIME types separated by commas. */
-const fileTypeList = stringList.pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
+/** File extensions and MIME types separated by commas, each with `!` if it is refused. */
+const fileTypeList = stringList.pipe(z.array(z.string().regex(/^!?(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
 
 /** Keys separated by commas, of at least 32 characters each. */
 const secretKeyList = z
@@ -246,23 +246,11 @@ export const settingsSchema = z.object({
   TURNS_PER_HOUR_WORKSPACE: setting(nonNegativeInteger.optional(), {
     what: 'Most messages per workspace and hour. 0 means no limit. If not set, 600 for workspaces that install the app by OAuth and share AGENT_API_KEY; else no limit.',
   }),
-  TURNS_AT_ONCE_PERSON: setting(nonNegativeInteger.default(10), {
-    what: 'Most messages of a person in progress at a time. 0 means no limit.',
-  }),
-  TURNS_AT_ONCE_WORKSPACE: setting(nonNegativeInteger.default(200), {
-    what: 'Most messages of a workspace in progress at a time. 0 means no limit.',
-  }),
-  FILE_LIMIT_MIB: setting(z.coerce.number().positive().default(2_048), {
-    what: 'Largest file to pass to the agent, in MiB. Slack takes files of up to 1 GB from people.',
-  }),
   RECORD_FILES_MIB: setting(z.coerce.number().nonnegative().max(900).default(200), {
     what: "Most of a task's files that its record holds, in MiB; the others are named in it. 0 means none. Slack takes files of up to 1 GB.",
   }),
-  FILE_TYPES_ALLOWED: setting(fileTypeList, {
-    what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
-  }),
-  FILE_TYPES_REFUSED: setting(fileTypeList, {
-    what: 'File types never to pass to the agent, in the same form.',
+  FILE_TYPES: setting(fileTypeList, {
+    what: 'File types to pass to the agent, such as .csv,image/*,text/plain, or with ! those never to pass, such as !.zip,!audio/*. If none is named without !, all others.',
   }),
   STABLE_LINKS: setting(z.stringbool().default(false), {
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
@@ -276,9 +264,6 @@ export const settingsSchema = z.object({
   KEEP_AUDIT_DAYS: setting(z.coerce.number().int().min(1).default(365), {
     what: 'Days until rows of the audit trail are deleted, and threads that nobody has used since. A thread is kept for KEEP_ROWS_DAYS at least.',
   }),
-  KEEP_UNINSTALLED_DAYS: setting(nonNegativeInteger.default(30), {
-    what: "Days until a workspace's data is deleted after the app is uninstalled there, if it was installed by OAuth. Its tokens are deleted at once.",
-  }),
 });
 
 /** The groups of settings, by the first of each. */
@@ -289,7 +274,7 @@ export const settingGroups: ReadonlyMap<string, string> = new Map([
   ['DATABASE_URL', 'The database'],
   ['ALLOWED_USERS', 'Who may use it, and where'],
   ['TURNS_PER_HOUR_PERSON', 'How much'],
-  ['FILE_LIMIT_MIB', 'Files'],
+  ['RECORD_FILES_MIB', 'Files'],
   ['KEEP_WORDS_DAYS', 'What is kept'],
 ]);
 
@@ -299,15 +284,22 @@ export const renamedSettings: ReadonlyMap<string, string> = new Map([
   ['ADMITS_BOTS', 'ALLOWED_BOTS'],
   ['CONTROLS_BY', 'TASK_CONTROL'],
   ['DATABASE_LISTEN_URL', 'DATABASE_DIRECT_URL'],
+  ['FILE_TYPES_ALLOWED', 'FILE_TYPES'],
   ['LISTENS_TO', 'LISTEN_MODE'],
+]);
+
+/** Settings of earlier releases that are part of another one, with how to write them there. */
+export const mergedSettings: ReadonlyMap<string, string> = new Map([
+  ['FILE_TYPES_REFUSED', 'FILE_TYPES now: add its types there, each with ! before it'],
 ]);
 
 /** Settings of earlier releases that are limits now (`src/limits.ts`), or have no choice left. */
 export const fixedSettings: ReadonlySet<string> = new Set(
-  words(`AGENT_READS_PER_SECOND BACKGROUND_WAIT_SECONDS FILES_LIMIT_MIB FILES_MOST GAP_MINUTES INLINE_LIMIT_MIB
-    LOG_NUMBERS PASS_ON_SECONDS REMIND_SECONDS REPLY_BLOCKS REPLY_MESSAGES RESEND_SECONDS SILENCE_SECONDS
-    SLACK_EDITS_PER_MINUTE SLACK_SOCKETS STOP_REACTION TABLE_LIMIT_KIB TRANSCRIPT_CHARACTERS TRANSCRIPT_MESSAGES
-    WAITING_SECONDS WATCH_MINUTES WATCH_SECONDS`),
+  words(`AGENT_READS_PER_SECOND BACKGROUND_WAIT_SECONDS FILE_LIMIT_MIB FILES_LIMIT_MIB FILES_MOST GAP_MINUTES
+    INLINE_LIMIT_MIB KEEP_UNINSTALLED_DAYS LOG_NUMBERS PASS_ON_SECONDS REMIND_SECONDS REPLY_BLOCKS
+    REPLY_MESSAGES RESEND_SECONDS SILENCE_SECONDS SLACK_EDITS_PER_MINUTE SLACK_SOCKETS STOP_REACTION TABLE_LIMIT_KIB
+    TRANSCRIPT_CHARACTERS TRANSCRIPT_MESSAGES TURNS_AT_ONCE_PERSON TURNS_AT_ONCE_WORKSPACE WAITING_SECONDS
+    WATCH_MINUTES WATCH_SECONDS`),
 );
 
 /** All settings of the app, validated. */

@@ -94,15 +94,19 @@ export async function stopOnlyRun(
   return listRunningTasks(deps, command);
 }
 
-/** What `/agent status` answers: what works for the asker, and what the quotas still allow them there. Throws a StoreError. */
-export async function listRunningTasks(deps: RelayDeps, command: ChannelActor): Promise<RenderedMessage> {
+/** What works for the asker; for `/agent status`, which `tellsAllowance`, also what the quotas still allow them. Throws a StoreError. */
+export async function listRunningTasks(
+  deps: RelayDeps,
+  command: ChannelActor,
+  tellsAllowance = false,
+): Promise<RenderedMessage> {
   const { workspace, channel, person } = command;
   const { turnUsage } = deps.store;
   const [own, all, denial, allowance] = await Promise.all([
     turnUsage.runningOf({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
     turnUsage.countRunning(workspace, channel),
     useDenial(deps, command, 'acting', AbortSignal.timeout(PLACE_TIMEOUT_MS)),
-    allowanceTold(deps, command),
+    tellsAllowance ? allowanceTold(deps, command) : undefined,
   ]);
   const slack = deps.workspace(workspace);
   const rows = await Promise.all(
@@ -121,7 +125,7 @@ export async function listRunningTasks(deps: RelayDeps, command: ChannelActor): 
   const others = own.length > MAX_RUNNING_ROWS ? 0 : all - shownHere.length;
   const footer = [
     ...(others > 0 ? [strings.command.othersRunning(others)] : []),
-    ...(denial === undefined ? [allowance] : []),
+    ...(denial === undefined && allowance !== undefined ? [allowance] : []),
   ];
   const message = runningTasksMessage(rows, footer);
   return rows.length + all > 0 ? message : emptyListIn(deps, command, message);

@@ -43,8 +43,10 @@ const stepSchema = z.object({
   /** Why it asked nothing: a key of the sentences for it. */
   refusal: z.enum(['not_allowed', 'limit', 'invalid', 'closed']).nullable(),
   waits_for_answer: z.boolean(),
+  /** The thread of its question, once that is posted. */
+  thread_ts: z.string().optional(),
 });
-type StepRequest = Omit<z.infer<typeof stepSchema>, 'start_id'>;
+type StepRequest = Omit<z.infer<typeof stepSchema>, 'start_id' | 'thread_ts'>;
 
 /** The step "Ask the agent" of Slack's workflows: it starts one task for each run, and is completed once. */
 export function workflowSteps(deps: RelayDeps, runDue: () => void) {
@@ -69,8 +71,7 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
     const payload = { start_id: id, refusal, waits_for_answer } satisfies z.infer<typeof stepSchema>;
     const job = { workspace, kind: JOB_KIND.workflowStep, channel, key } as const;
     await deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
-      // Once its question is posted, a step's job is that of its thread; Slack repeats a step for an hour.
-      if (await jobs.isKnown(job)) return;
+      // Slack repeats a step for an hour.
       if (!(await jobs.add({ ...job, thread_ts: CHANNEL_LEVEL, payload }))) return;
       if (refusal === null) {
         await taskStarts.send({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
@@ -98,8 +99,8 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
     const executions = deps.workspace(job.workspace)?.workflowExecutions;
     if (executions === undefined) return 'later';
     const step = await progressOf(job);
-    const thread_ts = step.thread_ts ?? CHANNEL_LEVEL;
-    if (!isReady(step)) return { inMs: pauseMs(job), thread_ts };
+    if (!isReady(step))
+      return { inMs: pauseMs(job), payload: { ...job.payload, thread_ts: step.thread_ts ?? undefined } };
     // Its answer would leave a place that was closed since.
     const isClosed = (await closingAt(deps, job, signal)) !== undefined;
     const found = step.refusal ?? (isClosed ? 'closed' : failureOf(step));
@@ -129,11 +130,10 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
   async function progressOf(job: Job): Promise<StepProgress> {
     const { store } = deps;
     const { workspace, channel } = job;
-    const { start_id, ...asked } = stepSchema.parse(job.payload);
-    const isPosted = job.thread_ts !== CHANNEL_LEVEL;
-    const start = isPosted ? undefined : await store.taskStarts.get({ workspace, id: start_id });
-    const thread_ts = isPosted ? job.thread_ts : (start?.thread_ts ?? null);
-    const isPosting = !isPosted && start !== undefined && start.state !== 'done';
+    const { start_id, thread_ts: known, ...asked } = stepSchema.parse(job.payload);
+    const start = known === undefined ? await store.taskStarts.get({ workspace, id: start_id }) : undefined;
+    const thread_ts = known ?? start?.thread_ts ?? null;
+    const isPosting = start !== undefined && start.state !== 'done';
     const step = { workspace, channel, ...asked, isPosting, thread_ts };
     if (thread_ts === null) return step;
     const root = { workspace, channel, ts: thread_ts };

@@ -43,7 +43,7 @@ export function agentWordHandlers(
 ): AgentWordHandlers {
   return {
     new: ({ channel, words, ...request }) => startForm.openNew(request, channel, words),
-    status: (command) => listRunningTasks(deps, command),
+    status: (command) => listRunningTasks(deps, command, true),
     stop: (command) => stopOnlyRun(deps, stopControl, command),
     tasks: (command) => listChannelTasks(deps, command),
     settings: settings.open,
@@ -60,7 +60,10 @@ export function registerSlashCommand(
   app.command('/agent', async ({ ack, body, respond }) => {
     const { data } = commandSchema.safeParse(body);
     const question = data?.text.trim() ?? '';
-    const [word = '', ...rest] = question.toLowerCase().split(/\s+/);
+    const [word = '', ...rest] = question
+      .toLowerCase()
+      .replace(/[.!?]$/, '')
+      .split(/\s+/);
     const isQuestion = rest.length > 0 && word !== 'new';
     const ask = (command: SlashCommand) => askQuestion(command, question);
     const handle = isQuestion ? ask : byWord.get(word);

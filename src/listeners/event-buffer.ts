@@ -12,8 +12,8 @@ export interface BufferableEvent {
   thread: string;
   ts: string;
   size(): number;
-  /** Throws a StoreError if the database cannot take it now. */
-  write(): Promise<void>;
+  /** Throws a StoreError if the database cannot take it now. `isKept`: Slack does not wait for it any more. */
+  write(isKept: boolean): Promise<void>;
   /** Records that it is missing. Throws a StoreError if the database cannot take that either. */
   recordLoss(): Promise<void>;
   /** It was refused for too long: whom it concerns should know. Returns at once; never throws. */
@@ -72,6 +72,8 @@ export class EventBuffer {
   readonly #options: Required<EventBufferOptions>;
   /** In the order in which the threads are tried: those that fail go to the end. */
   readonly #kept = new Map<string, KeptThread>();
+  /** Those that are being written for the first time, by id: Slack sends one again that takes long. */
+  readonly #tried = new Map<string, Promise<void>>();
   readonly #stopped = new AbortController();
   #events = 0;
   #bytes = 0;
@@ -98,7 +100,8 @@ export class EventBuffer {
    * it is then written later, if there is room for it.
    */
   async write(event: BufferableEvent): Promise<void> {
-    const written = this.#kept.has(event.thread) ? this.#keep(event) : this.#tryOnce(event);
+    const written =
+      this.#tried.get(event.id) ?? (this.#kept.has(event.thread) ? this.#keep(event) : this.#tryOnce(event));
     if ((await within(this.#options.deadlineMs, written, 'late' as const)) === 'late')
       throw new StoreError('unavailable', 'The database did not answer in time.');
   }
@@ -119,18 +122,20 @@ export class EventBuffer {
     await within(LAST_RECORD_MS, recorded, undefined);
   }
 
-  async #tryOnce(event: BufferableEvent): Promise<void> {
-    try {
-      await this.#writeOut(event);
-    } catch (error) {
-      if (error instanceof StoreError) this.#keep(event).catch(() => undefined);
-      throw error;
-    }
+  #tryOnce(event: BufferableEvent): Promise<void> {
+    const written = this.#writeOut(event, false)
+      .finally(() => this.#tried.delete(event.id))
+      .catch((error: unknown) => {
+        if (error instanceof StoreError) this.#keep(event).catch(() => undefined);
+        throw error;
+      });
+    this.#tried.set(event.id, written);
+    return written;
   }
 
-  async #writeOut(event: BufferableEvent): Promise<void> {
+  async #writeOut(event: BufferableEvent, isKept: boolean): Promise<void> {
     try {
-      await event.write();
+      await event.write(isKept);
       this.#lastWrittenAt = performance.now();
       this.#failure = undefined;
     } catch (error) {
@@ -193,7 +198,7 @@ export class EventBuffer {
     const all = [...thread.events.values()];
     const first = all.reduce((one, other) => (isEarlierTs(other.event.ts, one.event.ts) ? other : one));
     try {
-      await this.#writeOut(first.event);
+      await this.#writeOut(first.event, true);
     } catch (error) {
       const isRefused = !(error instanceof StoreError);
       if (isRefused) first.refusals += 1;

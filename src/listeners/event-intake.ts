@@ -35,12 +35,14 @@ import {
 
 interface Receiver {
   kind: EventKind;
-  take: () => Promise<EventOutcome>;
+  take: (inbox: Inbox) => Promise<EventOutcome>;
 }
 
 export interface EventIntakeDeps
   extends Required<Pick<EventBufferOptions, 'badThingMs' | 'hasWrittenAfter' | 'log'>> {
   inbox: Inbox;
+  /** Has more time for a message than Slack waits: for what could not be written in that time. */
+  lateInbox: Inbox;
   /** The workspace that an event is for, where several installations share its channel. Throws if nobody knows. */
   workspaceFor: (event: SharedEvent) => Promise<string>;
   /** Undefined if the bot is not installed there. */
@@ -88,19 +90,19 @@ export class EventIntake {
     // Most events are messages: skip the other parser for those.
     const uninstallEvent = isMessage ? undefined : parseUninstallEvent(body);
     if (uninstallEvent === undefined && envelope === undefined) return false;
+    const place = envelope && placeOf(envelope);
     const receiverOf = async (): Promise<Receiver> => {
-      if (uninstallEvent === undefined && envelope !== undefined) return this.#receiverOf(envelope);
+      if (uninstallEvent === undefined && envelope && place) return this.#receiverOf(envelope, place);
       if (uninstallEvent !== undefined) await this.#deps.onUninstallEvent?.(uninstallEvent);
       return { kind: 'other', take: async () => 'uninstalled' };
     };
-    const place = envelope && placeOf(envelope);
     await this.#buffer.write({
       // An event about a whole organisation names no workspace.
       id: envelope?.eventId ?? randomUUID(),
       thread: place === undefined ? '' : `${place.workspace}/${place.channel}/${place.thread_ts}`,
       ts: place?.at ?? '',
       size: () => JSON.stringify(body).length,
-      write: () => this.#take(receiverOf),
+      write: (isKept) => this.#take(receiverOf, isKept ? this.#deps.lateInbox : this.#deps.inbox),
       recordLoss: async () => {
         if (place !== undefined && place.thread_ts !== '') await this.#deps.onEventLost(place, place.ts);
       },
@@ -121,14 +123,14 @@ export class EventIntake {
     await this.#buffer.stop();
   }
 
-  async #take(receiverOf: () => Promise<Receiver>): Promise<void> {
+  async #take(receiverOf: () => Promise<Receiver>, inbox: Inbox): Promise<void> {
     const since = performance.now();
     let kind: EventKind = 'other';
     let outcome: EventOutcome = 'failed';
     try {
       const receiver = await receiverOf();
       kind = receiver.kind;
-      outcome = await receiver.take();
+      outcome = await receiver.take(inbox);
     } catch (error) {
       if (transientFailure(error) === undefined) {
         outcome = 'unrecordable';
@@ -141,10 +143,10 @@ export class EventIntake {
     }
   }
 
-  async #receiverOf(sent: Envelope): Promise<Receiver> {
+  async #receiverOf(sent: Envelope, place: EventPlace): Promise<Receiver> {
     const named = await this.#deps.bot(sent);
     // What Slack names none of our installations for is for none of them.
-    const envelope = named === undefined ? sent : await this.#forItsInstallation(sent);
+    const envelope = named === undefined ? sent : await this.#forItsInstallation(sent, place);
     const bot = envelope === sent ? named : await this.#deps.bot(envelope);
     const { workspace } = envelope;
     if (bot === undefined) {
@@ -169,15 +171,16 @@ export class EventIntake {
       this.#deps.log.debug({ workspace, why: inboxEvent.why }, 'ignored an event');
       return { kind: 'other', take: async () => 'ignored' };
     }
-    return { kind: inboxEvent.kind, take: () => this.#record(workspace, inboxEvent, bot) };
+    return { kind: inboxEvent.kind, take: (inbox) => this.#record(workspace, inboxEvent, bot, inbox) };
   }
 
   async #record(
     workspace: string,
     inboxEvent: Exclude<InboxEvent, { kind: 'ignored' }>,
     bot: BotIdentity,
+    inbox: Inbox,
   ): Promise<EventOutcome> {
-    const outcome = await this.#deps.inbox.accept(inboxEvent, bot);
+    const outcome = await inbox.accept(inboxEvent, bot);
     const source =
       'message' in inboxEvent ? inboxEvent.message : { ts: '', person: undefined, ...inboxEvent };
     const { channel, ts, person = '' } = source;
@@ -187,8 +190,7 @@ export class EventIntake {
   }
 
   /** Slack names one of the installations that share a channel; the event may be for another one. */
-  async #forItsInstallation(envelope: Envelope): Promise<Envelope> {
-    const place = placeOf(envelope);
+  async #forItsInstallation(envelope: Envelope, place: EventPlace): Promise<Envelope> {
     const workspace = place.channel === '' ? place.workspace : await this.#deps.workspaceFor(place);
     return workspace === envelope.workspace ? envelope : { ...envelope, workspace, organisation: undefined };
   }

@@ -64,10 +64,10 @@ export async function asPersonsEvent(
 /** The channel in which another bot or workflow mentions ours, or writes to it directly; undefined for anything else. */
 export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): string | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
-  const { bot_id: id, user, channel, text, blocks, message } = event;
+  const { bot_id: id, user, channel, text, blocks, attachments, message } = event;
   if (id === undefined || id === bot.botId || user === bot.userId) return undefined;
   if (event.type === 'app_mention' || isDirectChannel(channel)) return channel;
-  return JSON.stringify([text, blocks, message]).includes(bot.userId) ? channel : undefined;
+  return JSON.stringify([text, blocks, attachments, message]).includes(bot.userId) ? channel : undefined;
 }
 
 /**

@@ -129,12 +129,13 @@ export class Telemetry {
   readonly onTurnStep: OnStep = (turn, step, task) => {
     logStep(this.#log, turn, step, task);
     // Measured from when the person wrote, which is the message's ts.
-    const seconds = Math.max(0, Date.now() / 1_000 - Number(turn.message_ts));
-    if (step === 'visible') this.#firstVisibleSeconds.observe(seconds);
+    const secondsUntil = (at = new Date()) => Math.max(0, at.getTime() / 1_000 - Number(turn.message_ts));
+    if (step === 'visible')
+      this.#firstVisibleSeconds.observe(secondsUntil(turn.first_visible_at ?? undefined));
     if (step !== 'finished') return;
     const outcome = turn.outcome ?? 'unknown';
     this.#turnsEnded.inc({ outcome });
-    this.#turnSeconds.observe({ outcome }, seconds);
+    this.#turnSeconds.observe({ outcome }, secondsUntil());
   };
 
   /** An event from Slack; `ms` until it may be acknowledged. */

@@ -50,7 +50,10 @@ async function findUnlisted(
   if (agency === null) return { state: 'not_found' };
   // It may have got another DOI there.
   const isCrossrefs = agency === undefined || agency === 'Crossref';
-  const single = isCrossrefs ? await ask('crossref single', `works/${inPath(doi)}`, singleSchema) : undefined;
+  const path = `works/${inPath(doi)}`;
+  const single = isCrossrefs
+    ? await ask('crossref single', path, singleSchema).catch(undefinedIfRefused)
+    : undefined;
   if (single !== undefined) return readWork(single.message);
   return agency === undefined ? undefined : { state: 'found', agency: agency.slice(0, 60) };
 }
@@ -62,23 +65,24 @@ async function* listedWorks(
 ): AsyncGenerator<z.output<typeof itemSchema>> {
   if (dois.length === 0) return;
   const query = { filter: dois.map((doi) => `doi:${doi}`).join(','), rows: '20', select: FIELDS };
-  try {
-    const list = await ask('crossref list', 'works', listSchema, query);
-    yield* list?.message.items ?? [];
-  } catch (error) {
-    if (!(error instanceof RegistryError && error.code === 'refused')) throw error;
-    if (dois.length === 1) return;
-    const middle = Math.ceil(dois.length / 2);
-    yield* listedWorks(ask, dois.slice(0, middle));
-    yield* listedWorks(ask, dois.slice(middle));
-  }
+  const list = await ask('crossref list', 'works', listSchema, query).catch(undefinedIfRefused);
+  if (list !== undefined || dois.length === 1) return yield* list?.message.items ?? [];
+  const middle = Math.ceil(dois.length / 2);
+  yield* listedWorks(ask, dois.slice(0, middle));
+  yield* listedWorks(ask, dois.slice(middle));
+}
+
+/** A registry refuses a question for one of its DOIs, which says nothing of the others. */
+function undefinedIfRefused(error: unknown): undefined {
+  if (!(error instanceof RegistryError && error.code === 'refused')) throw error;
 }
 
 /** Which agency each DOI is registered with; null: with none. One of which doi.org says nothing is left out. */
 async function agenciesOf(ask: AskRegistry, dois: readonly string[]) {
   const agencies = new Map<SourceId, string | null>();
   if (dois.length === 0) return agencies;
-  const answers = await ask('doi.org', `doiRA/${dois.map(inPath).join(',')}`, agenciesSchema);
+  const path = `doiRA/${dois.map(inPath).join(',')}`;
+  const answers = await ask('doi.org', path, agenciesSchema).catch(undefinedIfRefused);
   for (const { DOI, RA, status = '' } of answers ?? [])
     if (RA !== undefined || /^(?:DOI does not exist|Invalid DOI)$/i.test(status))
       agencies.set(doiId(DOI), RA ?? null);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { decodeBody, readText, UNCOMPRESSED } from '../calls/content-coding.ts';
 import { firstTextAt, parseJson } from '../calls/json.ts';
 import { keptConnections, request } from '../calls/outbound-proxy.ts';
-import { parseRetryAfter, sleepUnlessAborted } from '../calls/retries-and-waits.ts';
+import { isTransientStatus, parseRetryAfter, sleepUnlessAborted } from '../calls/retries-and-waits.ts';
 import { RegistryError } from './errors.ts';
 
 /** Permits that all processes share, and pauses of them (ms); the limits of registries belong to no workspace. */
@@ -80,33 +80,44 @@ export function registryCalls({ addresses, mailto, gate }: RegistryOptions) {
     }
   }
 
-  async function send(limit: Limit, path: string, query: object, signal: AbortSignal) {
-    const { registry } = LIMITS[limit];
-    const url = new URL(`${addresses[registry]}/${path}`);
-    url.search = new URLSearchParams({ ...query, ...contact[registry] }).toString();
+  async function send(limit: Limit, url: URL, signal: AbortSignal) {
     const response = await request(url, { dispatcher: keptConnections, headers, signal });
     const header = (name: string) => [response.headers[name] ?? []].flat()[0];
     const calls = atLeastOne.safeParse(header('x-rate-limit-limit')).data;
     const seconds = atLeastOne.safeParse(header('x-rate-limit-interval')?.replace(/s$/, '')).data;
     if (calls !== undefined && seconds !== undefined) namedRates.set(limit, calls / seconds);
     const { text } = await readText(decodeBody(response.body, response.headers).body, MAX_BODY_BYTES);
-    const retryAfterMs = parseRetryAfter(header('retry-after'));
-    return { status: response.statusCode, body: parseJson(text), retryAfterMs };
+    const retryAfterMs = parseRetryAfter(header('retry-after'), header('date'));
+    const status = response.statusCode;
+    const location = status >= 300 && status < 400 ? header('location') : undefined;
+    const movedTo = location === undefined ? null : URL.parse(location, url.href);
+    return { status, body: parseJson(text), retryAfterMs, movedTo };
+  }
+
+  async function sendOnce(limit: Limit, url: URL, signal: AbortSignal) {
+    await takePermit(limit, signal);
+    return send(limit, url, signal).catch(() =>
+      // Our own time may be over, or the process stop: that is no fault of the registry.
+      fail(limit, 'unavailable', signal.aborted ? 0 : PAUSE_MS.failed),
+    );
   }
 
   return (signal: AbortSignal): AskRegistry =>
     async (limit, path, schema, query = {}) => {
-      await takePermit(limit, signal);
-      const { status, body, retryAfterMs } = await send(limit, path, query, signal).catch(() =>
-        // Our own time may be over, or the process stop: that is no fault of the registry.
-        fail(limit, 'unavailable', signal.aborted ? 0 : PAUSE_MS.failed),
-      );
+      const { registry } = LIMITS[limit];
+      const url = new URL(`${addresses[registry]}/${path}`);
+      url.search = new URLSearchParams({ ...query, ...contact[registry] }).toString();
+      const first = await sendOnce(limit, url, signal);
+      // Since February 2025 Crossref answers so for a DOI that is an alias of another.
+      const { movedTo } = first;
+      const { status, body, retryAfterMs } =
+        movedTo?.origin === url.origin ? await sendOnce(limit, movedTo, signal) : first;
       const isLimited = status === 429 || /rate limit/i.test(firstTextAt(body, ['error']) ?? '');
       if (isLimited || status === 403)
         return fail(limit, 'rate_limited', retryAfterMs ?? PAUSE_MS[isLimited ? 'failed' : 'blocked']);
-      if (status >= 500) return fail(limit, 'unavailable', PAUSE_MS.failed);
       if (status === 404) return undefined;
-      if (status !== 200) return fail(limit, 'refused');
+      if (status >= 400 && !isTransientStatus(status)) return fail(limit, 'refused');
+      if (status >= 300) return fail(limit, 'unavailable', PAUSE_MS.failed);
       const { data, success } = schema.safeParse(body);
       return success ? data : fail(limit, 'not_understood');
     };

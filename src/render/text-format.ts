@@ -37,9 +37,9 @@ export function toOneLine(text: string): string {
     .trim();
 }
 
-/** An untrusted name in quotes, as one line of at most `most` characters. */
+/** An untrusted name in quotes, as one line; one of more than `most` characters is shortened in its middle. */
 export function quotedName(name: string, most: number): string {
-  return `“${shorten(toOneLine(name), most)}”`;
+  return `“${shortenMiddle(toOneLine(name), most)}”`;
 }
 
 /** The text with its first letter in upper case. */
@@ -96,6 +96,14 @@ export function escapeHtml(text: string): string {
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
+}
+
+/** Characters by their names in HTML. */
+export const ENTITY: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+
+/** A text without the references that `escapeHtml` makes. */
+export function unescapeHtml(html: string): string {
+  return html.replace(/&(amp|lt|gt|quot);/g, (_, name: string) => ENTITY[name] ?? '');
 }
 
 /** A duration in ms for people: "under a second", "45 s", "6 min", "1 h 5 min". */

@@ -7,12 +7,6 @@ const MAX_WAIT_MS = 2_000;
 /** Slack's errors if the app is not declared as an agent, or the workspace lacks the feature. */
 const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_scope', 'unknown_method']);
 
-/** A question that people can ask with one click. Slack shows four. */
-interface SuggestedPrompt {
-  title: string;
-  message: string;
-}
-
 /** What Slack shows of an app that is declared as an agent (https://docs.slack.dev/ai/agent-sessions). */
 export class AgentSessions {
   readonly #client: RateLimitedClient;
@@ -46,11 +40,11 @@ export class AgentSessions {
     }
   }
 
-  /** Pins prompts at the top of a person's direct messages with the bot. Throws a SlackError. */
+  /** Pins prompts, of which Slack shows four, at the top of a person's direct messages with the bot. Throws a SlackError. */
   async setSuggestedPrompts(
     channel: string,
     title: string,
-    prompts: readonly SuggestedPrompt[],
+    prompts: readonly { title: string; message: string }[],
   ): Promise<void> {
     await this.#client.send('assistant.threads.setSuggestedPrompts', { channel_id: channel, title, prompts });
   }

@@ -58,7 +58,6 @@ export type FileRefusalReason =
 export class FileRefusedError extends SlackError {
   readonly code = 'file_refused';
   readonly reason: FileRefusalReason;
-  readonly fileId: string;
 
   constructor(fileId: string, reason: FileRefusalReason, cause?: unknown) {
     super(
@@ -66,7 +65,6 @@ export class FileRefusedError extends SlackError {
       'The message goes without this file; the thread says why.',
     );
     this.reason = reason;
-    this.fileId = fileId;
   }
 }
 
@@ -117,7 +115,8 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   if (mode === 'hidden_by_limit') return refuse('hidden_by_plan');
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };
-  if (file.is_external || mode === 'external') return refuse('external');
+  if (file.is_external || mode === 'external')
+    return refuse(externalLink(file) === undefined ? 'not_a_file' : 'external');
   const kind = unstoredKind(file);
   const url = file.url_private_download || file.url_private;
   if (!url) return refuse(kind ?? 'processing');

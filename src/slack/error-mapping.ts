@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listOf, parseJson } from '../calls/json.ts';
-import type { LeaseGuard } from '../calls/retries-and-waits.ts';
+import { isTransientStatus, type LeaseGuard } from '../calls/retries-and-waits.ts';
 import {
   ChannelGoneError,
   MessageGoneError,
@@ -46,7 +46,7 @@ export function successIn(
   { method, status, retryAfterMs }: { method: string; status: number; retryAfterMs: number | undefined },
 ): unknown {
   if (status === 429) throw new SlackRateLimitError({ method, slackCode: 'ratelimited' }, retryAfterMs);
-  if (status !== 200) throw errorForStatus(method, status);
+  if (status < 200 || status > 299) throw errorForStatus(method, status);
   const response = parseJson(body);
   if (successSchema.safeParse(response).success) return response;
   const { data } = platformErrorSchema.safeParse(response);
@@ -69,7 +69,7 @@ function reasonsIn(messages: readonly string[], errors: readonly string[]): stri
 
 function errorForStatus(method: string, status: number): SlackError {
   const call = { method, slackCode: `http_${status}` };
-  if (status < 500 && status !== 408)
+  if (!isTransientStatus(status))
     return new SlackRefusedError({ ...call, outcome: 'none' }, 'Check SLACK_API_URL and any proxy.');
   const sentence = 'Slack or a proxy failed; look at status.slack.com and at any proxy.';
   return new SlackUnavailableError({ ...call, outcome: 'unknown' }, sentence);

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { decodeBody, UNCOMPRESSED } from '../calls/content-coding.ts';
 import { keptConnections, request } from '../calls/outbound-proxy.ts';
-import { DEAD_CONNECTION_MS, doubledMs, withSecondCall } from '../calls/retries-and-waits.ts';
+import { anySignal, DEAD_CONNECTION_MS, doubledMs, withSecondCall } from '../calls/retries-and-waits.ts';
 import {
   decideOnFile,
   type FileDecision,
@@ -15,7 +15,7 @@ import {
   unstoredKind,
 } from './downloadable-files.ts';
 import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
-import { checkResponse, skipBytes, versionOf, withContentCheck } from './file-response.ts';
+import { checkResponse, isOtherVersion, skipBytes, versionOf, withContentCheck } from './file-response.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { mayReceiveToken } from './slack-client.ts';
 
@@ -38,8 +38,8 @@ export interface OpenFile {
   sizeBytes: number | undefined;
   /** The MIME type that the response names; '' if none. */
   mime: string;
-  /** The file's ETag, or when it was last modified. */
-  version: string | undefined;
+  /** By `versionOf`. */
+  version: readonly string[];
   release(): void;
 }
 
@@ -114,7 +114,7 @@ export class FileDownloads {
     for (let emptyAttempts = 0; ; emptyAttempts += 1) {
       try {
         open ??= await this.open(file, { offset: at, ...(signal && { signal }) });
-        if (open.version !== version) {
+        if (isOtherVersion(open.version, version)) {
           open.release();
           throw new FileRefusedError(file.id, 'changed');
         }
@@ -149,7 +149,7 @@ export class FileDownloads {
     if (!mayReceiveToken(url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
     let response: Dispatcher.ResponseData;
     try {
-      const get = (ends: AbortSignal) =>
+      const get = (ends: AbortController) =>
         request(url, {
           headers: {
             authorization: `Bearer ${client.installation.token}`,
@@ -160,16 +160,16 @@ export class FileDownloads {
           // What is missing then is asked for over another connection.
           bodyTimeout: Math.min(idleMs, DEAD_CONNECTION_MS),
           highWaterMark: READ_AHEAD_BYTES,
-          signal: ends,
+          signal: anySignal([signal, ends.signal]),
           dispatcher: keptConnections,
         });
-      response = await withSecondCall(get, signal);
+      response = await withSecondCall(get);
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new FileUnavailableError(file.id, 'network', error);
     }
     try {
-      const { body, wasCompressed } = decodeBody(response.body, response.headers, sizeBytes);
+      const { body, wasCompressed } = decodeBody(response.body, response.headers, { sizeBytes });
       const isPart = response.statusCode === 206;
       if (wasCompressed) delete response.headers['content-length'];
       // What is left of compressed bytes cannot be read.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import { parseRetryAfter } from '../calls/retries-and-waits.ts';
+import { isTransientStatus, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import {
   type FileRefusalReason,
   FileRefusedError,
@@ -29,12 +29,12 @@ export function checkResponse(
     const call = { method: `download of ${file.id}`, slackCode: 'ratelimited' };
     throw new SlackRateLimitError(call, retryAfterMs);
   }
-  if (status >= 500) throw new FileUnavailableError(file.id, `http_${status}`);
-  if (status !== 200 && status !== 206) throw notDelivered(file, 'access_denied');
+  if (isTransientStatus(status)) throw new FileUnavailableError(file.id, `http_${status}`);
+  if (![200, 203, 206].includes(status)) throw notDelivered(file, 'access_denied');
   const length = /^\d+$/.test(header('content-length')) ? Number(header('content-length')) : undefined;
   const total = status === 206 ? totalFromRange(file, header('content-range'), from.offset) : length;
   const announced = from.sizeBytes;
-  const isPage = header('content-type').startsWith('text/html');
+  const isPage = /^text\/html/i.test(header('content-type'));
   // A sign-in page in place of the file has another size.
   if (total !== undefined && announced !== undefined && total !== announced)
     throw new FileRefusedError(file.id, isPage ? 'missing_scope' : 'changed');
@@ -48,13 +48,19 @@ function notDelivered(file: SlackFile, reason: FileRefusalReason): FileRefusedEr
   return new FileRefusedError(file.id, unstoredKind(file) ?? reason);
 }
 
-/** The file's ETag, or when it was last modified. */
-export function versionOf({ headers }: Dispatcher.ResponseData): string | undefined {
-  return [headers.etag ?? headers['last-modified']].flat().join(',') || undefined;
+/** A file's ETag, without the marks that gateways change, and when it was last modified; '' where the response lacks one. */
+export function versionOf({ headers }: Dispatcher.ResponseData): readonly string[] {
+  return [headers.etag, headers['last-modified']].map((one) => String(one ?? '').replace(/^W\/|"/g, ''));
+}
+
+/** Whether two responses differ in the first of these that both have. */
+export function isOtherVersion(one: readonly string[], other: readonly string[]): boolean {
+  const index = one.findIndex((said, at) => said !== '' && other[at] !== '');
+  return one[index] !== other[index];
 }
 
 function totalFromRange(file: SlackFile, range: string, offset: number): number | undefined {
-  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range) ?? [];
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/i.exec(range) ?? [];
   if (start === undefined || Number(start) !== offset) throw new FileRefusedError(file.id, 'changed');
   return total === undefined || total === '*' ? undefined : Number(total);
 }
@@ -92,7 +98,9 @@ export async function* withContentCheck(
     }
   } catch (error) {
     if (error instanceof FileRefusedError || signal?.aborted) throw error;
-    throw new FileRefusedError(fileId, 'broken_off', error);
+    // Where the connection breaks after the last byte, nothing is missing.
+    const isDecoders = error instanceof Error && 'errno' in error && !('syscall' in error);
+    if (at !== total || isDecoders) throw new FileRefusedError(fileId, 'broken_off', error);
   }
   if (at === 0) throw new FileRefusedError(fileId, 'empty');
   if (total !== undefined && at < total)

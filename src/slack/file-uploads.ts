@@ -27,8 +27,6 @@ export interface StagedFile {
   sizeBytes: number;
   /** Must open nothing before the first chunk is read: if Slack refuses the upload, it is never read. */
   content: AsyncIterable<Uint8Array>;
-  /** Records the file's id before its bytes are sent, where `shareOutcome` is to resolve an unknown outcome later. */
-  onFileId?(fileId: string): Promise<void>;
   guard?: LeaseGuard | undefined;
 }
 
@@ -81,7 +79,7 @@ export class FileUploads {
     this.#slackApiUrl = slackApiUrl;
   }
 
-  /** Uploads a file's bytes; nobody sees the file yet. Throws a SlackError, always with outcome `none`. */
+  /** Uploads a file's bytes; nobody sees the file yet. Record its id before it is shared. Throws a SlackError; whatever its outcome, the file may be uploaded again. */
   async stage(file: StagedFile): Promise<{ fileId: string }> {
     const { guard, name, sizeBytes, altText } = file;
     const { upload_url: url, file_id: fileId } = await this.#client.call(
@@ -89,7 +87,6 @@ export class FileUploads {
       { filename: name, length: sizeBytes, alt_txt: altText },
       { schema: uploadUrlSchema, guard },
     );
-    await file.onFileId?.(fileId);
     await this.#sendBytes(url, file);
     return { fileId };
   }

@@ -1,5 +1,5 @@
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
-import type { Priority } from './permit-queue.ts';
+import type { PermitRequest, Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
@@ -20,7 +20,7 @@ export interface MessageRequest {
 }
 
 /** A change of a message that waits for its permit. */
-export interface ShowRequest<Newest> extends MessageRequest {
+export interface ShowRequest<Newest> extends MessageRequest, Pick<PermitRequest, 'permit'> {
   /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
   render: () => Newest | undefined | Promise<Newest | undefined>;
   state: () => EditState;
@@ -30,12 +30,20 @@ export interface ShowRequest<Newest> extends MessageRequest {
   signal?: AbortSignal | undefined;
 }
 
+/** The wait for the permit of a change. */
+export type ChangeWait = Omit<ShowRequest<unknown>, 'render'> & Pick<PermitRequest, 'notBefore'>;
+
 /** `left_out`: no permit in time. */
 export type ShowOutcome = 'shown' | 'unchanged' | 'left_out';
 
 /** Final edits first, then replies that show nothing yet, then the oldest unseen text. */
 export function editPriority(state: EditState): Priority {
   return { order: state.isFinal ? 0 : state.isBlank ? 1 : 2, since: state.unseenSinceMs };
+}
+
+export function permitRequestOf({ state, ...wait }: ChangeWait): PermitRequest {
+  const { guard, signal, maxWaitMs, permit, notBefore } = wait;
+  return { guard, signal, maxWaitMs, permit, notBefore, priority: () => editPriority(state()) };
 }
 
 /**
@@ -46,14 +54,13 @@ export async function showNewest(
   client: RateLimitedClient,
   method: 'chat.update' | 'chat.appendStream',
   request: ShowRequest<Readonly<Record<string, unknown>>> & {
-    notBefore?: () => number;
+    notBefore?: PermitRequest['notBefore'];
     onSent?: () => void;
     onShown: ((unseenMs: number) => void) | undefined;
   },
 ): Promise<ShowOutcome> {
-  const { channel, ts, guard, signal, state, maxWaitMs, notBefore, onSent, onShown } = request;
-  const permitRequest = { guard, signal, maxWaitMs, notBefore, priority: () => editPriority(state()) };
-  const outcome = await client.rateLimiter.run(method, permitRequest, async (permit) => {
+  const { channel, ts, guard, state, onSent, onShown } = request;
+  const outcome = await client.rateLimiter.run(method, permitRequestOf(request), async (permit) => {
     const { unseenSinceMs } = state();
     let newest: Readonly<Record<string, unknown>> | undefined;
     try {

@@ -60,10 +60,6 @@ export interface HistoryRequest {
   priority?: (() => Priority) | undefined;
 }
 
-interface MessageRequest extends Omit<HistoryRequest, 'oldest' | 'latest'> {
-  ts: string;
-}
-
 export interface HistoryPage {
   /** Of a thread oldest first, its root among them; of a channel newest first. */
   messages: readonly ThreadMessage[];
@@ -73,9 +69,7 @@ export interface HistoryPage {
   isEndless: boolean;
 }
 
-interface NewestRequest {
-  channel: string;
-  threadTs: string;
+interface NewestRequest extends Pick<HistoryRequest, 'channel' | 'threadTs' | 'signal'> {
   /** No message before this ts counts. */
   oldest: string;
   /** The newest message is the one before this ts. */
@@ -83,7 +77,6 @@ interface NewestRequest {
   /** How many messages are needed of those that are wanted. */
   count: number;
   isWanted: (message: ThreadMessage) => boolean;
-  signal?: AbortSignal | undefined;
 }
 
 /** Messages of a thread, oldest first. */
@@ -153,7 +146,10 @@ export class MessageHistory {
   }
 
   /** One message, of a thread or of a channel's top level; undefined if it is not there. Throws a SlackError. */
-  async message({ ts, ...at }: MessageRequest): Promise<ThreadMessage | undefined> {
+  async message(
+    request: Omit<HistoryRequest, 'oldest' | 'latest'> & { ts: string },
+  ): Promise<ThreadMessage | undefined> {
+    const { ts, ...at } = request;
     for await (const message of this.messages({ ...at, oldest: ts, latest: ts }))
       if (message.ts === ts) return message;
     return undefined;

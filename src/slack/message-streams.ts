@@ -10,10 +10,6 @@ const START_MAX_WAIT_MS = 2_000;
 
 const startedSchema = z.looseObject({ ts: z.string() });
 
-export interface StreamStart extends Omit<PostRequest, 'message' | 'kind' | 'key'> {
-  markdown: string;
-}
-
 /**
  * Messages to which Markdown is added while it is written (https://docs.slack.dev/reference/methods/chat.startStream).
  * What cannot be streamed can be posted and edited instead, so that most failures only say so.
@@ -36,7 +32,9 @@ export class MessageStreams {
    * Begins a message; undefined if there is no permit. A stream has no key in Slack: after an error with outcome `unknown`,
    * call `MessageHistory.findOwnPost`. Throws a SlackError.
    */
-  async start(request: StreamStart): Promise<{ ts: string } | undefined> {
+  async start(
+    request: Omit<PostRequest, 'message' | 'kind' | 'key'> & { markdown: string },
+  ): Promise<{ ts: string } | undefined> {
     const { channel, threadTs, markdown, guard, signal } = request;
     const withIntent = async () => {
       await request.beforeSend?.();

@@ -47,6 +47,8 @@ export interface PermitRequest {
   guard?: LeaseGuard | undefined;
   /** Give up without a permit after this time (ms). */
   maxWaitMs?: number | undefined;
+  /** One that was waited for before: the first call needs no other. */
+  permit?: Permit | undefined;
 }
 
 /** The right to send one request now. */
@@ -77,6 +79,7 @@ interface Waiter extends PermitRequest {
   /** With undefined if no permit came in time. */
   resolve(permit: Permit | undefined): void;
   reject(error: unknown): void;
+  onAbort: () => void;
 }
 
 /** How long a returned permit can be used (ms): later it would count in another minute. */
@@ -131,12 +134,6 @@ export class PermitQueue {
       return Promise.reject(this.#reasonOf(request));
     return new Promise((resolve, reject) => {
       const askedAt = performance.now();
-      const leave = () => {
-        this.#waiters.delete(waiter);
-        request.signal?.removeEventListener('abort', onAbort);
-        request.guard?.signal.removeEventListener('abort', onAbort);
-        this.#wakeLoop();
-      };
       const waiter: Waiter = {
         ...request,
         askedAt,
@@ -146,23 +143,26 @@ export class PermitQueue {
         earliestAt: askedAt,
         usesDeepBurst: false,
         readyAt: askedAt,
-        resolve: (permit) => {
-          leave();
-          resolve(permit);
-        },
-        reject: (error) => {
-          leave();
-          reject(error);
-        },
+        resolve,
+        reject,
+        onAbort: () => this.#leave(waiter).reject(this.#reasonOf(waiter)),
       };
       // `AbortSignal.any` would take a kilobyte for each of thousands of requests.
-      const onAbort = () => waiter.reject(this.#reasonOf(request));
-      request.signal?.addEventListener('abort', onAbort);
-      request.guard?.signal.addEventListener('abort', onAbort);
+      waiter.signal?.addEventListener('abort', waiter.onAbort);
+      waiter.guard?.signal.addEventListener('abort', waiter.onAbort);
       this.#waiters.add(waiter);
       this.#wakeLoop();
       if (!this.#isRunning) void this.#run();
     });
+  }
+
+  /** The request waits no more; returns it, to be settled. */
+  #leave(waiter: Waiter): Waiter {
+    this.#waiters.delete(waiter);
+    waiter.signal?.removeEventListener('abort', waiter.onAbort);
+    waiter.guard?.signal.removeEventListener('abort', waiter.onAbort);
+    this.#wakeLoop();
+    return waiter;
   }
 
   #reasonOf({ signal, guard }: PermitRequest): unknown {
@@ -216,7 +216,7 @@ export class PermitQueue {
     for (const waiter of [...this.#waiters].sort(byPriority)) {
       const open = this.#opensAt(waiter.usesDeepBurst);
       const at = Math.max(waiter.earliestAt, open > now ? open + ahead * stepMs : now);
-      if (at > waiter.deadline) waiter.resolve(undefined);
+      if (at > waiter.deadline) this.#leave(waiter).resolve(undefined);
       else ahead += 1;
     }
   }
@@ -228,7 +228,7 @@ export class PermitQueue {
       waiter.currentPriority = { order, since: since ?? this.#turnSince(waiter) };
       waiter.earliestAt = waiter.notBefore?.() ?? 0;
     } catch (error) {
-      waiter.reject(error);
+      this.#leave(waiter).reject(error);
     }
   }
 
@@ -294,7 +294,7 @@ export class PermitQueue {
     this.#timesPassedOver = isPassingOver ? this.#timesPassedOver + 1 : 0;
     for (const asker of waiter.asking.askers) this.#servedAt.set(asker, now);
     let isOpen = true;
-    waiter.resolve({
+    this.#leave(waiter).resolve({
       release: () => {
         if (!isOpen) return;
         isOpen = false;

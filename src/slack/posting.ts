@@ -10,12 +10,15 @@ import {
 } from './errors.ts';
 import { optional } from './field-schemas.ts';
 import {
+  type ChangeWait,
   EditSpacing,
   type MessageRequest,
+  permitRequestOf,
   type ShowOutcome,
   type ShowRequest,
   showNewest,
 } from './live-edits.ts';
+import type { Permit, PermitRequest } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import type { SlackCallRecord } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
@@ -23,13 +26,14 @@ import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.t
 /** The kinds of posts, in the order in which they go when permits are scarce. */
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
 const POST_PRIORITY: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
+const postPriority = (kind: PostKind) => () => ({ order: POST_PRIORITY[kind] });
 
 /** Whether Slack accepted a post or an edit, and therefore sends it back as an event. */
 export function isAcceptedPost({ method, outcome }: SlackCallRecord): boolean {
   return outcome === 'ok' && (method === 'chat.postMessage' || method === 'chat.update');
 }
 
-export interface PostRequest {
+export interface PostRequest extends Pick<PermitRequest, 'permit'> {
   channel: string;
   threadTs?: string | undefined;
   message: SlackMessage;
@@ -90,7 +94,7 @@ export class Posting {
    * MessageGoneError where the thread was deleted: Slack then posts in the channel, and the stray message is deleted.
    */
   async post(request: PostRequest): Promise<{ ts: string }> {
-    const { channel, threadTs, guard, signal, key } = request;
+    const { channel, threadTs, guard, signal, key, permit } = request;
     const args = {
       channel,
       ...messageArguments(request.message, threadTs),
@@ -99,12 +103,12 @@ export class Posting {
       unfurl_links: false,
       unfurl_media: false,
     };
-    const priority = () => ({ order: POST_PRIORITY[request.kind] });
     const withIntent = async () => {
       await request.beforeSend?.();
       return args;
     };
-    const options = { schema: postedSchema, guard, signal, priority, channel };
+    const priority = postPriority(request.kind);
+    const options = { schema: postedSchema, guard, signal, priority, channel, permit };
     const { ts, message } = await this.#client.call('chat.postMessage', withIntent, options);
     if (threadTs !== undefined && message !== undefined && message.thread_ts !== threadTs) {
       await this.#deleteStray(channel, ts);
@@ -115,15 +119,17 @@ export class Posting {
     return { ts };
   }
 
+  /** Waits for the permit of a `post`, which is then sent soon, or not at all. */
+  permitToPost({ channel, kind, guard }: Pick<PostRequest, 'channel' | 'kind' | 'guard'>) {
+    const request = { guard, priority: postPriority(kind) };
+    return this.#client.rateLimiter.permit('chat.postMessage', request, channel);
+  }
+
   /** Edits a message when the rate limit allows it, to the state at that time. */
-  async edit({ render, key, maxWaitMs, ...request }: EditRequest): Promise<ShowOutcome> {
-    const { channel, ts, state } = request;
-    const notBefore = () => this.#editSpacing.notBefore(channel, ts, state().isFinal);
-    const earliestInMs = Math.max(0, notBefore() - performance.now());
+  async edit({ render, key, ...request }: EditRequest): Promise<ShowOutcome> {
+    const { channel, ts } = request;
     return await showNewest(this.#client, 'chat.update', {
-      ...request,
-      notBefore,
-      maxWaitMs: maxWaitMs === undefined ? undefined : earliestInMs + maxWaitMs,
+      ...this.#spaced(request),
       render: async () => {
         const message = await render();
         return message && { ...messageArguments(message), metadata: metadataOf(key) };
@@ -131,6 +137,20 @@ export class Posting {
       onSent: () => this.#editSpacing.recordChange(channel, ts),
       onShown: this.#onEdit,
     });
+  }
+
+  /** Waits for a permit for `edit`, which is then begun at once; undefined if none comes in time. */
+  permitToEdit(request: ChangeWait): Promise<Permit | undefined> {
+    return this.#client.rateLimiter.permit('chat.update', permitRequestOf(this.#spaced(request)));
+  }
+
+  /** The request with the time between two edits of a message. */
+  #spaced(request: ChangeWait) {
+    const { channel, ts, state, maxWaitMs } = request;
+    const notBefore = () => this.#editSpacing.notBefore(channel, ts, state().isFinal);
+    const earliestInMs = Math.max(0, notBefore() - performance.now());
+    const latestInMs = maxWaitMs === undefined ? undefined : earliestInMs + maxWaitMs;
+    return { ...request, notBefore, maxWaitMs: latestInMs };
   }
 
   /** Edits a message that grows no further, before those that do. */
@@ -150,13 +170,9 @@ export class Posting {
   }
 
   /** Posts a message that only one person sees, and only until they reload Slack. */
-  async postEphemeral(request: {
-    channel: string;
-    user: string;
-    threadTs?: string | undefined;
-    message: SlackMessage;
-    signal?: AbortSignal | undefined;
-  }): Promise<void> {
+  async postEphemeral(
+    request: Pick<PostRequest, 'channel' | 'threadTs' | 'message' | 'signal'> & { user: string },
+  ): Promise<void> {
     const { channel, user, threadTs, message, signal } = request;
     const args = { channel, user, ...messageArguments(message, threadTs) };
     await this.#client.send('chat.postEphemeral', args, { signal });

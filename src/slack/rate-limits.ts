@@ -110,9 +110,6 @@ const POST_INTERVAL_MS = 1_000;
 /** Attempts of a rate-limited call before its caller gets the error. */
 const MAX_ATTEMPTS = 8;
 
-/** A request that waits as long as it takes. */
-type PatientRequest = Omit<PermitRequest, 'maxWaitMs'>;
-
 /** Decides when a request of a workspace may go to Slack: by limits that all processes share, and by priority within this one. */
 export class RateLimiter {
   readonly pace: number;
@@ -124,9 +121,13 @@ export class RateLimiter {
     this.pace = options.pace ?? 1;
   }
 
-  /** Waits for a permit; undefined only with `maxWaitMs`. Rejects with the signal's reason when withdrawn. */
-  permit(limit: RateLimitName, request: PermitRequest): Promise<Permit | undefined> {
-    return this.#queueFor(limit).request(request);
+  /**
+   * Waits for a permit, and for that of the channel if given; undefined only with `maxWaitMs`. Rejects with the signal's reason
+   * when withdrawn.
+   */
+  permit(limit: RateLimitName, request: PermitRequest, channel?: string): Promise<Permit | undefined> {
+    if (channel === undefined) return this.#queueFor(limit).request(request);
+    return this.#permitForBoth(limit, request, this.#queueFor(CHANNEL_LIMIT, channel));
   }
 
   /**
@@ -134,18 +135,6 @@ export class RateLimiter {
    * call, the method's limit is paused and slowed down, and the call is retried. With `maxWaitMs` the call is optional: it
    * is not retried, and undefined means that it was skipped.
    */
-  run<T>(
-    method: LimitedMethod,
-    request: PatientRequest,
-    call: (permit: Permit) => Promise<T>,
-    channel?: string,
-  ): Promise<T>;
-  run<T>(
-    method: LimitedMethod,
-    request: PermitRequest,
-    call: (permit: Permit) => Promise<T>,
-    channel?: string,
-  ): Promise<T | undefined>;
   async run<T>(
     method: LimitedMethod,
     request: PermitRequest,
@@ -155,9 +144,8 @@ export class RateLimiter {
     for (let attempt = 1; ; attempt += 1) {
       const ofChannel = channel === undefined ? undefined : this.#queueFor(CHANNEL_LIMIT, channel);
       // Thousands wait here at the same time: each promise in between takes memory.
-      const permit = await (ofChannel === undefined
-        ? this.permit(method, request)
-        : this.#permitForBoth(method, request, ofChannel));
+      const given = attempt === 1 ? request.permit : undefined;
+      const permit = await (given ?? this.permit(method, request, channel));
       if (permit === undefined) return undefined;
       try {
         return await (ofChannel === undefined ? call(permit) : this.#spaced(ofChannel, () => call(permit)));
@@ -185,7 +173,7 @@ export class RateLimiter {
    * Asks for both at once, because the store answers in one statement. Where the channel has to wait, its permit comes first:
    * meanwhile, the method's are for other channels.
    */
-  async #permitForBoth(method: LimitedMethod, request: PermitRequest, channel: PermitQueue) {
+  async #permitForBoth(method: RateLimitName, request: PermitRequest, channel: PermitQueue) {
     const ofMethod = channel.mayBeOpen ? this.permit(method, request) : undefined;
     const ofChannel = channel.request(request);
     const afterChannel = async () => (await ofChannel) && (await this.permit(method, request));
@@ -264,7 +252,7 @@ export class RateLimitedClient {
   call<S extends z.ZodType>(
     method: LimitedMethod,
     args: CallArguments,
-    options: PatientRequest & LimitedCallOptions<S>,
+    options: Omit<PermitRequest, 'maxWaitMs'> & LimitedCallOptions<S>,
   ): Promise<z.infer<S>>;
   call<S extends z.ZodType>(
     method: LimitedMethod,

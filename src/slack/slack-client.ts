@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
 import { fetch, keptConnections } from '../calls/outbound-proxy.ts';
-import { anySignal, type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
+import { abortWith, type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { Presence } from '../calls/shared-calls.ts';
 import { successIn, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
@@ -71,7 +71,10 @@ export class SlackClient {
     assertLeaseHeld(method, guard);
     gate?.enter();
     const ms = Math.min(timeoutMs, guard?.remainingMs() ?? timeoutMs);
-    const signal = anySignal([guard?.signal, AbortSignal.timeout(Math.ceil(ms))]);
+    const ends = new AbortController();
+    const unlink = abortWith(ends, guard?.signal);
+    const timer = setTimeout(() => ends.abort(), Math.ceil(ms));
+    const { signal } = ends;
     const since = performance.now();
     let outcome = 'ok';
     try {
@@ -90,6 +93,8 @@ export class SlackClient {
       if (failure instanceof SlackAuthError && failure.isInstallationDead) gate?.refused(failure);
       throw failure;
     } finally {
+      clearTimeout(timer);
+      unlink();
       onCall?.({ workspace, method, outcome, durationMs: performance.now() - since });
     }
   }
@@ -115,7 +120,7 @@ export class SlackClient {
     this.grantedScopes = headers.get('x-oauth-scopes')?.split(/\s*,\s*/) ?? [];
     noteScopes(installation, log, this.grantedScopes);
     const text = response.text();
-    const body = status === 200 ? await text : await text.catch(() => '');
+    const body = response.ok ? await text : await text.catch(() => '');
     return successIn(body, { method, status, retryAfterMs: parseRetryAfter(headers.get('retry-after')) });
   }
 }

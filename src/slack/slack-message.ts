@@ -2,19 +2,28 @@ import { v5 as uuidV5 } from 'uuid';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
 import { slackFileSchema } from './downloadable-files.ts';
-import { optional, slackId, slackTs, text } from './field-schemas.ts';
+import { flag, optional, slackId, text } from './field-schemas.ts';
 
 const blocks = optional(z.array(z.unknown()));
 
 const textOrNumber = optional(z.union([z.string(), z.number().transform(String)]));
 
 const innerFields = {
+  author_name: text,
   title: text,
   title_link: text,
   pretext: text,
   text,
   fields: optional(listOf(z.object({ title: text, value: textOrNumber }))),
   blocks,
+  /** What Slack shows of a link to a record of an app. */
+  preview: optional(z.looseObject({})),
+  image_url: text,
+  /** Buttons of the older form. */
+  actions: blocks,
+  footer: text,
+  /** Of another message its ts, else a time in seconds. */
+  ts: textOrNumber,
   fallback: text,
 };
 /** What tells another message, and Slack's preview of one, from all else. */
@@ -26,6 +35,7 @@ const messageFields = {
   /** The address that a preview is of. */
   from_url: text,
   original_url: text,
+  is_app_unfurl: flag,
 };
 
 const innerSchema = z.object({
@@ -46,9 +56,7 @@ const innerAttachments = optional(
  */
 const fieldsSchema = z.object({
   ...messageFields,
-  ts: optional(slackTs),
   author_id: optional(slackId),
-  author_name: text,
   channel_name: text,
   message_blocks: optional(
     listOf(z.object({ message: optional(z.object({ blocks, attachments: innerAttachments })) })),

@@ -16,9 +16,8 @@ export type TokenOptions = Omit<SlackClientOptions, 'installation'> & { token: s
 
 export interface TokenIdentity {
   installation: Installation;
-  /** The workspace's name and web address. */
+  /** The workspace's name. */
   name: string;
-  url: string;
   /** The app's id (`A…`), if Slack says it. */
   appId: string | undefined;
   /** The granted scopes; empty if Slack does not say. */
@@ -28,7 +27,6 @@ export interface TokenIdentity {
 const authTestSchema = z.looseObject({
   team_id: z.string(),
   team: optional(z.string()),
-  url: optional(z.string()),
   user_id: z.string(),
   bot_id: z.string(),
   app_id: optional(z.string()),
@@ -47,7 +45,6 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
   return {
     installation,
     name: response.team ?? workspace,
-    url: response.url ?? '',
     appId: response.app_id,
     scopes,
   };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, jobInsert, OR_WANT_AGAIN } from './jobs/jobs.ts';
-import { daysAgo, fromNow, isUnclaimed, ofProject, Queries, reachedWith } from './queries.ts';
+import { daysAgo, fromNow, ofProject, Queries, reachedWith } from './queries.ts';
 import type { OneTimeNotice, ProjectKey, Turn } from './schema.ts';
 import { isOpenTurn } from './threads/turn-phase.ts';
 
@@ -10,7 +10,7 @@ const NAME_DELAY_MS = 300;
 /** The names of channels that were not used for this long are not looked up after a gap. */
 const USED_LATELY_DAYS = 30;
 
-/** The project of a row was chosen by people: nothing has claimed the right to create it. */
+/** The project of a row was chosen by people: no turn has created it. */
 const IS_CHOSEN = sql<boolean>`project_id is not null and claimed_by is null`;
 
 /** How many threads one step of a channel's move takes along: it takes a fraction of a second. */
@@ -26,50 +26,38 @@ interface ChannelTable {
   keys: string[];
 }
 
-/** The outcome of claiming a channel's project. */
-export type ProjectClaim =
-  | { kind: 'known'; projectId: string }
-  /** This turn must create it; `orphaned`: an earlier attempt may have created one that cannot be found. */
-  | { kind: 'ours'; orphaned: boolean }
-  /** Another turn is creating it. */
-  | { kind: 'taken' };
-
 /** The projects of channels. */
 export class Projects extends Queries {
-  /** Returns the channel's project, or claims the right to create it for `leaseMs`. */
-  async claim(key: ProjectKey, turn: string, leaseMs: number): Promise<ProjectClaim> {
-    const known = await this.projectIdOf(key);
-    if (known !== undefined) return { kind: 'known', projectId: known };
+  /**
+   * Records that a turn is about to create the channel's project. `taken`: another turn has done so, which is not over, and
+   * its call may take `callMs`; `orphaned`: an earlier attempt may have created one that nobody can find.
+   */
+  async intend(key: ProjectKey, turn: string, callMs: number): Promise<'intended' | 'orphaned' | 'taken'> {
     const { workspace, channel, account_id } = key;
-    const claimed = await this.first(sql<{ create_intended_at: Date | null }>`
-      insert into projects (workspace, channel, account_id, claimed_by, claimed_until)
-      values (${workspace}, ${channel}, ${account_id}, ${turn}, ${fromNow(leaseMs)})
+    const intended = await this.first(sql<{ isOrphaned: boolean }>`
+      with before as (select create_intended_at from projects where ${ofProject(key)})
+      insert into projects (workspace, channel, account_id, claimed_by, create_intended_at)
+      values (${workspace}, ${channel}, ${account_id}, ${turn}, clock_timestamp())
       on conflict (workspace, channel, account_id) do update
-        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
-        where projects.project_id is null
-          and (projects.claimed_by = excluded.claimed_by or ${isUnclaimed('projects.claimed_until')})
-      returning create_intended_at`);
-    if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.create_intended_at !== null };
-    const projectId = await this.projectIdOf(key);
-    return projectId === undefined ? { kind: 'taken' } : { kind: 'known', projectId };
+        set claimed_by = excluded.claimed_by, create_intended_at = excluded.create_intended_at
+        where projects.project_id is null and (projects.claimed_by is null
+          or projects.claimed_by = excluded.claimed_by or projects.create_intended_at <= ${fromNow(-callMs)}
+          or projects.create_intended_at < statement_timestamp() and not exists (
+            select from turns where (turns.workspace, turns.id) = (projects.workspace, projects.claimed_by) and ${isOpenTurn}))
+      returning exists (select from before where create_intended_at is not null) as "isOrphaned"`);
+    if (intended === undefined) return 'taken';
+    return intended.isOrphaned ? 'orphaned' : 'intended';
   }
 
-  /** Records that the project is about to be created, and renews the claim; false if the claim was lost. */
-  async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
-    const change = sql`create_intended_at = clock_timestamp(), claimed_until = ${fromNow(leaseMs)}`;
-    return this.changes(claimedUpdate(key, turn, change));
-  }
-
-  /** Gives the claim back. Unless `wasNotCreated`, there may be a project that nobody can find. */
+  /** The creation has failed. Unless `wasNotCreated`, there may be a project that nobody can find. */
   async release(key: ProjectKey, turn: string, wasNotCreated: boolean): Promise<void> {
     const intent = wasNotCreated ? sql`null` : sql`create_intended_at`;
-    const change = sql`claimed_by = null, claimed_until = null, create_intended_at = ${intent}`;
-    await this.changes(claimedUpdate(key, turn, change));
+    await this.changes(claimedUpdate(key, turn, sql`claimed_by = null, create_intended_at = ${intent}`));
   }
 
-  /** Records the channel's project; false if the claim was lost: another project may be in use. */
+  /** Records the channel's project; false if another turn or person came first: another project may be in use. */
   async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
-    const change = sql`project_id = ${projectId}, create_intended_at = null, claimed_until = null`;
+    const change = sql`project_id = ${projectId}, create_intended_at = null`;
     return this.#recordUse(claimedUpdate(key, turn, change));
   }
 
@@ -81,10 +69,10 @@ export class Projects extends Queries {
     return (await this.projectIdOf(key)) !== projectId;
   }
 
-  /** The channel has no project: its next thread begins one. A turn that is creating one loses its claim. */
+  /** The channel has no project: its next thread begins one. What a turn is creating comes too late. */
   async leave(key: ProjectKey): Promise<void> {
     await this.changes(sql`
-      update projects set project_id = null, create_intended_at = null, claimed_by = null, claimed_until = null
+      update projects set project_id = null, create_intended_at = null, claimed_by = null
       where ${ofProject(key)}`);
   }
 
@@ -100,8 +88,8 @@ export class Projects extends Queries {
   }
 
   /**
-   * Sets the channel's project, which a person takes if other channels have it, from its next thread on; a turn that is creating
-   * one loses its claim.
+   * Sets the channel's project, which a person takes if other channels have it, from its next thread on; what a turn
+   * is creating comes too late.
    */
   async assign(key: ProjectKey, projectId: string, person = ''): Promise<void> {
     const { workspace, channel, account_id } = key;
@@ -111,7 +99,7 @@ export class Projects extends Queries {
       insert into projects (workspace, channel, account_id, project_id)
       values (${workspace}, ${channel}, ${account_id}, ${projectId})
       on conflict (workspace, channel, account_id) do update
-        set project_id = excluded.project_id, create_intended_at = null, claimed_by = null, claimed_until = null`,
+        set project_id = excluded.project_id, create_intended_at = null, claimed_by = null`,
       sql`case when ${isTaken} then ${person} end`,
     );
   }

@@ -4,6 +4,8 @@ import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import {
+  answerInTime,
+  CONNECT_TIMEOUT,
   type DatabaseAddresses,
   databaseClientClass,
   isConnectionLost,
@@ -51,14 +53,15 @@ export class ConnectionPool {
       max: maxConnections,
       // One stays open: a new one takes five round trips, and an acknowledgement has three seconds.
       min: 1,
-      ...(timeoutMs !== undefined && {
-        query_timeout: timeoutMs,
-        connectionTimeoutMillis: timeoutMs,
-        ...(!addresses.isPooled && {
+      // The others outlast a pause: a new one also plans each statement anew.
+      idleTimeoutMillis: 60_000,
+      // Whoever asked for one has been answered by then (`answerInTime`), and must not stay in the pool's queue.
+      ...(timeoutMs !== undefined && { connectionTimeoutMillis: 2 * timeoutMs }),
+      ...(timeoutMs !== undefined &&
+        !addresses.isPooled && {
           statement_timeout: timeoutMs - SERVER_HEAD_START_MS,
           idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
         }),
-      }),
     });
     // The pool replaces an idle connection that breaks; on one in use, the statement fails.
     this.#pool.on('error', (error) =>
@@ -68,9 +71,14 @@ export class ConnectionPool {
 
   /** Takes a connection out of the pool. Throws a StoreError. */
   async connect(): Promise<PooledConnection> {
+    // An invalid address is thrown at once.
+    const taken = (async () => this.#pool.connect())();
     try {
-      return new PooledConnection(await this.#pool.connect(), this.options);
+      const client = await answerInTime(this.options.timeoutMs, taken, CONNECT_TIMEOUT);
+      return new PooledConnection(client, this.options);
     } catch (error) {
+      // One that comes too late serves others.
+      taken.then((client) => client.release()).catch(() => undefined);
       throw connectionError(error);
     }
   }
@@ -91,11 +99,7 @@ export class ConnectionPool {
   /** Closes the connections that nobody uses. */
   dropIdle(): void {
     const idle = Array.from({ length: this.#pool.idleCount }, () => this.#pool.connect());
-    for (const client of idle)
-      client.then(
-        (taken) => taken.release(true),
-        () => undefined,
-      );
+    for (const client of idle) client.then((taken) => taken.release(true)).catch(() => undefined);
   }
 
   async end(): Promise<void> {
@@ -126,9 +130,10 @@ class PooledConnection implements PostgresPoolClient {
     text: string,
     values: readonly unknown[],
   ): Promise<pg.QueryResult<Row>> {
-    const statement = () => (this.#options.addresses.isPooled ? unprepared : prepared)(text, values);
+    const { addresses, timeoutMs } = this.#options;
+    const ask = () => this.#client.query<Row>((addresses.isPooled ? unprepared : prepared)(text, values));
     try {
-      return await withCurrentPlan(() => this.#client.query<Row>(statement()));
+      return await withCurrentPlan(() => answerInTime(timeoutMs, ask()));
     } catch (error) {
       if (isDiskFull(error)) this.#options.onDiskFull?.();
       const isUseless = isConnectionUseless(error);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { within } from '../calls/retries-and-waits.ts';
 import { READ_ONLY_SENTENCE, READ_ONLY_SQLSTATE, StoreError } from './errors.ts';
 
 declare module 'pg' {
@@ -85,7 +86,6 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
         types: VALUE_TYPES,
         keepAlive: true,
         keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       });
       this.#address = address;
       // Whoever uses the connection learns it from its statement.
@@ -107,8 +107,10 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
 
     async #connect(): Promise<pg.Client> {
       try {
-        await super.connect();
-        await requireUsable(this, addresses.isPooled);
+        const usable = super.connect().then(() => requireUsable(this, addresses.isPooled));
+        if ((await within(CONNECT_TIMEOUT_MS, usable, 'late' as const)) === 'late')
+          this.connection.stream.destroy(new Error(CONNECT_TIMEOUT));
+        await usable;
         return this;
       } catch (error) {
         void this.end();
@@ -119,10 +121,21 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
   };
 }
 
+/** What a server answers; throws `why` if that takes longer (ms, without a limit by default). */
+export async function answerInTime<T>(ms: number | undefined, answer: Promise<T>, why = READ_TIMEOUT) {
+  const answered = await (ms === undefined ? answer : within(ms, answer, LATE));
+  if (answered === LATE) throw new Error(why);
+  return answered;
+}
+
+const LATE = Symbol('late');
+const READ_TIMEOUT = 'Query read timeout';
+export const CONNECT_TIMEOUT = 'timeout expired';
+
 /** Whether a failed statement shows that its connection is of no more use, though it still stands. */
 export function isConnectionUseless(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return error.message === 'Query read timeout' || ('code' in error && error.code === READ_ONLY_SQLSTATE);
+  return error.message === READ_TIMEOUT || ('code' in error && error.code === READ_ONLY_SQLSTATE);
 }
 
 const broken = new WeakSet<object>();
@@ -181,7 +194,6 @@ interface SessionState {
  */
 async function requireUsable(client: pg.Client, isPooled: boolean): Promise<void> {
   const question = {
-    query_timeout: CONNECT_TIMEOUT_MS,
     text: `select current_setting('transaction_read_only') = 'on' as "isReadOnly",
       current_setting('server_encoding') as encoding, current_schema()::text as schema,
       (select json_object_agg(name, current_setting(name)) from unnest($1::text[]) as needed (name)) as settings,

@@ -127,10 +127,8 @@ export interface FileNote {
 
 export type AllowedUsers = Words['allowed_users'][number];
 export type ListenSetting = Words['listen_setting'][number];
-export type MessageState = Words['message_state'][number];
 export type OneTimeNotice = Words['one_time_notice'][number];
 export type PostState = Words['post_state'][number];
-export type SlackFileState = Words['slack_file_state'][number];
 export type TaskControl = Words['task_control'][number];
 export type TurnOutcome = Words['turn_outcome'][number];
 export type TurnPhase = Words['turn_phase'][number];
@@ -140,13 +138,13 @@ export type AuditRow = Selectable<Tables['audit_events']>;
 export type EarlyEditRow = Selectable<Tables['early_edits']>;
 export type FeedbackRow = Selectable<Tables['feedback']>;
 export type InstallationRow = Selectable<Tables['installations']>;
-export type Job = Selectable<Tables['jobs']>;
+/** A job as its run knows it: when it is due, and whose it is until when, only statements compare. */
+export type Job = Omit<Selectable<Tables['jobs']>, 'due_at' | 'claimed_until' | 'holder'>;
 export type Message = Selectable<Tables['messages']>;
 export type Post = Selectable<Tables['posts']>;
 export type PostedResult = Selectable<Tables['posted_results']>;
 export type ProjectRow = Selectable<Tables['projects']>;
 export type SettingsRow = Selectable<Tables['settings']>;
-export type SlackFileRow = Selectable<Tables['slack_files']>;
 export type SocketLease = Selectable<Tables['socket_leases']>;
 export type TaskStart = Selectable<Tables['task_starts']>;
 export type Thread = Selectable<Tables['threads']>;

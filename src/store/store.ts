@@ -6,7 +6,7 @@ import { Retention } from './erasure/retention.ts';
 import { WorkspaceErasure } from './erasure/workspace-erasure.ts';
 import { FeedbackRatings } from './feedback-ratings.ts';
 import { KeptFiles } from './files/kept-files.ts';
-import { PostedResults, SlackFiles } from './files/posted-results.ts';
+import { PostedResults } from './files/posted-results.ts';
 import { ServiceUploads } from './files/uploads.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { Queries } from './queries.ts';
@@ -55,7 +55,6 @@ export class Store extends Queries {
   readonly socketLeases = new SocketLeases(this.db);
   readonly results = new PostedResults(this.db);
   readonly retention = new Retention(this.db);
-  readonly slackFiles = new SlackFiles(this.db);
   readonly registryAnswers = new RegistryAnswers(this.db);
   readonly taskStarts = new TaskStarts(this.db);
   readonly stopRequests = new StopRequests(this.db);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { OPERATOR_RESPONSE_LIMITS } from '../../src/agent/response-limits.ts';
 import { clientOf, localServer } from '../support/local-server.ts';
@@ -139,6 +140,7 @@ describe('a response that comes compressed', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
   ])('as %s is read, although it was not asked for, also one of an error', async (coding, compress) => {
     await using server = await localServer((request, response) => {
       const isRead = request.method === 'GET';
@@ -189,13 +191,110 @@ test('what is created by a call whose response cannot be read is told by its err
     });
     const failing = clientOf(server.origin).createProject({ title: 'P' });
     await expect(failing).rejects.toMatchObject({
-      name: 'AgentUnreadCreationError',
-      call: 'POST /projects',
+      createdUnread: 'POST /projects',
       code: 'not_understood',
       outcome: 'unknown',
     });
     expect(server.requests).toHaveLength(1);
   }
+});
+
+describe('a response of which undici reads not even the head', () => {
+  const length = `content-length: ${json.length}\r\n`;
+  test.each([
+    ['is folded', ok(json, 'x-trace: a\r\n b\r\n')],
+    ['names its length twice', ok(json, length)],
+    ['names a length and chunks', ok(json, 'transfer-encoding: chunked\r\n')],
+    ['ends its lines with LF alone', ok(json).replaceAll('\r\n', '\n')],
+    ['is of 70 kB', ok(json, `x-trace: ${'a'.repeat(70_000)}\r\n`)],
+  ])('because it %s may have created something', async (_, answer) => {
+    await using server = await rawServer((socket) => socket.write(answer));
+    const unread = { createdUnread: 'POST /projects', code: 'not_understood', outcome: 'unknown' };
+    await expect(server.client.createProject({ title: 'P' })).rejects.toMatchObject(unread);
+    expect(server.requests).toHaveLength(1);
+    const failing = server.client.cancelTask('t1');
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', createdUnread: undefined });
+  });
+
+  test.each([
+    ['nothing at all', undefined],
+    ['frames of HTTP/2', '\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0d'],
+    ['the greeting of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ])('and %s are two things', async (_, answer) => {
+    await using server = await rawServer((socket) =>
+      answer === undefined ? socket.destroy() : socket.end(answer),
+    );
+    const failing = server.client.createProject({ title: 'P' });
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', createdUnread: undefined });
+  });
+});
+
+test.each([408, 421, 425])('a status %i is no rejection of what was sent', async (status) => {
+  await using server = await localServer((_, response) => response.writeHead(status).end());
+  const failing = clientOf(server.origin).createProject({ title: 'P' });
+  await expect(failing).rejects.toMatchObject({ code: 'unavailable', status });
+});
+
+test('a pause until a date is as long as by the clock of the server', async () => {
+  await using server = await localServer((_, response) => {
+    const at = (ms: number) => new Date(Date.now() + 3_000_000 + ms).toUTCString();
+    response.writeHead(429, { date: at(0), 'retry-after': at(30_000) }).end();
+  });
+  const failing = clientOf(server.origin).createProject({ title: 'P' });
+  await expect(failing).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 30_000 });
+});
+
+describe('a link that leads elsewhere', () => {
+  const upload = {
+    name: 'upload link',
+    method: 'PUT',
+    headers: { authorization: 'Bearer of the storage', 'x-kind': 'block' },
+    body: () => Readable.from([Buffer.from('bytes')]),
+    sizeBytes: 5,
+    signal: undefined,
+  } as const;
+
+  test.each([307, 308])('by status %i takes credentials to no other host', async (status) => {
+    await using server = await localServer((request, response) => {
+      const next = { '/': '/same', '/same': `${server.origin.replace('127.0.0.1', 'localhost')}/other` };
+      const location = Object.entries(next).find(([path]) => path === request.url)?.[1];
+      request.resume().on('end', () => {
+        if (location === undefined) response.setHeader('etag', '"1"').end();
+        else response.writeHead(status, { location }).end();
+      });
+    });
+    const client = clientOf(server.origin, { allowedHosts: ['127.0.0.1', 'localhost'] });
+    expect(await client.links.put({ ...upload, url: `${server.origin}/` })).toBe('"1"');
+    const sent = server.requests.map(({ headers }) => [headers.authorization, headers['x-kind']]);
+    expect(sent).toEqual([
+      ['Bearer of the storage', 'block'],
+      ['Bearer of the storage', 'block'],
+      [undefined, 'block'],
+    ]);
+  });
+
+  test('may name its file in bare UTF-8', async () => {
+    const paths: unknown[] = [];
+    await using server = await localServer((request, response) => {
+      paths.push(request.url);
+      const location = Buffer.from('/日本 é.csv?sig=1#top').toString('latin1');
+      if (paths.length === 1) response.writeHead(302, { location });
+      response.end('a,b\n');
+    });
+    const { body } = await clientOf(server.origin).links.get(`${server.origin}/`);
+    expect(String(Buffer.concat(await body.toArray()))).toBe('a,b\n');
+    expect(paths).toEqual(['/', `/${encodeURIComponent('日本 é')}.csv?sig=1`]);
+  });
+
+  test('may lead to a file that is compressed itself, which stays so', async () => {
+    const archive = gzipSync('a,b\n');
+    await using server = await localServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/csv' }).end(archive);
+    });
+    const client = clientOf(server.origin);
+    const { body, wasCompressed } = await client.links.get(`${server.origin}/b/genes.csv.gz?sig=1`);
+    expect([Buffer.concat(await body.toArray()), wasCompressed]).toEqual([archive, false]);
+  });
 });
 
 describe("a file's contents", () => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeBody, readText } from '../../src/calls/content-coding.ts';
@@ -9,7 +9,7 @@ import { withinMs } from '../support/busy-machine.ts';
 const text = Buffer.from('gene,fold\n'.repeat(500));
 
 /** The body with a header, as it is read. */
-async function read(bytes: Buffer, coding: string | string[] | undefined, sizeBytes?: number, more = {}) {
+async function read(bytes: Buffer, coding?: string | string[], sizeBytes?: number, more = {}, path = '') {
   const length = String(bytes.length);
   const headers = {
     ...more,
@@ -18,7 +18,7 @@ async function read(bytes: Buffer, coding: string | string[] | undefined, sizeBy
   };
   // In pieces: a stream of chunks of one byte has many borders.
   const source = Readable.from(Array.from(bytes, (byte) => Buffer.from([byte])));
-  const { body, wasCompressed } = decodeBody(source, headers as Record<string, string>, sizeBytes);
+  const { body, wasCompressed } = decodeBody(source, headers as Record<string, string>, { sizeBytes, path });
   return { bytes: await buffer(body), wasCompressed };
 }
 
@@ -29,6 +29,7 @@ describe('a body', () => {
     ['x-gzip', gzipSync(text)],
     ['deflate', deflateSync(text)],
     ['br', brotliCompressSync(text)],
+    ['zstd', zstdCompressSync(text)],
     ['aws-chunked, gzip', gzipSync(text)],
     [['deflate', 'gzip'], gzipSync(deflateSync(text))],
     // As bgzip writes them.
@@ -52,14 +53,31 @@ describe('a body', () => {
     expect(await read(file, 'gzip', undefined, named)).toEqual({ bytes: file, wasCompressed: false });
     const typed = { 'content-type': 'application/x-gzip' };
     expect(await read(file, 'gzip', undefined, typed)).toEqual({ bytes: file, wasCompressed: false });
+    const left = await read(file, 'gzip', undefined, {}, '/bucket/genes.csv.gz');
+    expect(left).toEqual({ bytes: file, wasCompressed: false });
+    for (const path of ['/bucket/genes.csv', '/dados.gov.br/genes.csv', '/genes.gz/1'])
+      expect((await read(file, 'gzip', undefined, {}, path)).bytes).toEqual(text);
   });
 
-  test.each(['gzip', 'deflate', 'br'])('without a byte is read as %s, too', async (coding) => {
+  test.each(['gzip', 'deflate', 'br', 'zstd'])('without a byte is read as %s, too', async (coding) => {
     expect((await read(Buffer.alloc(0), coding)).bytes).toHaveLength(0);
   });
 
   test('that is cut off breaks', async () => {
     await expect(read(gzipSync(text).subarray(0, -4), 'gzip')).rejects.toThrow('unexpected end of file');
+    await expect(read(zstdCompressSync(text).subarray(0, -4), 'zstd')).rejects.toThrow(
+      'unexpected end of file',
+    );
+  });
+
+  test('in several frames of zstd is read whole or breaks', async () => {
+    const frames = Buffer.concat([
+      zstdCompressSync(text.subarray(0, 40)),
+      zstdCompressSync(text.subarray(40)),
+    ]);
+    expect((await read(frames, 'zstd')).bytes).toEqual(text);
+    const atOnce = decodeBody(Readable.from([frames]), { 'content-encoding': 'zstd' });
+    await expect(buffer(atOnce.body)).rejects.toThrow('More follows a frame.');
   });
 
   test('is decompressed no faster than it is read, and is destroyed with what it comes from', async () => {

@@ -37,7 +37,7 @@ describe('retryDelay', () => {
 });
 
 describe('parseRetryAfter', () => {
-  const now = Date.parse('2026-11-21T00:00:00Z');
+  const sentAt = 'Sat, 21 Nov 2026 00:00:00 GMT';
 
   test.each([
     ['3', 3000],
@@ -52,13 +52,19 @@ describe('parseRetryAfter', () => {
     ['', undefined],
     [undefined, undefined],
   ])('reads %j as %j ms', (header, ms) => {
-    expect(parseRetryAfter(header, now)).toBe(ms);
+    expect(parseRetryAfter(header, sentAt)).toBe(ms);
+  });
+
+  test.each(['', 'today', undefined])('counts a date by our clock where the server says %j', (date) => {
+    const inTime = new Date(Date.now() + 60_000).toUTCString();
+    expect(parseRetryAfter(inTime, date)).toBeGreaterThan(30_000);
+    expect(parseRetryAfter('Sat, 21 Nov 2015 00:00:00 GMT', date)).toBe(0);
   });
 
   test('never returns a negative or invalid number', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
-        const ms = parseRetryAfter(header, now);
+        const ms = parseRetryAfter(header, sentAt);
         expect(ms === undefined || (Number.isFinite(ms) && ms >= 0)).toBe(true);
       }),
     );

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { anySignal, withSecondCall } from '../../src/calls/retries-and-waits.ts';
+import { abortWith, anySignal, withSecondCall } from '../../src/calls/retries-and-waits.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: unknown = runInNewContext('gc');
@@ -41,10 +41,26 @@ test('a time limit that nothing else holds still ends it', async () => {
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
 
+test('a controller is aborted with a signal, now or later, until it is unlinked', () => {
+  const source = new AbortController();
+  const linked = () => {
+    const controller = new AbortController();
+    return { signal: controller.signal, unlink: abortWith(controller, source.signal) };
+  };
+  const [before, unlinked] = [linked(), linked()];
+  unlinked.unlink();
+  source.abort('enough');
+  expect([before, unlinked, linked()].map(({ signal }) => signal.reason)).toEqual([
+    'enough',
+    undefined,
+    'enough',
+  ]);
+});
+
 /** Calls that end when the test says so, and what became of them. */
 function heldCalls() {
   const calls: { signal: AbortSignal; end: PromiseWithResolvers<string> }[] = [];
-  const call = (signal: AbortSignal) => {
+  const call = ({ signal }: Pick<AbortController, 'signal'>) => {
     const end = Promise.withResolvers<string>();
     calls.push({ signal, end });
     return end.promise;
@@ -54,7 +70,7 @@ function heldCalls() {
 
 test('a call that is silent is made once more beside the first, and the first result counts', async () => {
   const { calls, call } = heldCalls();
-  const result = withSecondCall(call, undefined, 20);
+  const result = withSecondCall(call, 20);
   await expect.poll(() => calls.length).toBe(2);
   calls[1]?.end.resolve('second');
   expect(await result).toBe('second');
@@ -63,7 +79,7 @@ test('a call that is silent is made once more beside the first, and the first re
 
 test('a silent call may still have the result, also after the second one has failed', async () => {
   const { calls, call } = heldCalls();
-  const result = withSecondCall(call, undefined, 20);
+  const result = withSecondCall(call, 20);
   await expect.poll(() => calls.length).toBe(2);
   calls[1]?.end.reject(new Error('too many'));
   calls[0]?.end.resolve('first');
@@ -71,28 +87,21 @@ test('a silent call may still have the result, also after the second one has fai
   expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, true]);
 });
 
-test('a call that fails at once is not made again, and one that is aborted ends both', async () => {
+test('a call that fails at once is not made again', async () => {
   const { calls, call } = heldCalls();
-  const failing = withSecondCall(call, undefined, 60_000);
+  const failing = withSecondCall(call, 60_000);
   calls[0]?.end.reject(new Error('refused'));
   await expect(failing).rejects.toThrow('refused');
-  const caller = new AbortController();
-  const aborted = withSecondCall(call, caller.signal, 20);
-  await expect.poll(() => calls.length).toBe(3);
-  caller.abort();
-  for (const { end } of calls.slice(1)) end.reject(new Error('aborted'));
-  await expect(aborted).rejects.toThrow('aborted');
-  expect(calls.slice(1).map(({ signal }) => signal.aborted)).toEqual([true, true]);
 });
 
 test('a call that has heard something is not made again, however long it takes', async () => {
   let calls = 0;
-  const call = async (_signal: AbortSignal, heard: () => void) => {
+  const call = async (_ends: AbortController, heard: () => void) => {
     calls += 1;
     heard();
     await sleep(100);
     return 'long';
   };
-  expect(await withSecondCall(call, undefined, 20)).toBe('long');
+  expect(await withSecondCall(call, 20)).toBe('long');
   expect(calls).toBe(1);
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
@@ -13,6 +14,7 @@ import { plainText, readableText } from '../../src/relay/reading/message-to-mark
 import { buildTranscript } from '../../src/relay/sending/earlier-messages.ts';
 import { taskTitle } from '../../src/relay/sending/thread-task.ts';
 import { taskLine } from '../../src/render/blocks/task-lines.ts';
+import { emojiNames, literalCost, literalMarks } from '../../src/render/markdown/literal-marks.ts';
 import { restorePings } from '../../src/render/markdown/pings.ts';
 import { unicodeFormula } from '../../src/render/markdown/unicode-math.ts';
 import { renderReply } from '../../src/render/messages/reply-message.ts';
@@ -49,6 +51,16 @@ const own = [
   'sp|P04637|P53_HUMAN and P(A|B)',
   '-log10(padj), -Inf, +/-, -5',
   '5\u2032-ACG-3\u2032, 10\u20139 M, \u0394F508',
+  '>chr1 with masked repeats\nACGTacgtnnnACGT\nacgtACGT',
+  "Signif. codes: 0 '***' 0.001 '**' 0.01 '*' 0.05; (*) p < 0.1, (***) and “*” or [*]",
+  'Signs\n* p < 0.05\n** p < 0.01\n*** p < 0.001',
+  'Signs\n* = padj < 0.05, ** = padj < 0.01',
+  '(1-p)*(1-q)*(1-r), n*(n-1)*(n-2)/6, a*(b)*c*(d)*e, k*[A]*[B]/(Km + [B]), a %*% b %*% c',
+  'sample_*_R1_001.fastq.gz, sample_*_R2_001.fastq.gz, S1_*_L001_*, S2_*_L001_*, *_R1* and *_R2*',
+  '/C=C/C=C\\[C@@H](C)O, N1C=C\\[nH]/C1 and C=C\\[13CH3]',
+  'D:\\MS\\05_12\\(copy)\\run.raw, Z:\\#recycle\\*.raw and \\\\nas01\\proteomics\\raw',
+  'GSE\\d+_.*\\.txt\\.gz, .*_R[12]_.*\\.fastq and .*_R[12]_.*\\.fastq',
+  'c.(?_-1)_(*1_?)del, g.(3106_3110)_(3327_3341)dup and c.(?_-202)_(*1207_?)del',
 ];
 const file = process.env.SCIENCE_STRINGS;
 if (file === undefined) console.log('Skipped: shared scientific strings; set SCIENCE_STRINGS to their file.');
@@ -99,6 +111,93 @@ test.each([
   '*1/*2xN is rapid',
 ])('%s keeps its stars in bold', (text) => {
   expect(seen(splitAnswer(`Found: **${text}**.`).map(markdownOf).join(''))).toBe(`Found: ${text}.`);
+});
+
+const pairs: [string, string][] = [
+  [
+    '(2*S*,3*R*)-x, 1*H*-indole, 3*a*,7*a*-y, α-D-Man*p*-(1→3)',
+    '(2S,3R)-x, 1H-indole, 3a,7a-y, α-D-Manp-(1→3)',
+  ],
+  [
+    '*O*6-methylguanine, *H*₀, *R*², *E. coli*¹, Δ*lacZ*::*kan*',
+    'O6-methylguanine, H₀, R², E. coli¹, ΔlacZ::kan',
+  ],
+  ['**n→π* transition**, **TP53 R213*, R342* and W91***', 'n→π* transition, TP53 R213*, R342* and W91*'],
+  [
+    '**carriers of *57:01 and *58:01**, **alleles *1 (normal), *2 (loss)**',
+    'carriers of *57:01 and *58:01, alleles *1 (normal), *2 (loss)',
+  ],
+  ['**counts_*.csv**, **__init__.py**', 'counts_*.csv, __init__.py'],
+  ...[
+    `\${SAMPLE}/\${SAMPLE}.bam, \${a}/\${b}, tmp.$$ and log.$$`,
+    '[$(NC=O)] and [NX3;!$(NC=O)] or [$(NC=O)]',
+  ].map((text): [string, string] => [text, text]),
+  ['- > 50 %: high\n- >= 10: medium\n- < 10: low', '> 50 %: high>= 10: medium< 10: low'],
+  [
+    '*(R)*-x, *see [1]*, (see *"Title"*), *2 (n = 5)*, (below)*Note*',
+    '(R)-x, see [1], (see "Title"), 2 (n = 5), (below)Note',
+  ],
+  ['_(in vitro)_. _Why?_ **bold *it* more**, **(x)** y', '(in vitro). Why? bold it more, (x) y'],
+  ['* p < 0.05 was taken\n* **FDR** too', 'p < 0.05 was takenFDR too'],
+  ['>= 5 reads, p > 0.05', '>= 5 reads, p > 0.05'],
+  [
+    '0.45 (0.12)*, 0.61 (0.10)**, 0.8 (0.2)***; *kcat*/*K*m',
+    '0.45 (0.12)*, 0.61 (0.10)**, 0.8 (0.2)***; kcat/Km',
+  ],
+  [
+    'H$_2$O, Ca$^{2+}$, SO$_4^{2-}$, 5 $\\mu$m, $37^\\circ$C, $^{18}$F-FDG, IC$_{50}$; ^GSE$ and $PATH_$USER',
+    'H₂O, Ca²⁺, SO₄²⁻, 5 μm, 37°C, ¹⁸F-FDG, IC₅₀; ^GSE$ and $PATH_$USER',
+  ],
+  ['*_both_*, **_both_**, ***both***', 'both, both, both'],
+  [
+    '*_important note_*, *_E. coli_ growth*, *_in vivo_* and *_in vitro_*',
+    'important note, E. coli growth, in vivo and in vitro',
+  ],
+  ['*10 vs 20 mg/kg*, CYP2D6 *4 vs *10', '10 vs 20 mg/kg, CYP2D6 *4 vs *10'],
+  [`\${CO}_2$ levels, \${CO} and \${H2O}; file$_tmp$ext`, `CO₂ levels, \${CO} and \${H2O}; file$_tmp$ext`],
+  ['text\\[1\\], \\*x\\*, C\\#, $x_1$', 'text[1], *x*, C#, x₁'],
+];
+
+test.each(pairs)('%s is read as %s', (markdown, text) => {
+  expect(seen(splitAnswer(markdown).map(markdownOf).join(''))).toBe(text);
+});
+
+test('the marks that are added are never more than their costs', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(...own, ...pairs.flat()),
+    fc.string({ unit: fc.constantFrom(...Array.from('*_~\\[]()>= .:a1p?$')) }),
+  );
+  const text = fc.array(piece).map((all) => all.join(' '));
+  fc.assert(
+    fc.property(text, (all) => {
+      const costs = all.split('').map((_, at) => (at === 0 ? 0 : literalCost(all, at)));
+      const end = literalCost(`${all}\n`, all.length);
+      const added = [...literalMarks(all, 0, all.length), ...emojiNames(all, 0, all.length)];
+      expect(added.length).toBeLessThanOrEqual(costs.reduce((a, b) => a + b, end));
+    }),
+  );
+});
+
+test('what looks like an emoji in data is none', () => {
+  const text =
+    'chr1:100:A:T, 7:a:b, Salmonella 1,4,[5],12:b:1,2 and 1,2,12:a:[1,5]; 12:30:45, 1:1:1 and :100:';
+  const shown = splitAnswer(text).map(markdownOf).join('');
+  expect(shown.match(/(?<=[\w\])]):(?:\d{3,4}|[a-z]):/g)).toBe(null);
+  expect(shown.replaceAll('\u2060', '')).toBe(text);
+  expect(shown.split('\u2060').length).toBe(5);
+  expect(splitAnswer('`chr1:100:A:T`').map(markdownOf).join('')).toBe('`chr1:100:A:T`');
+  expect(readableText(message(richText(section(shown))), nobody, bot)).toBe(text);
+});
+
+test('stars of data from an app are no bold text for the agent', () => {
+  for (const text of [
+    '[*:1]c1ccc([*:2])cc1',
+    'data/*/counts_*.tsv, data/*/meta_*.tsv',
+    '(1-p)*(1-q)*(1-r)',
+    'n.s. (*), (*)',
+  ])
+    expect(readableText(message({ text: `*Note* ${text}` }), nobody, bot)).toBe(`**Note** ${text}`);
+  expect(readableText(message({ text: '*_all done_*' }), nobody, bot)).toBe('**_all done_**');
 });
 
 test('italics of one letter before others are a symbol', () => {

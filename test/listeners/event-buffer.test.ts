@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EventBuffer, type EventBufferOptions } from '../../src/listeners/event-buffer.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -107,6 +107,25 @@ describe('events that the database cannot take', () => {
     await waitFor(() => expect(database.written).toHaveLength(2));
     await send('last', '9.000000');
     expect(database.written).not.toContain('thread 3.000000 3.000000');
+  });
+
+  test('are written once where Slack sends one again while it is written, and others of its thread are kept', async () => {
+    const buffer = new EventBuffer({ log: silentLog, retryMs: 5 });
+    onTestFinished(() => buffer.stop());
+    const { promise: written, resolve: end } = Promise.withResolvers<void>();
+    const tries: string[] = [];
+    const send = (id: string, write: () => Promise<void>) => {
+      const event = { id, thread: 'one', ts: '1.000000', size: () => 10, recordLoss: async () => undefined };
+      return buffer.write({ ...event, write: () => write().finally(() => tries.push(id)) });
+    };
+    const long = [send('long', () => written)];
+    const failing = vi.fn<() => Promise<void>>(async () => undefined).mockRejectedValueOnce(unavailable);
+    await expect(send('short', failing)).rejects.toBe(unavailable);
+    long.push(send('long', () => written));
+    await waitFor(() => expect(tries).toEqual(['short', 'short']));
+    end();
+    await Promise.all(long);
+    expect(tries).toEqual(['short', 'short', 'long']);
   });
 
   test('are written where one arrives in the moment in which the last one is', async () => {

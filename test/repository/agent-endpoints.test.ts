@@ -10,7 +10,8 @@ const file = { projectId: 'p', filename: 'f', sizeBytes: 1, mimeType: 'text/plai
 /** How each method that makes a call of its own is called. */
 const calls: Readonly<Record<string, (client: AgentClient) => Promise<unknown>>> = {
   createProject: (client) => client.createProject({ title: 't' }),
-  updateProject: (client) => client.updateProject('p', {}),
+  updateProject: (client) => client.updateProject('p', { title: 't' }),
+  readProject: (client) => client.readProject('p'),
   startTask: (client) => client.startTask({ projectId: 'p', title: 't' }),
   requireProject: (client) => client.requireProject('p'),
   listTasks: (client) => client.listTasks('p'),

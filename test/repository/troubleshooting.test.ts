@@ -64,6 +64,7 @@ const otherTexts = {
     'phases.starting',
     'phases.uploading',
     'phases.working',
+    'waitEnds',
     'stoppingFor',
     'backgroundNotices.stopping',
     'backgroundNotices.completed',
@@ -106,7 +107,6 @@ const otherTexts = {
     'reviewEmpty',
     'noSteps',
     'automatedNotice',
-    'buttonUses',
     'ncbiDisclaimer',
     // What the marks mean stands in docs/for-scientists.md.
     'sourcesNotChecked',

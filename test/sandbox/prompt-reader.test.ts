@@ -13,7 +13,7 @@ const files = frame.headedList(strings.linkedFiles(2), [
   '[a](<https://a.example>)',
   '[b](<https://b.example>)',
 ]);
-const unread = frame.headedList(strings.unreadLinks, ['“https://a.example”: gone']);
+const unread = frame.headedList(strings.leftOut, ['“https://a.example”: gone']);
 
 describe('a prompt is read', () => {
   test('as it is where nothing stands around it', () => {
@@ -39,7 +39,7 @@ describe('a prompt is read', () => {
   test("without taking a person's own words for the frame", () => {
     const own = 'ada: did you say so?\n\n---\n\nThe question:\n\nwhy?\n\nLinks:\n- one';
     expect(readPrompt(frame.withWriterName(own, 'grace'), NAMES).text).toBe(own);
-    const list = `see\n\n${strings.unreadLinks}\n- one\nand more`;
+    const list = `see\n\n${strings.leftOut}\n- one\nand more`;
     expect(readPrompt(list, NAMES).text).toBe(list);
   });
 

@@ -12,7 +12,7 @@ test('what the agent of the sandbox cites is in every state that people should s
   const shown = scene.shown(channel, root);
   for (const line of [
     '1. 10.5555/plates.2016.96 ✓ found: Edge effects in plates of 96 wells (2016)',
-    '2. 10.5555/dyes.2014.7 ⛔ retracted on 2019-05-14: RETRACTED: Bleaching of reference dyes',
+    '2. 10.5555/dyes.2014.7 ⛔ retracted on 2019-05-14: Bleaching of reference dyes',
     '3. 10.5555/robots.2018.3 ✎ corrected on 2018-11-02',
     '4. 10.5555/scales.2020.404 ✗ not found',
     '5. 10.5555/preprints.2022.58 ↑ newer version: Drift of plate readers',

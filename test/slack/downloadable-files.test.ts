@@ -52,6 +52,7 @@ test.each([
   ['access_denied', { file_access: 'access_denied' }],
   ['external', { mode: 'external', is_external: true }],
   ['external', { is_external: true, external_type: 'gdoc' }],
+  ['not_a_file', { mode: 'external', is_external: true, ...noAddress }],
   ['canvas', { filetype: 'quip', ...noAddress }],
   ['list', { filetype: 'list', ...noAddress }],
   ['post', { mode: 'space', ...noAddress }],

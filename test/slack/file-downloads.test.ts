@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FileRefusedError, type SlackFile } from '../../src/slack/downloadable-files.ts';
 import { FileDownloads, type OpenFile } from '../../src/slack/file-downloads.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
-import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
+import { type SlackClientScene, sharedTable, startSlackClientScene } from '../support/slack-client-scene.ts';
 
 const CONTENT = Buffer.from('gene,fold\n'.repeat(2_000));
 const PAGE = '<!DOCTYPE html><html><title>Sign in | Slack</title></html>';
@@ -26,15 +26,7 @@ beforeEach(async () => {
 afterEach(() => scene.slack.stop());
 
 function file(change: Partial<SlackFile> = {}): SlackFile {
-  return {
-    id: 'F1',
-    name: 'data.csv',
-    mimetype: 'text/csv',
-    mode: 'hosted',
-    size: CONTENT.length,
-    url_private: `${scene.slack.origin}/files/F1`,
-    ...change,
-  };
+  return { ...sharedTable(scene.slack, CONTENT.length), ...change };
 }
 
 function serve(headers: Record<string, string>, body: string | Buffer = CONTENT, status = 200): void {
@@ -264,6 +256,14 @@ describe('a file is refused', () => {
     expect(await reasonOf(readAll(open))).toBe('broken_off');
   });
 
+  test('when its compressed bytes are spoiled, and all have arrived', async () => {
+    const spoiled = gzipSync(CONTENT);
+    spoiled.writeUInt8(spoiled.readUInt8(spoiled.length - 6) ^ 1, spoiled.length - 6);
+    stream((response) => response.end(spoiled), { 'content-encoding': 'gzip' });
+    const open = await downloads.open(file());
+    expect(await reasonOf(readAll(open))).toBe('broken_off');
+  });
+
   test('when nothing arrives for too long', async () => {
     stream((response) => response.write(CONTENT.subarray(0, 5_000)));
     const open = await downloads.open(file());
@@ -320,7 +320,7 @@ describe('a download that breaks off', () => {
       response.writeHead(status, {
         'content-type': 'text/csv',
         'content-length': String(CONTENT.length - start),
-        etag,
+        ...(etag !== '' && { etag }),
         ...(status === 206 && { 'content-range': `bytes ${start}-${CONTENT.length - 1}/${CONTENT.length}` }),
       });
       response.write(CONTENT.subarray(start, from + stretch), () => {
@@ -336,6 +336,13 @@ describe('a download that breaks off', () => {
     expect(await readAll({ stream: downloads.read(file()) })).toEqual(CONTENT);
     const ranges = scene.slack.calls.map((call) => call.headers.range);
     expect(ranges).toEqual([undefined, 'bytes=7001-', 'bytes=14002-']);
+  });
+
+  test('resumes where an answer lacks the ETag, which says nothing then', async () => {
+    serveCutting(7_001, (from) =>
+      from === 7_001 ? { status: 206, etag: '' } : { status: from === 0 ? 200 : 206 },
+    );
+    expect(await readAll({ stream: downloads.read(file()) })).toEqual(CONTENT);
   });
 
   test('restarts and skips bytes if Slack does not support ranges', async () => {

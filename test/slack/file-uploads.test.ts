@@ -6,13 +6,11 @@ import { lease } from '../support/slack-installation.ts';
 
 let scene: SlackClientScene;
 let uploads: FileUploads;
-let ids: string[];
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
   const { slack, client } = scene;
   uploads = new FileUploads(client, slack.apiUrl);
-  ids = [];
   slack.on('files.getUploadURLExternal', {
     body: { ok: true, file_id: 'F9', upload_url: `${slack.origin}/upload/F9` },
   });
@@ -35,18 +33,13 @@ const request = () => ({
   name: 'chart.png',
   sizeBytes: 6,
   content: bytes(),
-  onFileId: (id: string) => {
-    ids.push(`${id} after ${scene.slack.calls.length} calls`);
-    return Promise.resolve();
-  },
 });
 const share = { channel: 'C1', threadTs: '1.0', files: [{ id: 'F9', title: 'chart.png' }] };
 
 describe('an upload', () => {
-  test('takes three steps, and reports the id before people can see the file', async () => {
+  test('takes three steps', async () => {
     expect(await uploads.stage(request())).toEqual({ fileId: 'F9' });
     await uploads.share(share);
-    expect(ids).toEqual(['F9 after 1 calls']);
     expect(scene.slack.calls.map((call) => call.method)).toEqual([
       'files.getUploadURLExternal',
       'upload/F9',
@@ -109,16 +102,30 @@ describe('an upload', () => {
     await expect(uploads.stage(request())).rejects.toMatchObject({ slackCode: 'other_host' });
   });
 
-  test('stops when the lease ends between two steps', async () => {
-    const guard = lease(60_000);
-    const failed = uploads.stage({
-      ...request(),
-      guard,
-      onFileId: () => {
-        guard.lose();
-        return Promise.resolve();
-      },
+  test('stops when the lease ends between two steps, before its bytes are read', async () => {
+    let leftMs = 60_000;
+    const guard = { ...lease(leftMs), remainingMs: () => leftMs };
+    let reads = 0;
+    async function* counted(): AsyncGenerator<Uint8Array> {
+      reads += 1;
+      yield Buffer.from('abcdef');
+    }
+    scene.slack.on('files.getUploadURLExternal', () => {
+      leftMs = 0;
+      return { body: { ok: true, file_id: 'F9', upload_url: `${scene.slack.origin}/upload/F9` } };
     });
+    const failed = uploads.stage({ ...request(), content: counted(), guard });
+    await expect(failed).rejects.toMatchObject({ code: 'lease_ended', outcome: 'none' });
+    expect([scene.slack.calls.length, reads]).toEqual([1, 0]);
+  });
+
+  test('stops when the lease ends while its bytes are read', async () => {
+    const guard = lease(60_000);
+    async function* lost(): AsyncGenerator<Uint8Array> {
+      guard.lose();
+      yield Buffer.from('abcdef');
+    }
+    const failed = uploads.stage({ ...request(), content: lost(), guard });
     await expect(failed).rejects.toMatchObject({ code: 'lease_ended', outcome: 'none' });
     expect(scene.slack.calls).toHaveLength(1);
   });

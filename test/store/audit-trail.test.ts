@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AuditRange } from '../../src/store/audit-trail.ts';
 import type { AuditRow } from '../../src/store/schema.ts';
 import { Store } from '../../src/store/store.ts';
+import { taskIntentUpdate } from '../../src/store/threads/threads.ts';
 import { WHOLE_WORKSPACE } from '../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -46,7 +47,9 @@ beforeEach(async () => {
 describe('the audit trail', () => {
   test('has one event for a turn that ends, and one for its stop', async () => {
     const { turn, key, thread } = await begun();
-    await store.threads.intendTask(thread, { projectId: 'prj_1', title: 'A question', model: 'fast' });
+    await taskIntentUpdate(thread, { projectId: 'prj_1', title: 'A question', model: 'fast' }).execute(
+      store.db,
+    );
     await store.turns.countAttempt(turn);
     await store.threads.bindTask(thread, 'task-1');
     await store.turns.record(turn, {
@@ -108,11 +111,11 @@ describe('the audit trail', () => {
 
   test('contains no text from people, nor a model or skill that the service did not accept', async () => {
     const { turn, thread } = await begun();
-    await store.threads.intendTask(thread, {
+    await taskIntentUpdate(thread, {
       projectId: 'prj_1',
       title: 'secret title',
       model: 'secret model',
-    });
+    }).execute(store.db);
     await store.threads.forgetTaskIntent(thread);
     await store.turns.record(turn, { prompt: 'secret words', skill: 'secret skill' });
     await store.turns.finish(turn, 'refused');

@@ -13,7 +13,7 @@ test("a project is to get its channel's new name if it was created for it, or th
     );
   const key = (channel: string) => ({ workspace: 'T1', channel, account_id: 'settings' });
   const create = async (channel: string) => {
-    await projects.claim(key(channel), turn, 15_000);
+    await projects.intend(key(channel), turn, 15_000);
     await projects.bind(key(channel), turn, `prj_${channel}`);
   };
   expect(await projects.wantNames('T1', 'C1')).toBe(false);
@@ -35,7 +35,7 @@ test("a project is to get its channel's new name if it was created for it, or th
 
 test('after a gap, the projects of channels that were used lately are to get their names', async () => {
   const key = { workspace: 'T5', channel: 'C1', account_id: 'settings' };
-  await projects.claim(key, turn, 15_000);
+  await projects.intend(key, turn, 15_000);
   await projects.bind(key, turn, 'prj_1');
   expect(await projects.wantNames('T5')).toBe(false);
   const message = { thread_ts: '1.000000', ts: '1.000000', user_id: 'U1', content: { text: 'hello' } };
@@ -48,11 +48,11 @@ test('after a gap, the projects of channels that were used lately are to get the
 test('a channel can switch to another project, even while a turn creates one for it', async () => {
   const key = { workspace: 'T1', channel: 'C3', account_id: 'settings' };
   const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
-  await projects.claim(key, turn, 15_000);
+  await projects.intend(key, turn, 15_000);
   await projects.assign(key, 'prj_3');
   expect(await projects.bind(key, turn, 'prj_made')).toBe(false);
   expect(await projects.projectIdOf(key)).toBe('prj_3');
-  expect(await projects.claim(key, turn, 15_000)).toEqual({ kind: 'known', projectId: 'prj_3' });
+  expect(await projects.intend(key, turn, 15_000)).toBe('taken');
   await projects.assign({ workspace: 'T2', channel: 'C9', account_id: 'another' }, 'prj_3');
   expect(await projects.channelsUsing('prj_3')).toEqual(
     expect.arrayContaining([
@@ -66,7 +66,7 @@ test('a channel can switch to another project, even while a turn creates one for
 test('a project belongs to each channel that had it, even after the channel gets another', async () => {
   const key = { workspace: 'T1', channel: 'C4', account_id: 'settings' };
   const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624416';
-  await projects.claim(key, turn, 15_000);
+  await projects.intend(key, turn, 15_000);
   expect(await projects.bind(key, turn, 'prj_4')).toBe(true);
   await projects.assign(key, 'prj_5');
   await projects.assign(key, 'prj_5');

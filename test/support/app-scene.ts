@@ -10,6 +10,7 @@ import {
 } from '../../sandbox/in-process-sandbox.ts';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
 
 /** Far more than it takes, for machines that are busy. */
@@ -24,8 +25,10 @@ const TURN_END_WAIT_MS = 600;
 const COMMIT_MS = 15;
 /** What was going on ends in this time once the services behave. */
 const RESET_MS = 15_000;
-/** Our own limits would make turns wait that a workspace without limits need not. */
-const UNLIMITED_PACE = 20;
+/** Our own limits would make turns wait that a workspace without limits need not, and people a second for each reply. */
+const IMPATIENT_LIMITS = { slackPace: 20, editsPerMinute: 3_000, readIntervalMs: 150 };
+/** A task is looked at after its turn only where a test says when: the looks are nearly half of what a scene at rest does. */
+const UNWATCHED = { watchIntervalMs: 3_600_000 };
 
 type Saying = Parameters<SlackWorkspace['say']>[0];
 
@@ -124,6 +127,13 @@ export class AppScene {
     return { texts, fileIds };
   }
 
+  /** Ends what takes the agent long in the task of this title, such as `/slow 9000`, once it works there. */
+  async hurry(title: string): Promise<void> {
+    const isAtWork = () =>
+      this.agent.tasks.some((task) => task.title.startsWith(title) && this.agent.hurry(task.id));
+    await this.until(`the agent works on "${title}"`, isAtWork);
+  }
+
   /** Waits until the turn of this message is finished. */
   async finished(
     { id: channel }: Pick<Channel, 'id'>,
@@ -133,7 +143,7 @@ export class AppScene {
     const key = { workspace: message.teamId, channel, ts: message.ts };
     for (const end = performance.now() + withinMs; performance.now() < end; ) {
       const mayHaveEnded = this.#turnEnd(message.ts);
-      const turn = await this.sandbox.bot.store.turns.ofMessage(key);
+      const turn = await this.sandbox.bot.store.turns.ofMessage(key).catch(undefinedInOutage);
       if (turn?.finished_at != null) return;
       await mayHaveEnded;
     }
@@ -160,7 +170,7 @@ export class AppScene {
   ): Promise<T> {
     const began = performance.now();
     for (let passed = 0; passed < withinMs; passed = performance.now() - began) {
-      const seen = await look();
+      const seen = await (async () => look())().catch(undefinedInOutage);
       if (seen !== undefined && seen !== false) return seen;
       await pause(Math.min(Math.max(POLL_INTERVAL_MS, passed / 10), MAX_POLL_INTERVAL_MS));
     }
@@ -204,6 +214,11 @@ export class AppScene {
   }
 }
 
+/** A look at the database that it was too busy for has seen nothing. */
+function undefinedInOutage(error: unknown): undefined {
+  if (!(error instanceof StoreError && error.code === 'unavailable')) throw error;
+}
+
 function expectEqual(seen: unknown, expected: unknown): void {
   expect(seen).toEqual(expected);
 }
@@ -228,7 +243,7 @@ export async function openAppScene(
     databaseUrl: connectionUrl(connection),
     onTurnStep: ({ message_ts }, step) => void (step === 'finished' && turnEnds.emit(message_ts)),
     ...options,
-    limits: { refusalMs: 500, slackPace: UNLIMITED_PACE, editsPerMinute: 3_000, ...options.limits },
+    limits: { refusalMs: 500, ...IMPATIENT_LIMITS, ...UNWATCHED, ...options.limits },
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy; what is late all the same comes again within seconds.
     slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 20_000, retryScale: 0.02, ...options.slack },

@@ -50,6 +50,11 @@ export class BrowserScene {
     await this.sandbox.stop();
   }
 
+  /** Ends what takes the agent long, such as `/slow 600`. */
+  hurry(): void {
+    for (const { id } of this.sandbox.agent.tasks) this.sandbox.agent.hurry(id);
+  }
+
   /** A page of the browser, to show something else in. */
   async newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.#browser.newPage({

@@ -64,7 +64,7 @@ export async function openHttpReceiver(
     workspace: () => undefined,
     rowsKeptDays: 90,
     store,
-    onWork: () => undefined,
+    recordJob: (write) => write(undefined),
     onStopMessage: async () => 'nothing',
     accountOf: () => 'settings',
   });
@@ -87,6 +87,7 @@ export async function openHttpReceiver(
     transport: { kind: 'http', signingSecret: SIGNING_SECRET },
     eventIntake: new EventIntake({
       inbox,
+      lateInbox: inbox,
       workspaceFor: async ({ workspace }) => workspace,
       bot: async ({ workspace }) => bots[workspace],
       otherBots: async () => [],

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { closeServer, listenLocally } from '../../sandbox/local-server.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
 import type { AgentClientOptions } from '../../src/agent/client-options.ts';
 
@@ -17,23 +17,16 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 export async function localServer(listener: Listener): Promise<LocalServer> {
   const requests: IncomingMessage[] = [];
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     requests.push(request);
     const answered = async () => await listener(request, response);
     answered().catch(() => request.socket.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listenLocally(server);
   return {
-    origin: `http://127.0.0.1:${address.port}`,
+    origin: `http://127.0.0.1:${port}`,
     requests,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => closeServer(server),
   };
 }
 

@@ -34,3 +34,14 @@ export async function letJobBeGivenUp(scene: AppScene, kind: string, channel: st
     return numUpdatedRows > 0n;
   });
 }
+
+/** The pause between two attempts is longer than this, and what an attempt does is over by then (ms). */
+const STILL_MS = 700;
+
+/**
+ * Waits until a service was not called for a moment. An outage that ends between a call that fails and the look whether
+ * the service is there makes the time since the attempt before count, which is much where limits are scaled.
+ */
+export async function untilNothingIsTried(scene: AppScene, calls: readonly { at: number }[]): Promise<void> {
+  await scene.until('nothing is tried', () => Date.now() - (calls.at(-1)?.at ?? 0) > STILL_MS);
+}

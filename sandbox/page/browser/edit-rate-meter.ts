@@ -1,3 +1,4 @@
+import type { CallModel } from '../page-protocol.ts';
 import { byId, fill, h } from './dom.ts';
 import { state } from './page-state.ts';
 
@@ -8,6 +9,7 @@ const CALL_HEIGHT_PX = 4;
 export class EditRateMeter {
   readonly #columns = Array.from({ length: WINDOW_SECONDS }, () => h('span', { class: 'second' }));
   readonly #meter = byId('edit-meter');
+  #drawn = '';
 
   constructor() {
     this.#meter.role = 'meter';
@@ -24,6 +26,11 @@ export class EditRateMeter {
     const recent = state.calls.filter(
       ({ name, at }) => name === 'chat.update' && at > now - WINDOW_SECONDS * 1_000,
     );
+    const columnOf = ({ at }: CallModel) => WINDOW_SECONDS - 1 - Math.floor((now - at) / 1_000);
+    // Painting the same again would cost as much as a change.
+    const key = JSON.stringify([most, recent.map((call) => [columnOf(call), call.status])]);
+    if (key === this.#drawn) return;
+    this.#drawn = key;
     const taken = recent.filter(({ status }) => status !== 429).length;
     const refused = recent.length - taken;
     fill(
@@ -35,9 +42,7 @@ export class EditRateMeter {
     this.#meter.setAttribute('aria-valuemax', String(most));
     this.#meter.setAttribute('aria-valuenow', String(Math.min(most, taken)));
     for (const [at, column] of this.#columns.entries()) {
-      const inSecond = recent.filter(
-        (call) => Math.floor((now - call.at) / 1_000) === WINDOW_SECONDS - 1 - at,
-      );
+      const inSecond = recent.filter((call) => columnOf(call) === at);
       column.style.height = `${inSecond.length === 0 ? 2 : Math.min(28, 4 + inSecond.length * CALL_HEIGHT_PX)}px`;
       column.classList.toggle('used', inSecond.length > 0);
       column.classList.toggle(

@@ -18,6 +18,8 @@ type BotState = Extract<LiveEvent, { kind: 'bot' }>['bot'];
 export type PaneName = 'channel' | 'thread';
 
 const MAX_CALLS = 400;
+/** Calls come in bursts, and each redraw lays out and paints the page anew: those of this time are drawn together. */
+const CALLS_INTERVAL_MS = 250;
 const EMPTY_WORKSPACE: WorkspaceModel = { team: '', bot: '', people: [], channels: [] };
 
 /** The page's data, and the channel and thread in view. */
@@ -41,6 +43,7 @@ export class PageState {
   readonly #read = new Map<string, string>();
   readonly #listeners = new Map<Topic, Set<() => void>>();
   readonly #arrivals = new Set<(message: MessageModel) => void>();
+  #callsTimer: ReturnType<typeof setTimeout> | undefined;
 
   on(topics: Topic[], listener: () => void): void {
     for (const topic of topics) {
@@ -83,7 +86,11 @@ export class PageState {
       case 'call':
         this.calls.push(event.call);
         if (this.calls.length > MAX_CALLS) this.calls.splice(0, this.calls.length - MAX_CALLS);
-        this.#tell('calls');
+        if (this.#callsTimer !== undefined) break;
+        this.#callsTimer = setTimeout(() => {
+          this.#callsTimer = undefined;
+          this.#tell('calls');
+        }, CALLS_INTERVAL_MS);
         break;
       case 'workspace':
         this.workspace = event.workspace;

@@ -48,18 +48,13 @@ import {
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
 
-export interface SettingsModalDeps extends ProjectDeps {
-  /** Updates the Home tab of a person who has changed the settings of a workspace. */
-  updateHome: (actor: WorkspaceActor) => Promise<void>;
-}
-
 export type SettingsModal = ReturnType<typeof settingsModal>;
 
 /**
  * The form with the settings of a channel and its project, opened with `/agent settings` or in the Home tab, or with those of a
  * workspace (WHOLE_WORKSPACE in place of a channel), which admins see and open in the Home tab.
  */
-export function settingsModal(deps: SettingsModalDeps) {
+export function settingsModal(deps: ProjectDeps & { updateHome: (actor: WorkspaceActor) => Promise<void> }) {
   const buttons: ButtonHandlers<'workspace_settings_change'> = {
     workspace_settings_change: (press) => open({ ...press, channel: WHOLE_WORKSPACE }),
   };

@@ -276,7 +276,8 @@ export function questionPost(content: QuestionPostContent) {
   return { text: who + truncateBytes(`${name} ${asks} ${question || quote}`.trim(), 3_500), blocks };
 }
 
-function quotation(text: string) {
+/** A text as people quote one. */
+export function quotation(text: string) {
   return { type: 'rich_text_quote' as const, elements: [{ type: 'text' as const, text }] };
 }
 

@@ -29,7 +29,7 @@ import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalTrigger } from '../modals.ts';
 import { refusedTurn } from './asked-again.ts';
-import { verbatimContent } from './question-post.ts';
+import { quotation, verbatimContent } from './question-post.ts';
 import { parseStartFormMetadata, START_CALLBACK, type StartFormMetadata } from './start-form-view.ts';
 import { offeredPrompts } from './welcome.ts';
 
@@ -183,7 +183,8 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
 export function commandAnswer(answer: StartFormAnswer, question: string, where = ''): RenderedMessage {
   if (typeof answer === 'string') {
     const said = [sectionBlock(answer), ...(where === '' ? [] : [mrkdwnContextBlock(where)])];
-    return { text: answer, blocks: [...said, sectionBlock(shorten(question, MAX_RETURNED))] };
+    const given = [quotation(shorten(question, MAX_RETURNED))];
+    return { text: answer, blocks: [...said, { type: 'rich_text', elements: given }] };
   }
   const text = strings.command.asked;
   return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };

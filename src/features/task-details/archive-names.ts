@@ -1,7 +1,9 @@
-import { displayedFileName } from '../../render/messages/result-list.ts';
+import { freeName, nameParts, storedName, UNNAMED_FILE } from '../../render/file-names.ts';
 
-/** Most characters of an archive's name, and of a plain name's stem. File systems take 255 bytes. */
+/** Most characters of an archive's name, and of a plain name's stem. */
 const MAX_NAME_CHARACTERS = 60;
+/** Most bytes of another name, which may get a number: file systems take 255. */
+const MAX_NAME_BYTES = 240;
 /** What Windows keeps for devices, whatever the ending. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 
@@ -13,10 +15,11 @@ export function archiveName(text: string): string {
 
 /** A name that no other file of the archive has, and that every file system takes; `names` gets it. */
 export function entryName(name: string, names: Set<string>): string {
-  const clean = displayedFileName(name)
-    .replace(/[/\\:*?"<>|]/g, '_')
+  const clean = storedName(name, UNNAMED_FILE, MAX_NAME_BYTES)
+    .replace(/[:*?"<>|]/g, '_')
     .replace(/^\.+/, '_');
-  return freeName(clean, names, (copy) => ` (${copy})`);
+  const [stem, ending] = nameParts(clean);
+  return freeName(`${usable(stem)}${ending}`, names);
 }
 
 /** The same, of the characters that every reader of an `.eln` file takes: ASCII letters and digits, `.`, `_` and `-`. */
@@ -24,9 +27,13 @@ export function plainEntryName(name: string, names: Set<string>): string {
   const plain = toAscii(name)
     .replace(/(?:[^\w.-]|_)+/g, '_')
     .replace(/\.{2,}/g, '.');
-  const [stem, ending] = parts(plain);
+  const [stem, ending] = nameParts(plain);
   const word = stem.slice(0, MAX_NAME_CHARACTERS).replace(/^[._-]+|[._-]+$/g, '') || 'file';
-  return freeName(`${word}${DEVICE.test(word) ? '_' : ''}${ending}`, names, (copy) => `-${copy}`);
+  return freeName(`${usable(word)}${ending}`, names, (copy) => `-${copy}`);
+}
+
+function usable(stem: string): string {
+  return DEVICE.test(stem) ? `${stem}_` : stem;
 }
 
 /** The text without accents and without what has no ASCII letter. */
@@ -35,18 +42,4 @@ export function toAscii(text: string): string {
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\x20-\x7e]/g, '_');
-}
-
-/** A name without its ending, and that, such as `.fastq.gz`. */
-function parts(name: string): [stem: string, ending: string] {
-  const [, stem = name, ending = ''] = /^(.*?)((?:\.[a-z\d]{1,8}){0,2})$/is.exec(name) ?? [];
-  return [stem, ending];
-}
-
-function freeName(name: string, names: Set<string>, mark: (copy: number) => string): string {
-  const [stem, ending] = parts(name);
-  let free = name;
-  for (let copy = 2; names.has(free.toLowerCase()); copy += 1) free = `${stem}${mark(copy)}${ending}`;
-  names.add(free.toLowerCase());
-  return free;
 }

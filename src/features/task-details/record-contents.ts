@@ -141,7 +141,8 @@ async function wordsOf(
   { said_ts, content, edited_ts }: Message,
   thread: ReadonlyMap<SlackTs, ThreadMessage>,
 ) {
-  if (said_ts === null) return { text: undefined };
+  // A button sent it.
+  if (said_ts === null) return { text: content === null ? undefined : await toText(work, content) };
   const said = thread.get(said_ts) ?? (await readMessages(work, [said_ts])).get(said_ts);
   if (said === undefined) return undefined;
   const isOurs = said.user === work.workspace.bot.userId;

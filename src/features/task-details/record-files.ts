@@ -3,7 +3,7 @@ import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
 import { ResultWithoutLink, resultBytes } from '../../relay/replies/result-bytes.ts';
-import { UNNAMED_FILE } from '../../relay/sending/allowed-files.ts';
+import { UNNAMED_FILE } from '../../render/file-names.ts';
 import type { RecordedFile } from '../../render/record/record-page.ts';
 import { noLink, recordNotes } from '../../render/strings/index.ts';
 import { FileRefusedError, type SlackFile, slackFileName } from '../../slack/downloadable-files.ts';

@@ -3,6 +3,8 @@ import { taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { filesRefusal } from '../../relay/access/turn-quotas.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
+import { storedName, UNNAMED_FILE } from '../../render/file-names.ts';
+import { displayedFileName } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { ThreadKey } from '../../store/schema.ts';
@@ -70,11 +72,15 @@ export function taskFileDelivery(deps: RelayDeps) {
       if (sizeBytes > fileBytes) return strings.fileTooLarge(sizeBytes, fileBytes);
       const content = serviceBytes(agent, file, closing.signal);
       const channel = await workspace.posting.openDm(request.person);
-      const staged = await workspace.uploads.stage({ name, sizeBytes, content });
+      const stored = storedName(name, UNNAMED_FILE);
+      const staged = await workspace.uploads.stage({ name: stored, sizeBytes, content });
       // Nobody sees it yet, and it may have taken long.
       const late = await taskUseRefusal(deps, row, use);
       if (late !== undefined) return late.sentence;
-      await workspace.uploads.share({ channel, files: [{ id: staged.fileId, title: name }] });
+      await workspace.uploads.share({
+        channel,
+        files: [{ id: staged.fileId, title: displayedFileName(name) }],
+      });
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;

@@ -55,7 +55,7 @@ export async function openStage({ config, store, channel, person, pace }: StageO
       editsPerMinute: RELAY_LIMITS.editsPerMinute,
       pace,
       showAgentSessions: config.AGENT_SESSIONS,
-      maxFileBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
+      maxFileBytes: RELAY_LIMITS.maxFileBytes,
       onEdit: () => undefined,
       onCall: ({ method, outcome, durationMs }) => noteCall(method, outcome, durationMs),
       log,

@@ -124,8 +124,8 @@ async function edit(stage: Stage): Promise<undefined> {
 async function stageFile(stage: Stage, name: string, bytes: Buffer): Promise<string> {
   const { uploads } = stage.workspace;
   const file = { name, altText: TITLE, sizeBytes: bytes.length, content: Readable.from([bytes]) };
-  const onFileId = async (id: string) => stage.leaves('file in Slack', () => uploads.delete(id));
-  const { fileId } = await uploads.stage({ ...file, onFileId });
+  const { fileId } = await uploads.stage(file);
+  stage.leaves('file in Slack', () => uploads.delete(fileId));
   return fileId;
 }
 

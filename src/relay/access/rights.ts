@@ -36,12 +36,18 @@ export async function lackingRight(
   need: Need,
   signal?: AbortSignal,
 ): Promise<LackingRight | undefined> {
-  try {
-    return await lackingRightNow(deps, actor, need, signal);
-  } catch (error) {
+  return unknownIfSilent(lackingRightNow(deps, actor, need, signal), signal);
+}
+
+/** What was asked; `unknown` if Slack does not say before `signal`. */
+async function unknownIfSilent<T>(
+  asked: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T | 'unknown'> {
+  return asked.catch((error: unknown) => {
     if (error instanceof SlackError || signal?.aborted === true) return 'unknown';
     throw error;
-  }
+  });
 }
 
 /** Like `lackingRight`, but throws a SlackError, or the signal's reason, if Slack does not answer. */
@@ -95,13 +101,8 @@ export async function useDenial(
   place: Need['place'],
   signal: AbortSignal,
 ): Promise<ClosedBy | LackingRight | undefined> {
-  try {
-    const closing = await closingAt(deps, asker, signal);
-    return closing ?? (await lackingRight(deps, asker, { who: 'user', place }, signal));
-  } catch (error) {
-    if (error instanceof SlackError || signal.aborted) return 'unknown';
-    throw error;
-  }
+  const closing = await unknownIfSilent(closingAt(deps, asker, signal), signal);
+  return closing ?? lackingRight(deps, asker, { who: 'user', place }, signal);
 }
 
 /**

@@ -14,11 +14,6 @@ import { buttonUse, showButtonUse } from './used-buttons.ts';
 
 type FollowUpMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
-/** Why a button no longer sends anything: the sentence that takes its place. */
-interface Late {
-  late: string;
-}
-
 /** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. Each works once. */
 export function messageButtons(
   deps: RelayDeps,
@@ -56,11 +51,12 @@ export function messageButtons(
   };
 }
 
+/** Sends what `messageFor` makes; `late` is the sentence that takes the button's place where it no longer sends anything. */
 async function addFollowUp(
   deps: RelayDeps,
   press: TurnPress,
   control: string,
-  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | Late | undefined>,
+  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | undefined>,
   record?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';

@@ -4,20 +4,22 @@ import { fileNoteLines } from '../../render/messages/file-lines.ts';
 import type { FileNote, MessageKey, Turn, TurnLocation } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
-import { isFrozen, isOver, isSendInDoubt } from '../../store/threads/turn-phase.ts';
+import { isFrozen, isOver } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
 import { notifyWriter } from '../access/refusals.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { messageUpdate } from '../reading/message-versions.ts';
+import type { AnswerProgress } from '../replies/silence-and-questions.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TAKEN_EMOJI } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { emptyMessageOf, Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { TurnRow } from '../runtime/turn-row.ts';
 import { isEmptyMessage } from '../sending/empty-message.ts';
 import { nextAllowedMessage } from '../sending/next-message.ts';
-import { Sender, type SenderOptions } from '../sending/sender.ts';
+import { Sender, type SendingTurn } from '../sending/sender.ts';
 
 /** The pause of messages that their writers asked to send now. */
 export const ASKED_FOR = 'asked for';
@@ -26,8 +28,9 @@ export const ASKED_FOR = 'asked for';
 export interface ForwardingOptions {
   /** Aborted when a person stops the running turn. */
   stopSignal: AbortSignal;
-  /** Called when a message is at the service, with its writer's name and the notes on its files. */
-  onForwarded(writer: string, notes: readonly FileNote[]): void;
+  progress(): AnswerProgress;
+  /** Called when a message is at the service, with its writer's name, the notes on its files and what the answer was before. */
+  onForwarded(writer: string, notes: readonly FileNote[], before: AnswerProgress): void;
   /** Called when the service takes no message while the agent works: the message waits again. */
   onRequeued(): void;
 }
@@ -38,27 +41,31 @@ export class MidRunForwarding {
   readonly #turn: TurnLocation;
   readonly #options: ForwardingOptions;
   /** The pauses in which no further message is forwarded. */
-  readonly #exhaustedPauses = new Set<string>();
+  readonly #exhaustedPauses: string[] = [];
   #forwarding: Promise<void> | undefined;
   /** Whether a message to forward is being looked for. One that comes meanwhile is found, or is offered again soon. */
   #isSeeking = false;
-  /** Aborted once the run was stopped or has ended: an unsent message waits again. */
-  readonly #over = new AbortController();
+  #isOver = false;
+  /** Of what is being forwarded: aborted once the run was stopped or has ended, and an unsent message waits again. */
+  #over: AbortController | undefined;
   forwardedCount = 0;
 
   constructor(work: ThreadWork, turn: TurnLocation, options: ForwardingOptions) {
     this.#work = work;
     this.#turn = turn;
     this.#options = options;
-    options.stopSignal.addEventListener('abort', () => this.#cancel());
-    if (options.stopSignal.aborted) this.#cancel();
   }
 
   /** Forwards the next waiting message, at most one in each `pause`, or when a person asks. False if nothing is forwarded now. */
   offer(pause: string): boolean {
-    if (this.#over.signal.aborted || this.#exhaustedPauses.has(pause)) return false;
+    if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#forwarding !== undefined) return this.#isSeeking;
-    this.#forwarding = this.#forward()
+    const over = new AbortController();
+    this.#over = over;
+    const { stopSignal } = this.#options;
+    const cancel = () => this.#cancel();
+    stopSignal.addEventListener('abort', cancel);
+    this.#forwarding = this.#forward(over.signal)
       .then((wasOffered) => {
         if (wasOffered) this.#exhaust(pause);
       })
@@ -72,6 +79,8 @@ export class MidRunForwarding {
         return this.#endUrgency().catch(() => undefined);
       })
       .finally(() => {
+        stopSignal.removeEventListener('abort', cancel);
+        this.#over = undefined;
         this.#forwarding = undefined;
       });
     return true;
@@ -79,68 +88,74 @@ export class MidRunForwarding {
 
   /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */
   async stop(): Promise<void> {
+    this.#isOver = true;
     this.#cancel();
     await this.#forwarding;
   }
 
   #cancel(): void {
-    this.#over.abort(new Interruption('not_accepting'));
+    this.#over?.abort(new Interruption('not_accepting'));
+  }
+
+  /** The run was stopped or has ended. */
+  get #hasEnded(): boolean {
+    return this.#isOver || this.#options.stopSignal.aborted;
   }
 
   /** Forwards one message; true if it was sent or waits again: the agent gets no other in the same pause. */
-  async #forward(): Promise<boolean> {
+  async #forward(over: AbortSignal): Promise<boolean> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
       this.#isSeeking = false;
     });
     if (turn === undefined) return false;
     const { store, log } = this.#work.deps;
+    const sending = this.#sending(turn, over);
+    // The run may go on before the service has answered.
+    const before = this.#options.progress();
     try {
-      const sent = await new Sender(this.#work, turn, this.#senderOptions(turn)).send();
+      // A channel's settings only shape a new task; this one exists.
+      await new Sender(sending, { channelSettings: DEFAULT_SETTINGS }).send();
       log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
       this.forwardedCount += 1;
-      this.#markTaken(sent.turn);
+      this.#markTaken(sending.row.turn);
       const writer = await this.#work.workspace.people.personName(turn.asked_by);
-      this.#options.onForwarded(writer, sent.turn.file_notes ?? []);
+      this.#options.onForwarded(writer, sending.row.turn.file_notes ?? [], before);
     } catch (error) {
       // Without the lease the turn may belong to the process that has the thread now.
       if (this.#work.lease.remainingMs() <= 0) throw error;
-      const isUnsent = async () => {
-        const now = await store.turns.get(turn.workspace, turn.id);
-        return now === undefined || !isSendInDoubt(now);
-      };
-      if (isInterruption(error, 'not_accepting') && (await isUnsent())) {
+      if (isInterruption(error, 'not_accepting') && !sending.row.isInDoubt) {
         await this.#requeueMessage(turn);
         return true;
       }
       if (!(error instanceof TurnEnded)) throw error;
       const empty = emptyMessageOf(error);
       if (empty !== undefined) {
-        await this.#refuse(turn, empty, error);
+        await this.#refuse(sending.row, empty, error);
         return false;
       }
       if (error.sentence !== null) throw error;
       await closeMessage(this.#work.deps, turn);
-      await store.turns.finish(turn, error.outcome);
+      await sending.row.write((rest) => store.turns.finish(turn, error.outcome, rest));
       return false;
     }
     return true;
   }
 
   /** Tells the writer of a message why nothing of it can be sent; edited meanwhile, it waits again. */
-  async #refuse(turn: Turn, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
+  async #refuse(row: TurnRow, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
+    const { turn } = row;
     const read = await closeIfUnchanged(deps, turn, messageAsRead);
     if (read === 'changed') return void (await requeueMessage(deps, turn));
-    const notes = (await deps.store.turns.get(turn.workspace, turn.id))?.file_notes ?? [];
-    const lines = fileNoteLines(notes, deps.settings.fileLimits);
+    const lines = fileNoteLines(turn.file_notes ?? [], deps.settings.fileLimits);
     if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
-    await deps.store.turns.finish(turn, read === 'closed' ? outcome : read);
+    await row.write((rest) => deps.store.turns.finish(turn, read === 'closed' ? outcome : read, rest));
   }
 
   async #requeueMessage(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
-    if (!isWaiting || this.#over.signal.aborted) return;
+    if (!isWaiting || this.#hasEnded) return;
     this.#options.onRequeued();
     await this.#endUrgency();
   }
@@ -158,13 +173,13 @@ export class MidRunForwarding {
 
   /** People may ask again, after each attempt that they asked for. */
   #exhaust(pause: string): void {
-    if (pause !== ASKED_FOR) this.#exhaustedPauses.add(pause);
+    if (pause !== ASKED_FOR) this.#exhaustedPauses.push(pause);
   }
 
   /** What people asked to send now waits, as their notes say: no attempt follows unless they ask again. */
   async #endUrgency(): Promise<void> {
     // After a stop, it goes next.
-    if (this.#over.signal.aborted) return;
+    if (this.#hasEnded) return;
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
 
@@ -181,16 +196,14 @@ export class MidRunForwarding {
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
-  #senderOptions(turn: Turn): SenderOptions {
-    const wake = this.#over.signal;
-    const retrying = { about: { turn: turn.id }, wake };
-    return {
-      // The task exists.
-      channelSettings: DEFAULT_SETTINGS,
-      stopSignal: wake,
-      recordTaskIntent: (intent) => this.#work.deps.store.threads.intendTask(turn, intent),
-      withRetry: (step) => withRetry(this.#work, () => step().catch(rethrowAsNotAccepting), retrying),
-    };
+  /** The turn as a sender takes it: the reply of the run at work shows nothing of it. */
+  #sending(turn: Turn, stopSignal: AbortSignal): SendingTurn {
+    const { deps, workspace, lease } = this.#work;
+    const retrying = { about: { turn: turn.id }, wake: stopSignal };
+    const retry: SendingTurn['withRetry'] = (step) =>
+      withRetry(this.#work, () => step().catch(rethrowAsNotAccepting), retrying);
+    const row = new TurnRow(this.#work, turn);
+    return { deps, workspace, lease, row, stopSignal, withRetry: retry };
   }
 }
 

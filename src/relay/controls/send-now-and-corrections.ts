@@ -49,10 +49,8 @@ export async function sendNow(
   passOn: PassOn,
   press: MessagePress,
 ): Promise<ControlOutcome | PressAnswer> {
-  const message = await messageOf(deps, press);
-  if (message === undefined) return 'unknown';
-  const use = useOnTurn({ ...message, asked_by: message.user_id }, press.person, 'send_now');
-  if (!(await mayUseControl(deps, use))) return 'refused';
+  const message = await permittedMessage(deps, press, 'send_now');
+  if (typeof message === 'string') return message;
   const isPaused = (await deps.store.pausedThreads.pausedBy(message)) !== undefined;
   const urgent = isPaused ? [] : await deps.store.messages.makeUrgent(message);
   if (urgent.length === 0) return answerAbout(deps, [message]);
@@ -96,10 +94,11 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   );
   if (sent === undefined) {
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
-    return { outcome: 'over', told: await outcomeOf(deps, { ...key, ts }) };
+    return { outcome: 'over', told: await outcomeOf(deps, { ...key, ts }, strings.messageQueued) };
   }
   refreshPausedNotice(deps, { ...turn, ts: press.ts });
-  return { outcome: 'done', told: isBusy ? await outcomeOf(deps, sent) : strings.passingOn(1) };
+  const told = isBusy ? await outcomeOf(deps, sent, strings.messageQueued) : strings.passingOn(1);
+  return { outcome: 'done', told };
 }
 
 /** Adds the newest words of a message that was sent to its thread; none if another press has done so. */
@@ -138,10 +137,8 @@ export async function sendInstead(
   press: MessagePress,
 ): Promise<ControlOutcome | PressAnswer> {
   const { store } = deps;
-  const message = await messageOf(deps, press);
-  if (message === undefined) return 'unknown';
-  const use = useOnTurn({ ...message, asked_by: message.user_id }, press.person, 'send_instead');
-  if (!(await mayUseControl(deps, use))) return 'refused';
+  const message = await permittedMessage(deps, press, 'send_instead');
+  if (typeof message === 'string') return message;
   const pausedBy = await store.pausedThreads.pausedBy(message);
   const resumes = pausedBy !== undefined && { ...press, turnId: pausedBy, messageTs: undefined };
   if (resumes && (await sendPaused(resumes)) === 'refused') return 'refused';
@@ -166,8 +163,13 @@ export async function sendInstead(
   return answerAbout(deps, [{ ...message, ts }]);
 }
 
-function messageOf({ store }: RelayDeps, { workspace, channel, messageTs: ts }: MessagePress) {
-  return store.messages.get({ workspace, channel, ts });
+/** The message that a press is about, if the person may use the control on it. A refused person is told. */
+async function permittedMessage(deps: RelayDeps, press: MessagePress, control: string) {
+  const { workspace, channel, messageTs: ts, person } = press;
+  const message = await deps.store.messages.get({ workspace, channel, ts });
+  if (message === undefined) return 'unknown';
+  const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
+  return (await mayUseControl(deps, use)) ? message : 'refused';
 }
 
 /** How often (ms), and how many times, it is looked what became of a message that somebody asked to send. */
@@ -206,12 +208,16 @@ async function outcomeOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promi
   return outcomes.find((told) => told !== strings.sendNowTooLate('withdrawn')) ?? outcomes[0];
 }
 
-/** What became of a message that somebody asked to send; undefined while it is on its way. */
-async function outcomeOf(deps: RelayDeps, key: MessageKey): Promise<string | undefined> {
+/** What became of a message that somebody asked to send, or that it `waits`; undefined while it is on its way. */
+async function outcomeOf(
+  deps: RelayDeps,
+  key: MessageKey,
+  waits: string = strings.notPassedOn,
+): Promise<string | undefined> {
   const message = await deps.store.messages.get(key);
   if (message === undefined) return strings.controlFailed.unknown;
   const { state, is_urgent: isUrgent } = message;
   if (state === 'sending') return undefined;
   if (state !== 'waiting') return strings.sendNowTooLate(state);
-  return (await noteIfPaused(deps, message)) ?? (isUrgent ? undefined : strings.notPassedOn);
+  return (await noteIfPaused(deps, message)) ?? (isUrgent ? undefined : waits);
 }

@@ -132,7 +132,7 @@ export class StopTriggers {
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
     for (let ended: string | undefined; ; ) {
-      const turn = await this.#targetTurn(thread, stop);
+      const turn = await this.#findOrBeginTurn(thread, stop);
       if (turn === 'refused') return turn;
       if (turn === undefined) await this.#deps.store.personWaits.endPlans(thread);
       if (turn === undefined || turn.id === ended) return ended === undefined ? 'nothing' : 'over';
@@ -145,8 +145,11 @@ export class StopTriggers {
     }
   }
 
-  /** The turn at work in a thread, else the one posting its end; at the top of a direct conversation, that of any of its threads. */
-  async #targetTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
+  /**
+   * The turn at work in a thread, else the one posting its end, else one begun here for a waiting message; at the top of a
+   * direct conversation, that of any of its threads.
+   */
+  async #findOrBeginTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
     const { workspace, channel } = thread;
     const atTop = isDirectChannel(channel) && thread.thread_ts === stop.ts;

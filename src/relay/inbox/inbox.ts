@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
+import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
+import type { JobClaim } from '../../store/jobs/jobs.ts';
 import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
-import type { EarlyEdit } from '../../store/threads/inbox.ts';
+import type { EarlyEdit, InboxDecision } from '../../store/threads/inbox.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
@@ -27,6 +29,8 @@ import { acceptStop, stopIn } from './stop-word.ts';
 
 /** How soon the other copy of a mention follows the first one (ms). */
 const ADMITTED_MS = 10_000;
+/** A mention that may lack files waits so long (ms): its whole copy mostly comes first then, and one statement writes both. */
+const OTHER_COPY_MS = 50;
 /** A mention from so long before the bot joined its channel (ms) is answered. */
 const MENTIONED_BEFORE_MS = 10 * 60_000;
 
@@ -36,8 +40,8 @@ export interface InboxDeps extends PlaceDeps {
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
   /** How many days the rows of messages are kept: an older message without one may have had its turn. */
   rowsKeptDays: number;
-  /** A thread has work now: its job was recorded with its message. */
-  onWork: () => void;
+  /** Records a message with the job of its thread, which begins at once if it has the claim. */
+  recordJob: (write: (claim: JobClaim | undefined) => Promise<InboxDecision>) => Promise<InboxDecision>;
   accountOf(workspace: string): string;
 }
 
@@ -50,7 +54,11 @@ export class Inbox {
   /** The newest message that is being taken in, by thread: who wrote last decides whom the next one is for. */
   readonly #newest = new Map<string, Promise<InboxOutcome>>();
   /** The messages that were written down in the last seconds, as they came: Slack sends a mention twice. */
-  readonly #admitted = new LRUCache<string, IncomingMessage>({ max: 1_000, ttl: ADMITTED_MS });
+  readonly #admitted = new LRUCache<string, IncomingMessage>({
+    max: 1_000,
+    ttl: ADMITTED_MS,
+    ttlAutopurge: true,
+  });
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
@@ -62,6 +70,7 @@ export class Inbox {
       case 'ignored':
         return event;
       case 'message':
+        if (isPartial(event.message)) await sleepUnlessAborted(OTHER_COPY_MS);
         return this.#inOrder(event.message, () => this.#acceptOnce(event.message, bot));
       case 'edit':
       case 'version': {
@@ -116,7 +125,7 @@ export class Inbox {
     bot: { userId: string },
     editedTs: string | null,
   ): Promise<InboxOutcome> {
-    const { store, onWork } = this.#deps;
+    const { store, recordJob } = this.#deps;
     const message = await this.#withoutRootFiles(said);
     const { workspace, channel, thread_ts, ts } = message;
     const thread: ThreadKey = { workspace, channel, thread_ts };
@@ -147,7 +156,7 @@ export class Inbox {
       const [first, second] = mayStop && state !== null ? [stopped, notHere] : [notHere, stopped];
       const outcome = (await first()) ?? (await second());
       if (outcome !== undefined) return outcome;
-      const { decision, is_paused, known_ts } = await store.inbox.write({
+      const arrived = {
         ...thread,
         ts,
         user_id: message.person,
@@ -160,7 +169,9 @@ export class Inbox {
         client_msg_id: message.clientId ?? null,
         appliedEdit: earlyEdit,
         is_place_checked: isPlaceChecked,
-      });
+      };
+      const write = (claim: JobClaim | undefined) => store.inbox.write({ ...arrived, claim });
+      const { decision, is_paused, known_ts } = await recordJob(write);
       switch (decision) {
         case 'limited':
           isPlaceChecked = true;
@@ -183,7 +194,6 @@ export class Inbox {
           if (addressee === 'others') return { kind: 'ignored', why: 'addressed to others' };
           return { kind: decision, thread };
         default:
-          onWork();
           return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused: is_paused };
       }
     }

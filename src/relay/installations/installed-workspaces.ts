@@ -11,12 +11,15 @@ import { decryptTokens, type InstallationDeps } from './token-rotation.ts';
 export abstract class RefreshedRows<Row extends { change_seq: number }> {
   #lastSequence = 0;
   #running: Promise<void> | undefined;
+  /** Deleted rows are to be noticed, too. */
+  #isFullDue = false;
 
   /** Reads what has changed since the last time. With `isFull`, also notices deleted rows. Throws StoreError. */
   async refresh(isFull = false): Promise<void> {
+    this.#isFullDue ||= isFull;
     // A refresh in progress may have started before the write that this call must see.
     await this.#running?.catch(() => undefined);
-    this.#running ??= this.#load(isFull).finally(() => {
+    this.#running ??= this.#load().finally(() => {
       this.#running = undefined;
     });
     await this.#running;
@@ -26,12 +29,14 @@ export abstract class RefreshedRows<Row extends { change_seq: number }> {
   protected abstract apply(row: Row): void;
   protected abstract forgetDeleted(): Promise<void>;
 
-  async #load(isFull: boolean): Promise<void> {
+  async #load(): Promise<void> {
     for (const row of await this.changedSince(this.#lastSequence)) {
       this.#lastSequence = row.change_seq;
       this.apply(row);
     }
-    if (isFull) await this.forgetDeleted();
+    if (!this.#isFullDue) return;
+    await this.forgetDeleted();
+    this.#isFullDue = false;
   }
 }
 

@@ -196,6 +196,7 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
 export interface ServiceClientOptions
   extends Omit<AgentClientOptions, 'baseUrl' | 'apiKey' | 'gate' | 'beforeRead' | 'onRateLimited'> {
   readsPerSecond: number;
+  readIntervalMs?: number;
 }
 
 type ServiceClient = ReturnType<typeof createServiceClient>;
@@ -209,10 +210,10 @@ export interface ServiceCredentials {
 /** The client of an account. Throws TypeError if its address or key is invalid. */
 function createServiceClient(
   credentials: ServiceCredentials,
-  { readsPerSecond, ...clientOptions }: ServiceClientOptions,
+  { readsPerSecond, readIntervalMs, ...clientOptions }: ServiceClientOptions,
   gate: CredentialGate,
 ) {
-  const readRate = new ReadRate(readsPerSecond);
+  const readRate = new ReadRate(readsPerSecond, readIntervalMs);
   const agent = new AgentClient({
     ...clientOptions,
     baseUrl: credentials.baseUrl,

@@ -8,7 +8,6 @@ import { DecryptionError, encryptionContext, type Keyring } from '../../store/wo
 import type { ClaimedRenewal, NewInstallation } from '../../store/workspaces/installations.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
 
-const POLL_INTERVAL_MS = 60_000;
 const MAX_CONCURRENT = 10;
 /** How long a process has for a renewal (ms): longer than the call takes, and short beside the time that is left. */
 const CLAIM_MS = 2 * 60_000;
@@ -26,7 +25,7 @@ export interface InstallationDeps {
 }
 
 /**
- * Renews tokens before they expire. Only one process renews a token, because a refresh token is valid once; the renewed
+ * Renews tokens before they expire, each time it is asked to look. Only one process renews a token, because a refresh token is valid once; the renewed
  * token is kept until the database takes it. A token that cannot be renewed is tried less and less often.
  */
 export class TokenRotation extends Poller {
@@ -40,7 +39,6 @@ export class TokenRotation extends Poller {
   /** `onRenewed` is called when a token was renewed. `claimMs`: how long a process has for it. */
   constructor(deps: InstallationDeps, onRenewed: () => Promise<void>, claimMs = CLAIM_MS) {
     super({
-      intervalMs: POLL_INTERVAL_MS,
       startsAtOnce: true,
       poll: () => this.#beginDue(),
       onError: (error) =>

@@ -1,16 +1,32 @@
 import { z } from 'zod';
+import { literalMarks } from '../../render/markdown/literal-marks.ts';
+import { unescapeHtml } from '../../render/text-format.ts';
 import { optional } from '../../slack/field-schemas.ts';
-import { type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
+import {
+  linkPiece,
+  type ParsedBlock,
+  type ParsedInline,
+  type TextStyle,
+  textPiece,
+} from './parsed-blocks.ts';
 import { withSequences } from './pasted-sequences.ts';
 import { linesOf, parseTable, withoutTables } from './pasted-tables.ts';
-import { isoTime, type Labels, NO_LABELS, parseRichText } from './rich-text-parser.ts';
+import {
+  isoTime,
+  type Labels,
+  NO_LABELS,
+  parseInline,
+  parseRichText,
+  richTextElements,
+  shownDate,
+} from './rich-text-parser.ts';
 
-/** An app's text that shares nothing with its blocks is a summary, unless it is so many times longer. */
+/** An app's text beside its blocks is a summary, unless it is so many times longer. */
 const LONGER_THAN_SUMMARY = 2;
 
 /** Whether blocks hold what a person typed: the text beside it repeats it, or its beginning. */
 export function hasRichText(blocks: readonly unknown[]): boolean {
-  return blocks.some((block) => (parseRichText(block, NO_LABELS) ?? []).length > 0);
+  return blocks.some((block) => (richTextElements(block) ?? []).length > 0);
 }
 
 /**
@@ -24,14 +40,17 @@ export function parseShown(blocks: readonly unknown[], text: string): ParsedBloc
 function shownOrSaid(blocks: readonly unknown[], text: string): ParsedBlock[] {
   const shown = parseEveryBlock(blocks, labelsIn(text));
   const said = parseMrkdwn(text);
-  if (shown.length === 0 || said.length === 0) return [...shown, ...said];
+  // Beside controls alone, the text is the message.
+  const isBesideControls = blocks.every((block) => controlsSchema.safeParse(block).success);
+  if (shown.length === 0 || said.length === 0 || isBesideControls) return [...said, ...shown];
   const [shownWords, saidWords] = [wordsOf(shown), wordsOf(said)];
   if (wordCounter(shownWords)(saidWords)) return shown;
   const isInText = wordCounter(saidWords);
   const onlyShown = shown.filter((block) => block.kind === 'table' || !isInText(wordsOf([block])));
-  const isSummary = withoutTables(onlyShown).length === withoutTables(shown).length;
-  const isShort = hasRichText(blocks) || sizeOf(saidWords) <= LONGER_THAN_SUMMARY * sizeOf(shownWords);
-  return isSummary && isShort ? shown : [...said, ...onlyShown];
+  const isSummary = hasRichText(blocks)
+    ? withoutTables(onlyShown).length === withoutTables(shown).length
+    : sizeOf(saidWords) <= LONGER_THAN_SUMMARY * sizeOf(shownWords);
+  return isSummary ? shown : [...said, ...onlyShown];
 }
 
 const MARKS = /:[\p{L}\p{N}_+'-]+:|^[\s>]*(?:\d+|[a-z]{1,4})\.(?=\s)/gmu;
@@ -67,7 +86,7 @@ function wordCounter(all: readonly string[]): (words: readonly string[]) => bool
 function labelsIn(text: string): Labels {
   const labels = new Map<string, string>();
   for (const [, id, label] of text.matchAll(/<(?:[@#]|!subteam\^)([A-Z0-9]+)\|([^<>|]+)>/g)) {
-    if (id !== undefined && label !== undefined) labels.set(id, decodeEntities(label));
+    if (id !== undefined && label !== undefined) labels.set(id, unescapeHtml(label));
   }
   return labels;
 }
@@ -83,15 +102,24 @@ const pictureSchema = z.looseObject({
   image_url: optionalText,
   slack_file: optional(z.looseObject({ url: optionalText })),
 });
-const markdownSchema = z.looseObject({ type: z.literal('markdown'), text: z.string() });
+type Picture = z.output<typeof pictureSchema>;
+const knownSchema = z.discriminatedUnion('type', [
+  pictureSchema,
+  z.looseObject({ type: z.literal('markdown'), text: z.string() }),
+  z.looseObject({ type: z.literal('plain_text'), text: z.string() }),
+  z.looseObject({ type: z.enum(['url', 'button']), url: z.string().min(1), text: optionalLabel }),
+]);
 const anyBlockSchema = z.looseObject({ type: z.string().catch('') });
+type AnyBlock = z.output<typeof anyBlockSchema>;
 
-/** The fields of blocks and their parts that Slack shows, in its order; of controls, it shows none that says anything. */
+/** The fields of blocks and their parts that Slack shows, in its order. */
 const SHOWN_FIELDS = [
-  ...['title', 'subtitle', 'caption', 'text', 'body', 'subtext', 'description', 'fields', 'accessory'],
-  ...['elements', 'details', 'output', 'tasks', 'child_blocks', 'blocks'],
+  ...['provider_name', 'author_name', 'rich_text_title', 'title', 'title_url', 'subtitle', 'caption'],
+  ...['label', 'text', 'body', 'subtext', 'description', 'fields', 'accessory', 'element', 'elements'],
+  ...['hint', 'details', 'output', 'sources', 'tasks', 'child_blocks', 'blocks', 'actions'],
 ];
-const CONTROL = /actions$|button|select|picker|^(?:overflow|checkboxes|input)$/;
+const CONTROL = /button|select|picker|_input$|^(?:overflow|checkboxes)$/;
+const controlsSchema = z.looseObject({ type: z.enum(['actions', 'context_actions', 'input', 'divider']) });
 /** Blocks do not hold each other deeper in Slack. */
 const MAX_DEPTH = 10;
 
@@ -101,42 +129,73 @@ export function parseEveryBlock(blocks: readonly unknown[], labels: Labels = NO_
 }
 
 function parseBlock(raw: unknown, labels: Labels, depth: number): ParsedBlock[] {
-  if (depth > MAX_DEPTH) return [];
+  if (depth > MAX_DEPTH || raw === undefined) return [];
   if (typeof raw === 'string') return parseMrkdwn(raw);
   if (Array.isArray(raw)) return raw.flatMap((inner) => parseBlock(inner, labels, depth + 1));
   const richText = parseRichText(raw, labels);
   if (richText !== undefined) return richText;
-  const picture = pictureSchema.safeParse(raw).data;
-  if (picture !== undefined) return [{ kind: 'paragraph', content: [pictureName(picture)] }];
-  const markdown = markdownSchema.safeParse(raw).data;
-  if (markdown !== undefined) return parseMarkdown(markdown.text);
+  const known = knownSchema.safeParse(raw).data;
+  if (known?.type === 'image') return paragraph(pictureName(known));
+  if (known?.type === 'markdown') return parseMarkdown(known.text);
+  if (known?.type === 'plain_text') return paragraph(textPiece(unescapeHtml(known.text)));
+  if (known !== undefined) return paragraph(linkPiece(known.url, unescapeHtml(known.text ?? known.url)));
   const block = anyBlockSchema.safeParse(raw).data;
-  if (block === undefined || CONTROL.test(block.type)) return [];
-  const shown = SHOWN_FIELDS.flatMap((field) => parseBlock(block[field], labels, depth + 1));
+  if (block === undefined) return [];
+  if (CONTROL.test(block.type)) return parseControl(block, labels, depth + 1);
+  const { title, rich_text_title = title } = block;
+  const shown = SHOWN_FIELDS.flatMap((field) =>
+    field === 'title' && rich_text_title !== title ? [] : parseBlock(block[field], labels, depth + 1),
+  );
   const table = parseTable(raw);
   return table === undefined ? shown : [...shown, table];
 }
 
-function pictureName({
-  title,
-  alt_text,
-  image_url,
-  slack_file,
-}: z.output<typeof pictureSchema>): ParsedInline {
-  const name = `picture: ${decodeEntities(title || alt_text || 'without a name')}`;
-  const url = image_url ?? slack_file?.url;
-  return url === undefined ? textPiece(`[${name}]`) : { kind: 'link', url, label: name, style: {} };
+/** What a control shows that nobody has pressed: the items of a list with their ticks, or what is chosen already. */
+function parseControl({ type, options, ...others }: AnyBlock, labels: Labels, depth: number): ParsedBlock[] {
+  const initial = Object.entries(others).filter(([field]) => field.startsWith('initial_'));
+  const chosen = initial.flatMap(([field, value]) => [value].flat().map((one) => ({ field, one })));
+  if (!/^(?:checkboxes|radio_buttons)$/.test(type))
+    return chosen.flatMap(({ field, one }) => {
+      if (typeof one === 'number') return paragraph(textPiece(isoTime(one)));
+      if (typeof one !== 'string') return parseBlock(one, labels, depth);
+      const isId = /user|channel|conversation/.test(field);
+      return paragraph(...(isId ? parseInline({ id: one }, labels) : [textPiece(one)]));
+    });
+  const ticked = new Set(chosen.map(({ one }) => JSON.stringify(one)));
+  const items = [options]
+    .flat()
+    .filter(Boolean)
+    .map((option) => {
+      const lines = parseBlock(option, labels, depth).flatMap(linesOf);
+      const mark = ticked.has(JSON.stringify(option)) ? '[x]' : '[ ]';
+      return [textPiece(mark), ...lines.flatMap((line) => [textPiece(' '), ...line])];
+    });
+  return [{ kind: 'list', ordered: false, indent: 0, offset: 0, items }];
 }
 
-/** Markdown stays as it is, but for its escapes; outside code, ids in it are mentions. */
+function paragraph(...content: ParsedInline[]): ParsedBlock[] {
+  return content.length === 0 ? [] : [{ kind: 'paragraph', content }];
+}
+
+function pictureName({ title, alt_text, image_url, slack_file }: Picture): ParsedInline {
+  const name = `picture: ${unescapeHtml(title || alt_text || 'without a name')}`;
+  const url = image_url ?? slack_file?.url;
+  return url === undefined ? textPiece(`[${name}]`) : linkPiece(url, name);
+}
+
+/** Markdown stays as it is, but for its escapes other than of pipes in rows; outside code, ids in it are mentions. */
 function parseMarkdown(markdown: string): ParsedBlock[] {
   const parts = markdown.split(/(\\[!-/:-@[-`{-~]|```[\s\S]*?```|`[^`\n]*`|<[@#!][^<>\n]+>)/);
+  let lineStart = '';
   const content = parts.flatMap((part, at) => {
+    const isInRow = /^ *\|/.test(lineStart);
+    lineStart = (lineStart + part).replace(/^.*\n/s, '').slice(0, 20);
     if (part === '') return [];
-    if (at % 2 === 1 && part.startsWith('\\')) return textPiece(part.slice(1));
+    if (at % 2 === 1 && part.startsWith('\\'))
+      return textPiece(isInRow && part === '\\|' ? part : part.slice(1));
     return part.startsWith('<') ? parseToken(part.slice(1, -1)) : textPiece(part);
   });
-  return content.length === 0 ? [] : [{ kind: 'paragraph', content }];
+  return paragraph(...content);
 }
 
 /** Parses a message's `text`: Slack's mrkdwn, with `&amp; &lt; &gt;` encoded. Never throws. */
@@ -151,13 +210,9 @@ export function parseMrkdwn(text: string): ParsedBlock[] {
   return [...blocks, ...parseLines(text.slice(from))];
 }
 
-function decodeEntities(text: string): string {
-  return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
-}
-
 /** Undoes the links that Slack makes of addresses in code. */
 function decodeCode(code: string): string {
-  return decodeEntities(
+  return unescapeHtml(
     code.replace(
       /<((?:https?|mailto|tel):[^<>|\s]*)(?:\|([^<>]*))?>/g,
       (_, url: string, label?: string) => label ?? url,
@@ -172,7 +227,7 @@ function parseLines(text: string): ParsedBlock[] {
   for (const line of text.split('\n')) {
     const quotePrefix: string | undefined = quotesTheRest
       ? ''
-      : /^(?:(?:&gt;|>){3}|(?:&gt;|>)) ?/.exec(line)?.[0];
+      : /^(?:(?:&gt;|>){3}|(?:&gt;|>)(?!=)) ?/.exec(line)?.[0];
     const kind = quotePrefix === undefined ? 'paragraph' : 'quote';
     const lineText = line.slice(quotePrefix?.length ?? 0);
     quotesTheRest ||= quotePrefix !== undefined && /^(?:&gt;|>){3}/.test(quotePrefix);
@@ -188,49 +243,59 @@ function parseLines(text: string): ParsedBlock[] {
     }));
 }
 
+/** Stands for a code span, a mention or a link: no text holds this character. */
+const TOKEN = '\uFDD0';
 const STYLED = /(?<![\p{L}\p{N}*~])([*~])(?![\s*~])([^*~\n]*[^\s*~])\1(?![\p{L}\p{N}*~])/gu;
 
-/** Text with `*bold*` and `~struck~`, unless a mention or a link is inside; `_italic_` is the same in Markdown. */
-function styledPieces(text: string): ParsedInline[] {
-  const pieces: ParsedInline[] = [];
+/** Text with `*bold*` and `~struck~`, unless its stars are data; `_italic_` is the same in Markdown. */
+function styledPieces(text: string): { text: string; style: TextStyle }[] {
+  const pieces: { text: string; style: TextStyle }[] = [];
   let from = 0;
+  const stars = new Set(literalMarks(text, 0, text.length).filter((at) => text.charAt(at) === '*'));
   for (const { 0: all, 1: mark, 2: inside = '', index } of text.matchAll(STYLED)) {
+    if (stars.has(index) || stars.has(index + all.length - 1)) continue;
     const style = mark === '*' ? { bold: true } : { strike: true };
-    pieces.push(textPiece(text.slice(from, index)), textPiece(inside, style));
+    pieces.push({ text: text.slice(from, index), style: {} }, { text: inside, style });
     from = index + all.length;
   }
-  return [...pieces, textPiece(text.slice(from))];
+  return [...pieces, { text: text.slice(from), style: {} }];
 }
 
 function parseLine(line: string): ParsedInline[] {
-  const text = line.replace(/^(\s*)[•◦▪‣] +/, '$1- ');
-  const inlines: ParsedInline[] = [];
-  let from = 0;
-  for (const token of text.matchAll(/`([^`\n]+)`|<([^<>\n]+)>/g)) {
-    inlines.push(...styledPieces(decodeEntities(text.slice(from, token.index))));
-    const [, code, inside] = token;
-    inlines.push(code === undefined ? parseToken(inside ?? '') : textPiece(decodeCode(code), { code: true }));
-    from = token.index + token[0].length;
-  }
-  inlines.push(...styledPieces(decodeEntities(text.slice(from))));
-  return inlines.filter((piece) => piece.kind !== 'text' || piece.text !== '');
+  const tokens: ParsedInline[] = [];
+  const text = line
+    .replaceAll(TOKEN, '')
+    .replace(/^(\s*)[•◦▪‣] +/, '$1- ')
+    .replace(/`([^`\n]+)`|<([^<>\n]+)>/g, (_, code?: string, inside = '') => {
+      tokens.push(code === undefined ? parseToken(inside) : textPiece(decodeCode(code), { code: true }));
+      return TOKEN;
+    });
+  return styledPieces(unescapeHtml(text)).flatMap(({ text: part, style }) =>
+    part.split(/(\uFDD0)/).flatMap((piece): ParsedInline[] => {
+      if (piece !== TOKEN) return piece === '' ? [] : [textPiece(piece, style)];
+      const token = tokens.shift();
+      return token === undefined ? [] : [{ ...token, style: { ...token.style, ...style } }];
+    }),
+  );
 }
 
 function parseToken(token: string): ParsedInline {
   const bar = token.indexOf('|');
   const head = bar < 0 ? token : token.slice(0, bar);
-  const label = bar < 0 ? undefined : decodeEntities(token.slice(bar + 1)) || undefined;
+  const label = bar < 0 ? undefined : unescapeHtml(token.slice(bar + 1)) || undefined;
   if (/^@[A-Z0-9]+$/i.test(head)) return { kind: 'person', id: head.slice(1), label, style: {} };
   if (/^#[A-Z0-9]+$/i.test(head)) return { kind: 'channel', id: head.slice(1), label, style: {} };
   if (head.startsWith('!subteam^')) return { kind: 'usergroup', id: head.slice(9), label, style: {} };
   if (head.startsWith('!date^')) {
-    const seconds = Number(head.split('^')[1]);
-    return textPiece(label ?? (Number.isFinite(seconds) ? isoTime(seconds) : head));
+    const [, seconds, format = '', url] = head.split('^');
+    const isTime = Number.isFinite(Number(seconds));
+    const date = isTime ? shownDate(Number(seconds), format, label) : (label ?? head);
+    return url ? linkPiece(unescapeHtml(url), date) : textPiece(date);
   }
   if (head.startsWith('!')) return textPiece(label ?? `@${head.slice(1)}`);
   if (/^[a-z][a-z0-9+.-]*:/i.test(head)) {
-    const url = decodeEntities(head);
-    return { kind: 'link', url, label: label ?? url, style: {} };
+    const url = unescapeHtml(head);
+    return linkPiece(url, label ?? url);
   }
-  return textPiece(`<${decodeEntities(token)}>`);
+  return textPiece(`<${unescapeHtml(token)}>`);
 }

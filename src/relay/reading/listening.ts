@@ -3,6 +3,7 @@ import type { Store } from '../../store/store.ts';
 import type { ThreadListening } from '../../store/threads/threads.ts';
 import { type IncomingMessage, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { hasRichText, parseMrkdwn } from './block-parser.ts';
+import { attachmentBlocks, isLinkPreview } from './message-attachments.ts';
 import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 
@@ -27,7 +28,7 @@ export function addresseeOf(
   return thread_ts === ts ? 'channel' : 'thread';
 }
 
-/** Those whom a message mentions, in their order. Mentions in code, tables and forwarded messages do not count. */
+/** Those whom a message mentions, in their order. Mentions in code, tables, previews and forwarded messages do not count. */
 export function mentionedIds(message: ParsedMessage): string[] {
   // An app's summary may hold its only mention. A person's text repeats the rich text, but for its code.
   const summary = hasRichText(message.blocks) ? [] : inlinesOf(parseMrkdwn(message.text));
@@ -36,7 +37,9 @@ export function mentionedIds(message: ParsedMessage): string[] {
 }
 
 function ownInlinesOf(message: ParsedMessage): ParsedInline[] {
-  return inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
+  const attached = message.attachments.filter((one) => one.is_share !== true && !isLinkPreview(one));
+  const blocks = [...authoredBlocksOf(message), ...attachmentBlocks(attached)];
+  return inlinesOf(blocks.filter(({ kind }) => kind !== 'table'));
 }
 
 /**

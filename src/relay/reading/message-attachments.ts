@@ -1,7 +1,8 @@
 import { shorten, toOneLine } from '../../render/text-format.ts';
 import type { MessageAttachment } from '../../slack/slack-message.ts';
 import { parseEveryBlock, parseMrkdwn, parseShown } from './block-parser.ts';
-import { inlinesOf, type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
+import { type ParsedBlock, type ParsedInline, textOf, textPiece } from './parsed-blocks.ts';
+import { linesOf } from './pasted-tables.ts';
 import { timeOfTs } from './rich-text-parser.ts';
 
 /** Longer previews of links are cut (UTF-16 units). */
@@ -16,7 +17,7 @@ export function attachmentBlocks(attachments: readonly MessageAttachment[]): Par
     if (attachment.is_share === true) return [quotedMessage(attachment)];
     if (isMessagePreview(attachment)) return [];
     const address = attachment.from_url ?? attachment.original_url;
-    return address === undefined ? appBlocks(attachment) : [line(preview(attachment, address))];
+    return address === undefined ? appBlocks(attachment) : [preview(attachment, address)];
   });
 }
 
@@ -73,12 +74,13 @@ function quotedWords(attachment: MessageAttachment): ParsedBlock[] {
   const inside = attachment.message_blocks?.flatMap(({ message }) => message ?? []) ?? [];
   const blocks = inside.flatMap((message) => message.blocks ?? []);
   const shown = parseShown(blocks, attachment.text ?? '');
-  const repeated = { text: undefined, ...(shown.length > 0 && { fallback: undefined }) };
   const attached = [
     ...inside.flatMap((message) => message.attachments ?? []),
     ...(attachment.attachments ?? []),
-  ];
-  return [...shown, ...appBlocks({ ...attachment, ...repeated }), ...attached.flatMap(appBlocks)];
+  ].flatMap(appBlocks);
+  const ofSlack = { text: undefined, author_name: undefined, footer: undefined, ts: undefined };
+  const repeated = { ...ofSlack, ...(shown.length + attached.length > 0 && { fallback: undefined }) };
+  return [...shown, ...appBlocks({ ...attachment, ...repeated }), ...attached];
 }
 
 /** Whether nothing can be read of another message: no words, no table and no file. */
@@ -88,27 +90,43 @@ export function isUnreadableQuote(attachment: MessageAttachment): boolean {
   return files.length === 0 && quotedWords(attachment).length === 0;
 }
 
+/** What an app attached, in the order in which Slack shows it. */
 function appBlocks(attachment: MessageAttachment): ParsedBlock[] {
-  const { pretext, title, title_link: link, text: words, fields = [], blocks = [] } = attachment;
-  const heading = title && link ? `<${link}|${title}>` : title && `*${title}*`;
+  const { pretext, author_name, title, title_link: link, text: words, fields = [], blocks = [] } = attachment;
+  const { preview: record, image_url, actions = [], footer, ts } = attachment;
+  const heading = title && (link ? `<${link}|${title}>` : bold(title));
   const values = fields.map(({ title: name, value }) =>
-    [name && `*${name}*`, value].filter(Boolean).join(': '),
+    [name && bold(name), value].filter(Boolean).join(': '),
   );
-  const said = [
-    ...parseMrkdwn([pretext, heading, words, values.join('\n')].filter(Boolean).join('\n\n')),
-    ...parseEveryBlock(blocks),
-  ];
-  return said.length > 0 ? said : parseMrkdwn(fallbackOf(attachment));
+  const texts = [pretext, author_name, heading, words, values.join('\n')];
+  const said = [...parseMrkdwn(texts.filter(Boolean).join('\n\n')), ...parseEveryBlock([...blocks, record])];
+  const fallback = fallbackOf(attachment);
+  const isFallback = !(pretext || title || words || record) && fields.length + blocks.length === 0;
+  // A picture may be all that it has, and is called by it then.
+  if (isFallback && image_url === undefined) said.push(...parseMrkdwn(fallback));
+  const alt_text = isFallback ? fallback : title;
+  const picture = image_url === undefined ? [] : [{ type: 'image', image_url, alt_text }];
+  const shown = [...said, ...parseEveryBlock([...picture, ...actions])];
+  const time = timeOfTs(ts ?? '');
+  const below = [footer, time && `${time} UTC`].filter(Boolean).join(', ');
+  return [...(shown.length > 0 ? shown : parseMrkdwn(fallback)), ...parseMrkdwn(below)];
 }
 
-function preview({ title, text: words, blocks = [], fallback }: MessageAttachment, address: string): string {
-  const texts = [title, words].filter(Boolean).join(' – ');
-  const said = [...parseMrkdwn(texts), ...parseEveryBlock(blocks)];
-  const plain = inlinesOf(said.length > 0 ? said : parseMrkdwn(fallback ?? '')).map((piece) =>
-    piece.kind === 'text' ? piece.text : (piece.label ?? ''),
-  );
-  const shown = shorten(toOneLine(plain.join('')), MAX_PREVIEW_CHARACTERS);
-  return `[Slack's preview of ${toOneLine(address)}${shown === '' ? '' : `: ${shown}`}]`;
+/** Mrkdwn in bold, unless marks of data in it would end that. */
+function bold(mrkdwn: string): string {
+  return /[*~]/.test(mrkdwn) ? mrkdwn : `*${mrkdwn}*`;
+}
+
+/** Slack's preview of a link: what an app shows of it as it is, anything else in a line. */
+function preview(attachment: MessageAttachment, address: string): ParsedBlock {
+  const heading = `Slack's preview of ${toOneLine(address)}`;
+  const isByApp = attachment.is_app_unfurl === true;
+  // The picture of a page is an ornament.
+  const said = appBlocks(isByApp ? attachment : { ...attachment, image_url: undefined });
+  if (isByApp && said.length > 0) return { kind: 'quoted', blocks: [line(`${heading}:`), ...said] };
+  const texts = said.flatMap(linesOf).flatMap((pieces) => textOf(pieces).split(/\n{2,}/));
+  const shown = shorten(toOneLine(texts.join(' – ')), MAX_PREVIEW_CHARACTERS);
+  return line(`[${heading}${shown === '' ? '' : `: ${shown}`}]`);
 }
 
 function fallbackOf({ fallback }: MessageAttachment): string {

@@ -32,9 +32,14 @@ export type ParsedMessage = z.infer<typeof messageSchema> & {
   readonly firstTable?: number;
 };
 
-/** Parses a message, an event or stored content. Omits fields of the wrong type; never throws. */
+const parsedMessages = new WeakMap<object, ParsedMessage>();
+
+/** Parses a message, an event or stored content, each once. Omits fields of the wrong type; never throws. */
 export function parseMessage(raw: unknown): ParsedMessage {
-  return lenientSchema.parse(raw);
+  if (typeof raw !== 'object' || raw === null) return lenientSchema.parse(raw);
+  const known = parsedMessages.get(raw) ?? lenientSchema.parse(raw);
+  parsedMessages.set(raw, known);
+  return known;
 }
 
 const authoredBlocks = new WeakMap<ParsedMessage, ParsedBlock[]>();

@@ -1,3 +1,4 @@
+import { namesHost } from '../../render/markdown/unsafe-links.ts';
 import { counted } from '../../render/text-format.ts';
 import type { DisplayNames } from './display-names.ts';
 import { withoutLeadingMention } from './listening.ts';
@@ -176,7 +177,9 @@ function isSameAddress(label: string, url: string): boolean {
 
 function linkToMarkdown({ url, label, style }: Extract<ParsedInline, { kind: 'link' }>): string {
   if (label.trim() === '' || label === url) return url;
-  if (isSameAddress(label, url)) return /^(?:mailto|tel):/.test(url) ? label : url;
+  // Slack also links names of files, such as README.md.
+  const isName = /^(?:mailto|tel):/.test(url) || !(/\/|^www\./.test(label) || namesHost(label));
+  if (isSameAddress(label, url)) return isName ? label : url;
   const linkText = label.replace(/\s+/g, ' ').replace(/[[\]]/g, '\\$&');
   const target = url.replace(/[<>\s]/g, (character) => encodeURIComponent(character));
   return `[${style.code ? codeSpan(linkText) : linkText}](${/[()]/.test(target) ? `<${target}>` : target})`;

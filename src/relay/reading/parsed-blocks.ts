@@ -20,9 +20,23 @@ export type ParsedInline =
   | { readonly kind: 'link'; readonly url: string; readonly label: string; readonly style: TextStyle }
   | SlackReference;
 
-/** Plain text as an inline element. */
+/** Plain text as an inline element, without the characters that keep data in answers from being emoji. */
 export function textPiece(text: string, style: TextStyle = {}): ParsedInline {
-  return { kind: 'text', text, style };
+  return { kind: 'text', text: text.replace(/(?<=:)\u2060/g, ''), style };
+}
+
+/** A link, which shows its label. */
+export function linkPiece(url: string, label: string): ParsedInline {
+  return { kind: 'link', url, label, style: {} };
+}
+
+/** What inline elements say: of links their labels. */
+export function textOf(content: readonly ParsedInline[]): string {
+  const texts = content.map((piece) => {
+    if (piece.kind === 'text') return piece.text;
+    return piece.kind === 'link' ? piece.label : (piece.label ?? piece.id);
+  });
+  return texts.join('');
 }
 
 /** A list. In Slack a nested list is the next block, with a larger `indent`. */

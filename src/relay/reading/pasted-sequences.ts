@@ -1,7 +1,7 @@
-import { type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
+import { type ParsedBlock, textOf, textPiece } from './parsed-blocks.ts';
 
 /** A line of a sequence: residues, gaps and stops. */
-const SEQUENCE_LINE = /^(?:[ACGTUNRYKMSWBDHV-]{4,}|[acgtun-]{6,}|[A-Z*-]{8,})\s*(?:\n|$)/;
+const SEQUENCE_LINE = /^(?:[ACGTUNRYKMSWBDHV-]{4,}|[ACGTUNacgtun-]{6,}|[A-Z*-]{8,})\s*(?:\n|$)/;
 
 /** The blocks with each sequence (FASTA) as its lines: Slack takes its header, which begins with `>`, for a quotation. */
 export function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
@@ -21,8 +21,4 @@ export function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
     sequences.add(sequence);
   }
   return merged;
-}
-
-function textOf(content: readonly ParsedInline[]): string {
-  return content.map((piece) => (piece.kind === 'text' ? piece.text : (piece.label ?? ''))).join('');
 }

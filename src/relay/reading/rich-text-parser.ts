@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { optional } from '../../slack/field-schemas.ts';
-import { type ParsedBlock, type ParsedInline, textPiece } from './parsed-blocks.ts';
+import { linkPiece, type ParsedBlock, type ParsedInline, textOf, textPiece } from './parsed-blocks.ts';
 
 /** The names that the message's `text` gives for ids, by id. */
 export type Labels = ReadonlyMap<string, string>;
@@ -24,10 +24,20 @@ const inlineSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('broadcast'), range: z.string() }),
   z.looseObject({ type: z.literal('link'), url: z.string(), text: optional(z.string()) }),
   z.looseObject({ type: z.literal('emoji'), name: z.string(), unicode: optional(z.string()) }),
-  z.looseObject({ type: z.literal('date'), timestamp: z.number(), fallback: optional(z.string()) }),
+  z.looseObject({
+    type: z.literal('date'),
+    timestamp: z.number(),
+    format: z.string().catch(''),
+    fallback: optional(z.string()),
+  }),
   z.looseObject({ type: z.literal('color'), value: z.string() }),
 ]);
 
+/** Names of emoji that data has between colons, such as 1:100:A:T and 12:b:1,2. A person's emoji follow no letter. */
+const DATA_EMOJI = /^(?:\d+|[a-z]\d?|ab)$/;
+const textBefore = z.looseObject({ text: z.string().regex(/[\p{L}\p{N}\])]$/u) });
+const isData = (name: string, before: unknown) =>
+  DATA_EMOJI.test(name) && textBefore.safeParse(before).success;
 const elementsSchema = z.array(z.unknown());
 
 const blockSchema = z.looseObject({
@@ -59,9 +69,14 @@ const unknownElementSchema = z.looseObject({
 const ID_KINDS = { U: 'person', W: 'person', C: 'channel', G: 'channel', S: 'usergroup' } as const;
 const idSchema = z.string().regex(/^[A-Z][A-Z0-9]{2,}$/);
 
+/** What a `rich_text` block consists of, unparsed; undefined if it is another one. */
+export function richTextElements(raw: unknown): unknown[] | undefined {
+  return richTextBlockSchema.safeParse(raw).data?.elements;
+}
+
 /** Parses a `rich_text` block; undefined if it is another one. Never throws. */
 export function parseRichText(raw: unknown, labels: Labels): ParsedBlock[] | undefined {
-  const elements = richTextBlockSchema.safeParse(raw).data?.elements;
+  const elements = richTextElements(raw);
   if (elements === undefined) return undefined;
   const result: ParsedBlock[] = [];
   for (const block of elements.map((element) => parseBlock(element, labels))) {
@@ -78,7 +93,7 @@ function parseBlock(raw: unknown, labels: Labels): ParsedBlock {
   const parsed = blockSchema.safeParse(raw);
   if (!parsed.success) return { kind: 'paragraph', content: parseInline(raw, labels) };
   const data = parsed.data;
-  const content = () => data.elements.flatMap((element) => parseInline(element, labels));
+  const content = () => parseInlines(data.elements, labels);
   switch (data.type) {
     case 'rich_text_section':
       return { kind: 'paragraph', content: content() };
@@ -87,7 +102,7 @@ function parseBlock(raw: unknown, labels: Labels): ParsedBlock {
     case 'rich_text_preformatted':
       return quotedIfBordered(data.border, {
         kind: 'code',
-        text: content().map(textInCode).join(''),
+        text: textOf(content()),
         language: data.language ?? '',
       });
     case 'rich_text_list':
@@ -106,8 +121,12 @@ function quotedIfBordered(width: number | undefined, inner: ParsedBlock): Parsed
   return width !== undefined && width > 0 ? { kind: 'quoted', blocks: [inner] } : inner;
 }
 
+function parseInlines(elements: readonly unknown[], labels: Labels): ParsedInline[] {
+  return elements.flatMap((element, at) => parseInline(element, labels, elements[at - 1]));
+}
+
 /** Parses an inline element; one of an unknown type by what it shows. Never throws. */
-export function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
+export function parseInline(raw: unknown, labels: Labels, before?: unknown): ParsedInline[] {
   const parsed = inlineSchema.safeParse(raw);
   if (!parsed.success) return parseUnknownElement(raw, labels);
   const data = parsed.data;
@@ -132,9 +151,9 @@ export function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
     case 'link':
       return [{ kind: 'link', url: data.url, label: data.text ?? data.url, style }];
     case 'emoji':
-      return text(emojiFromCodePoints(data.unicode) ?? `:${data.name}:`);
+      return text((!isData(data.name, before) && emojiFromCodePoints(data.unicode)) || `:${data.name}:`);
     case 'date':
-      return text(data.fallback ?? isoTime(data.timestamp));
+      return text(shownDate(data.timestamp, data.format, data.fallback));
     case 'color':
       return text(data.value);
   }
@@ -145,9 +164,9 @@ function parseUnknownElement(raw: unknown, labels: Labels): ParsedInline[] {
   const parsed = unknownElementSchema.safeParse(raw);
   if (!parsed.success) return typeof raw === 'string' ? [textPiece(raw)] : [];
   const { type, text, fallback, label, title, name, url, elements: inner, ...others } = parsed.data;
-  if (inner !== undefined) return inner.flatMap((element) => parseInline(element, labels));
+  if (inner !== undefined) return parseInlines(inner, labels);
   const shown = text ?? fallback ?? label ?? title ?? name;
-  if (url !== undefined) return [{ kind: 'link', url, label: shown ?? url, style: {} }];
+  if (url !== undefined) return [linkPiece(url, shown ?? url)];
   return shown === undefined ? namedById(type, others, labels) : [textPiece(shown)];
 }
 
@@ -160,11 +179,6 @@ function namedById(type: string, fields: Readonly<Record<string, unknown>>, labe
   const [, kind] = Object.entries(ID_KINDS).find(([letter]) => id.startsWith(letter)) ?? [];
   if (kind !== undefined) return [{ kind, id, label: labels.get(id), style: {} }];
   return [textPiece(labels.get(id) ?? `[${`${type} ${id}`.trim()}]`)];
-}
-
-function textInCode(piece: ParsedInline): string {
-  if (piece.kind === 'text') return piece.text;
-  return piece.kind === 'link' ? piece.label : (piece.label ?? piece.id);
 }
 
 /** The emoji of code points like `1f44d-1f3fd`; undefined if they are not hexadecimal code points. */
@@ -180,6 +194,15 @@ function emojiFromCodePoints(unicode: string | undefined): string | undefined {
 export function isoTime(seconds: number): string {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');
+}
+
+/**
+ * A date as its app writes it, which is what old clients show; others show the reader's own time, so a time of day is
+ * also given as an ISO time.
+ */
+export function shownDate(seconds: number, format: string, written: string | undefined): string {
+  if (!written) return isoTime(seconds);
+  return format.includes('{time') ? `${written} (${isoTime(seconds)})` : written;
 }
 
 /** A Slack ts as `2026-11-21 09:14` in UTC; empty if it is not a time. */

@@ -135,14 +135,15 @@ const MAX_FAULTS = 3;
 /** Sends parts. Throws PayloadRefusedError where Slack itself keeps failing at one while other calls succeed; it may have arrived. */
 function faultSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
-  const faults = new Map<string, { times: number; since: number }>();
+  let faults: Map<string, { times: number; since: number }> | undefined;
   return async <T>(part: string, send: () => Promise<T>): Promise<T> => {
     try {
       const sent = await send();
-      faults.delete(part);
+      faults?.delete(part);
       return sent;
     } catch (cause) {
       if (!isSlackFault(cause)) throw cause;
+      faults ??= new Map();
       const { times, since } = faults.get(part) ?? { times: 0, since: performance.now() };
       faults.set(part, { times: times + 1, since });
       if (times + 1 < MAX_FAULTS || !(await workspace.wasThereAfter(since))) throw cause;

@@ -1,5 +1,6 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { assertLeaseHeld, MessageGoneError } from '../../slack/errors.ts';
+import type { Permit } from '../../slack/permit-queue.ts';
 import type { EditRequest, PostKind, PostRequest } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
@@ -8,8 +9,11 @@ import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { INTENT_MAX_AGE_MS, once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { asRendered, formSender, type MessageForm, messageDigest } from './fallback-forms.ts';
 
-/** How an edit waits for its permit, and what it shows then. */
-export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
+/** How an edit waits for its permit. */
+export type PartWait = Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'>;
+
+/** An edit, and what it shows once it has its permit. */
+export interface PartEdit extends PartWait, Pick<EditRequest, 'permit'> {
   forms: readonly MessageForm[];
   /** Renders the message once the edit may be sent; undefined: nothing to show. */
   render: () => Promise<RenderedMessage | undefined>;
@@ -18,6 +22,19 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
 
 /** What identifies a post, and what happens before it is sent. */
 export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
+
+/** The first reply of a turn that begins at `begunAt` (`performance.now()`), with what is asked for meanwhile. */
+export interface FirstReply {
+  begunAt: number;
+  /** Whether another organisation can read the channel; undefined of a direct conversation. */
+  isShared?: Promise<boolean | undefined> | undefined;
+  permit: Promise<Permit | undefined>;
+}
+
+/** Returns a permit that no call needs, once it comes. */
+export async function released(permit: FirstReply['permit'] | undefined): Promise<void> {
+  (await permit?.catch(() => undefined))?.release();
+}
 
 interface KnownPost extends Post {
   /** The store does not know yet that it was posted. */
@@ -40,18 +57,21 @@ export class IdempotentPosts {
   #isLoaded: boolean;
   /** When the turn recorded the intent to post its first reply (`performance.now()`), until that is used or withdrawn. */
   #firstIntentAt: number | undefined;
+  /** The permit for it, until it is used. */
+  #firstPermit: FirstReply['permit'] | undefined;
   #withdrawal: Promise<void> | undefined;
 
-  /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
-  constructor(work: ThreadWork, turn: TurnLocation, begunAt?: number) {
+  /** `first`: of a turn that began with the intent to post its first reply, and no other post. */
+  constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
     this.#work = work;
     this.#turn = turn;
     this.#sendForm = formSender(work, turn, () => {
       this.hasLostPictures = true;
     });
-    this.#isLoaded = begunAt !== undefined;
-    this.#firstIntentAt = begunAt;
-    if (begunAt !== undefined)
+    this.#isLoaded = first !== undefined;
+    this.#firstIntentAt = first?.begunAt;
+    this.#firstPermit = first?.permit;
+    if (first !== undefined)
       setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
   }
 
@@ -129,11 +149,33 @@ export class IdempotentPosts {
     await this.edit(part, { state: () => state, signal, forms, render: async () => message });
   }
 
+  /** Waits for a permit to `edit` this message, which is then begun at once; undefined if none comes in time. */
+  permitToEdit(ts: string, wait: PartWait): Promise<Permit | undefined> {
+    const { lease: guard, workspace } = this.#work;
+    return workspace.posting.permitToEdit({ ...wait, channel: this.#turn.channel, ts, guard });
+  }
+
   /** Edits a part when the budget allows it; one that is gone is left for a new post. Throws a SlackError. */
-  async edit(part: string, { forms, render, onShown, ...wait }: PartEdit): Promise<'shown' | 'left_out'> {
+  async edit(
+    part: string,
+    { forms, render, onShown, permit: given, ...wait }: PartEdit,
+  ): Promise<'shown' | 'left_out'> {
     const post = this.find(part);
-    if (post === undefined) return 'shown';
+    if (post === undefined) {
+      given?.release();
+      return 'shown';
+    }
     const { ts, is_stream: isStream, dedupe_key: key } = post;
+    const { posting } = this.#work.workspace;
+    const target = {
+      ...wait,
+      channel: this.#turn.channel,
+      ts,
+      guard: this.#work.lease,
+      key: isStream ? key : undefined,
+    };
+    let permit = given ?? (await posting.permitToEdit(target));
+    if (permit === undefined) return 'left_out';
     let shown: RenderedMessage | undefined;
     const renderLatest = async (form: MessageForm) => {
       // A message that was rendered for a throttled attempt is not shown.
@@ -145,14 +187,11 @@ export class IdempotentPosts {
       shown = message;
       return form(message);
     };
-    const target = {
-      channel: this.#turn.channel,
-      ts,
-      guard: this.#work.lease,
-      key: isStream ? key : undefined,
+    const edit = (form: MessageForm) => {
+      const request = { ...target, permit, render: () => renderLatest(form) };
+      permit = undefined;
+      return posting.edit(request);
     };
-    const edit = (form: MessageForm) =>
-      this.#work.workspace.posting.edit({ ...wait, ...target, render: () => renderLatest(form) });
     try {
       if ((await this.#sendForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
     } catch (error) {
@@ -189,7 +228,8 @@ export class IdempotentPosts {
       const intend = () => posts.intend(this.#turn, part, key, isStream);
       this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await intend());
     };
-    const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal };
+    const permit = part === replyPart(0) ? await this.#takeFirstPermit() : undefined;
+    const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal, permit };
     const look = before?.state === 'intended' ? () => this.#lookFor(before) : undefined;
     const act = async () => {
       const sent = await send(identity);
@@ -199,6 +239,13 @@ export class IdempotentPosts {
     if (posted === undefined) await this.#deleteIntent(part);
     else this.#change(part, { state: 'posted', shown: undefined, ...posted, isUnrecorded: true });
     return posted !== undefined;
+  }
+
+  /** The permit that was asked for with the turn's beginning, for one call. */
+  #takeFirstPermit(): FirstReply['permit'] | undefined {
+    const permit = this.#firstPermit;
+    this.#firstPermit = undefined;
+    return permit;
   }
 
   /** Whether the first reply's call, which leaves now, needs no other intent than the one recorded with the turn. */
@@ -212,6 +259,7 @@ export class IdempotentPosts {
 
   /** Withdraws the intent of the first reply, if no call was made for it: another process need not look then. */
   async withdrawIntent(): Promise<void> {
+    void released(this.#takeFirstPermit());
     if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {
       this.#firstIntentAt = undefined;
       // One that fails is not repeated: the intent of the next call takes its place.

@@ -1,18 +1,19 @@
-import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
+import { NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import { replyPart } from '../../store/threads/posts.ts';
+import { turnLocationOf } from '../../store/threads/turns.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import {
   backoffMs,
   isThreadUnreachable,
-  slackPatience,
   ThreadGivenUp,
   transientFailure,
   withRetry,
 } from '../runtime/retry-and-giving-up.ts';
-import { IdempotentPosts } from './idempotent-posts.ts';
+import type { TurnRow } from '../runtime/turn-row.ts';
+import { type FirstReply, IdempotentPosts, type PartEdit } from './idempotent-posts.ts';
 import { type PlannedMessage, ReplyMessages, STATUS_PART } from './reply-messages.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ThreadFiles } from './thread-files.ts';
@@ -20,9 +21,11 @@ import { ThreadFiles } from './thread-files.ts';
 /** A final edit without a permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
 
+type TurnWork = ThreadWork & { readonly row: TurnRow };
+
 /** One turn's reply in its thread. It asks for an edit when it has changed, and renders when it gets one: the latest state wins. */
 export class LiveReply {
-  readonly #work: ThreadWork;
+  readonly #work: TurnWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
   /** The turn's messages in Slack. */
@@ -30,34 +33,26 @@ export class LiveReply {
   readonly #messages: ReplyMessages;
   /** Reads the agent's reply for an edit, while one is followed. */
   beforeEdit: () => Promise<void> = async () => undefined;
-  /** Withdraws the edits that wait for a permit. */
+  /** Withdraws the edits that wait for a permit, and ends the wait for a turn to render. */
   #pendingEdits = new AbortController();
-  /** Ends the wait for a turn to render. */
-  #hurry: AbortSignal;
   /** After its live changes come its final text and then, apart from that, the final form of each message. */
   #stage: 'unopened' | 'live' | 'final_text' | 'final_form' | 'closed' = 'unopened';
   #unseenSince: number | undefined;
-  /** Shows the changes until the reply is final. */
-  readonly #changes: Poller;
-  /** Shows the changes of what stands apart from the answer. */
-  readonly #statusChanges: Poller;
+  readonly #changes = this.#poller(() => this.#showLatest());
+  /** Shows the changes of what stands apart from the answer, if anything does. */
+  #statusChanges: Poller | undefined;
   #failures = 0;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  /** `begunAt`: when the turn began here (`performance.now()`). */
-  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, begunAt: number | undefined) {
+  /** `first`: what a turn has that began here. */
+  constructor(work: TurnWork, state: ReplyState, first: FirstReply | undefined) {
     this.#work = work;
-    this.#hurry = anySignal([work.lease.signal, this.#pendingEdits.signal]);
+    const turn = turnLocationOf(work.row.turn);
     this.#turn = turn;
     this.#state = state;
-    this.posts = new IdempotentPosts(work, turn, begunAt);
+    this.posts = new IdempotentPosts(work, turn, first);
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
-    const onError = (err: unknown) => work.deps.log.error({ err, turn: turn.id }, 'the live reply stopped');
-    const poller = (show: () => Promise<unknown>) =>
-      new Poller({ poll: () => this.#showChanges(show), onError });
-    this.#changes = poller(() => this.#showLatest());
-    this.#statusChanges = poller(() => this.#edit(STATUS_PART));
   }
 
   /** Posts the first message, or finds an earlier process's, which the caller records (`posts.recordWith`); then shows every change. */
@@ -77,7 +72,17 @@ export class LiveReply {
     this.#unseenSince ??= Date.now();
     if (this.#stage === 'unopened') return;
     this.#changes.pollNow();
-    if (this.#state.isApart) this.#statusChanges.pollNow();
+    if (!this.#state.isApart) return;
+    this.#statusChanges ??= this.#poller(async () => {
+      await this.#edit(STATUS_PART);
+      this.#failures = 0;
+    });
+    this.#statusChanges.pollNow();
+  }
+
+  #poller(show: () => Promise<void>): Poller {
+    const poll = () => (this.#isLive && this.unreachable === undefined ? show() : Promise.resolve());
+    return new Poller({ poll, onError: (error) => this.#onFailed(error) });
   }
 
   /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
@@ -85,7 +90,6 @@ export class LiveReply {
     // A live edit that still waits gives way to the final ones.
     await this.#endChanges('final_text');
     if (this.#stage !== 'closed') this.#pendingEdits = new AbortController();
-    this.#hurry = anySignal([this.#work.lease.signal, this.#pendingEdits.signal]);
     this.#unseenSince ??= Date.now();
     await this.#withRetry(() => this.#messages.endApart());
     await this.#withRetry(() => this.#showWholeText());
@@ -141,7 +145,7 @@ export class LiveReply {
   async #endChanges(stage: 'final_text' | 'closed'): Promise<void> {
     if (this.#stage !== 'closed') this.#stage = stage;
     this.#pendingEdits.abort(NO_LONGER_NEEDED);
-    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
+    await Promise.all([this.#changes.stop(), this.#statusChanges?.stop()]);
   }
 
   get #isShowingFinalText(): boolean {
@@ -156,25 +160,21 @@ export class LiveReply {
     return this.#stage === 'live' && !this.#work.lease.signal.aborted;
   }
 
-  async #showChanges(show: () => Promise<unknown>): Promise<void> {
-    if (!this.#isLive || this.unreachable !== undefined) return;
-    try {
-      await show();
-      this.#failures = 0;
-    } catch (error) {
-      if (!this.#isLive) return;
-      if (isThreadUnreachable(error)) {
-        this.unreachable = error;
-        return;
-      }
-      const { log } = this.#work.deps;
-      log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
-      this.#failures += 1;
-      this.onChanged();
-      const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures));
-      await sleepUnlessAborted(pauseMs, this.#hurry);
+  /** Tries again after a pause, unless Slack has no place for the reply. */
+  async #onFailed(error: unknown): Promise<void> {
+    if (!this.#isLive) return;
+    if (isThreadUnreachable(error)) {
+      this.unreachable = error;
+      return;
     }
+    const { log } = this.#work.deps;
+    log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
+    this.#failures += 1;
+    this.onChanged();
+    const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures));
+    await sleepUnlessAborted(pauseMs, this.#pendingEdits.signal);
   }
+
   /** Brings the thread up to date message by message, so that people never read past a gap. */
   async #showLatest(): Promise<void> {
     while (!this.#isShowingFinalText) {
@@ -185,11 +185,21 @@ export class LiveReply {
       if (this.#isShowingFinalText) return;
       if (outdated === undefined) {
         this.#unseenSince = undefined;
+        this.#failures = 0;
         this.#state.discardRendered();
         return;
       }
-      if (this.posts.has(outdated)) await this.#editOrReplace(outdated);
-      else await this.#messages.post(outdated, 'final');
+      const post = this.posts.find(outdated);
+      if (post === undefined) await this.#messages.post(outdated, 'final');
+      else {
+        this.#state.discardRendered();
+        // Thousands wait here at the same time: what else the edit needs is made afterwards. Streams have other permits.
+        const permit = post.is_stream
+          ? undefined
+          : await this.posts.permitToEdit(post.ts, this.#waitOf(outdated));
+        await this.#editOrReplace(outdated, { permit });
+      }
+      this.#failures = 0;
     }
   }
 
@@ -205,14 +215,14 @@ export class LiveReply {
       });
       if (outdated === undefined) return;
       if (!this.posts.has(outdated.part)) await this.#messages.post(outdated.part, 'final');
-      else if ((await this.#editOrReplace(outdated.part, maxWaitMs)) === 'left_out') {
+      else if ((await this.#editOrReplace(outdated.part, { maxWaitMs })) === 'left_out') {
         if (this.#messages.isReadable(outdated)) mayWait = false;
         else await this.#continueBelow(outdated);
       }
     }
   }
 
-  /** No edit is available for the missing text: it is posted below what the thread shows. */
+  /** No edit is available: the message ends at what it shows, and the rest is posted below. */
   async #continueBelow({ part, message: { source } }: PlannedMessage): Promise<void> {
     const from = source?.from ?? 0;
     const displayedUpTo = this.#messages.displayedUpTo(part, from);
@@ -223,24 +233,39 @@ export class LiveReply {
     }
     const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
     const find = () => this.#state.breakPoint(from, upTo);
-    const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#hurry);
+    const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#pendingEdits.signal);
+    // After a lost lease, another process shows the rest.
+    this.#work.lease.signal.throwIfAborted();
     if (at <= from) return this.#messages.markReplaced(part);
     const breaks = [...this.#state.known.breaks, at].sort((a, b) => a - b);
-    await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
+    await this.#work.row.record({ split_offsets: breaks });
     this.#state.update({ breaks });
   }
 
   /** Edits a message; the final text of one that Slack keeps failing to change is posted in its place. */
-  #editOrReplace(part: string, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
-    return this.#edit(part, maxWaitMs).catch(async (error: unknown): Promise<'shown'> => {
+  #editOrReplace(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'>): Promise<'shown' | 'left_out'> {
+    return this.#edit(part, how).catch(async (error: unknown): Promise<'shown'> => {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
       await this.#messages.markReplaced(part);
       return 'shown';
     });
   }
 
-  /** Edits a message; the status comes after all text. */
-  async #edit(part: string, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
+  /** How an edit of a message waits for its permit; the status comes after all text. */
+  #waitOf(part: string) {
+    const isStatus = part === STATUS_PART;
+    return {
+      signal: this.#pendingEdits.signal,
+      state: () => ({
+        isFinal: !isStatus && this.#isShowingFinalText,
+        isBlank: this.#state.known.blocks.length === 0,
+        unseenSinceMs: (isStatus ? undefined : this.#unseenSince) ?? Date.now(),
+      }),
+    };
+  }
+
+  /** Edits a message, with the permit if it has one. */
+  async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<'shown' | 'left_out'> {
     const isStatus = part === STATUS_PART;
     if (!isStatus) this.#state.discardRendered();
     const onPermit = async () => {
@@ -248,26 +273,18 @@ export class LiveReply {
       if (!isStatus) this.#unseenSince = undefined;
       await this.#render();
     };
-    return this.#messages.edit(part, onPermit, {
-      maxWaitMs,
-      signal: this.#pendingEdits.signal,
-      state: () => ({
-        isFinal: !isStatus && this.#isShowingFinalText,
-        isBlank: this.#state.known.blocks.length === 0,
-        unseenSinceMs: (isStatus ? undefined : this.#unseenSince) ?? Date.now(),
-      }),
-    });
+    return this.#messages.edit(part, onPermit, { ...this.#waitOf(part), ...how });
   }
 
   /** The reply's messages now, rendered without holding up the process. */
   async #render(): Promise<PlannedMessage[]> {
     const next = () => this.#state.renderNext();
-    await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#hurry);
+    await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#pendingEdits.signal);
     return this.#messages.planned();
   }
 
   async #withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.#turn.id, step: 'showing the final reply' };
-    return withRetry(this.#work, step, { about, judge: slackPatience(this.#work) });
+    return withRetry(this.#work, step, { about });
   }
 }

@@ -26,7 +26,8 @@ export interface PlannedMessage {
 export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: IdempotentPosts;
-  readonly #streams: ReplyStreams;
+  /** Only direct conversations have streams. */
+  readonly #streams: ReplyStreams | undefined;
   /** Whether the text may stand apart, in streams. */
   readonly mayStream: boolean;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
@@ -36,9 +37,9 @@ export class ReplyMessages {
     const { streams } = work.workspace;
     this.#state = state;
     this.#posts = posts;
-    this.#streams = new ReplyStreams(streams, work.lease, posts);
+    this.#streams = isDirectChannel(channel) ? new ReplyStreams(streams, work.lease, posts) : undefined;
     this.mayStream =
-      work.deps.settings.streamsDirectMessages && isDirectChannel(channel) && streams.isAvailable;
+      work.deps.settings.streamsDirectMessages && this.#streams !== undefined && streams.isAvailable;
   }
 
   async load(): Promise<void> {
@@ -76,7 +77,7 @@ export class ReplyMessages {
   isUpToDate({ part, message }: PlannedMessage): boolean {
     // It is shown at its own pace.
     if (part === STATUS_PART) return true;
-    const shown = this.#state.isApart ? this.#streams.shownBy(part) : undefined;
+    const shown = this.#state.isApart ? this.#streams?.shownBy(part) : undefined;
     if (shown === undefined) return this.#posts.shows(part, message);
     const { markdown = '', source } = message;
     if (!this.#isGrowing(part)) return shown === markdown;
@@ -108,10 +109,11 @@ export class ReplyMessages {
     if (message === undefined) return;
     const { answer } = this.#state;
     const mayGrow = kind === 'final' && this.#isGrowing(part);
-    if (mayGrow && (await this.#streams.start(part, message))) {
+    const streams = mayGrow ? this.#streams : undefined;
+    if (await streams?.start(part, message)) {
       await this.#posts.record();
       // Where an earlier call had begun the stream, nobody knows what it shows.
-      if (this.#streams.shownBy(part) === undefined) return;
+      if (streams?.shownBy(part) === undefined) return;
     } else await this.#posts.post(part, message, kind, REPLY_FORMS);
     this.#recordRange(part, message, answer);
   }
@@ -125,7 +127,7 @@ export class ReplyMessages {
     onPermit: () => Promise<void>,
     wait: Omit<PartEdit, 'forms' | 'render'>,
   ): Promise<'shown' | 'left_out'> {
-    const status = part === STATUS_PART ? this.#find(part) : undefined;
+    const status = part === STATUS_PART && wait.permit === undefined ? this.#find(part) : undefined;
     if (status !== undefined && this.#posts.shows(part, status)) return 'shown';
     let answer = '';
     let message: RenderedMessage | undefined;
@@ -136,13 +138,14 @@ export class ReplyMessages {
       return message;
     };
     const onShown = (shown: RenderedMessage) => this.#recordRange(part, shown, answer);
-    if (this.#streams.shownBy(part) !== undefined) {
-      const appended = await this.#streams.append(part, { ...wait, render });
+    const streams = this.#streams;
+    if (streams?.shownBy(part) !== undefined) {
+      const appended = await streams.append(part, { ...wait, render });
       if (appended === 'shown' && message !== undefined) onShown(message);
       if (appended !== 'impossible') return appended;
       if (message !== undefined && this.isUpToDate({ part, message })) return 'shown';
     }
-    if (!(await this.#streams.stop(part, wait))) return 'left_out';
+    if ((await streams?.stop(part, wait)) === false) return 'left_out';
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
 

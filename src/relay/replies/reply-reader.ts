@@ -1,10 +1,9 @@
 import { undefinedIfNotFound } from '../../agent/errors.ts';
-import { NO_LONGER_NEEDED, within } from '../../calls/retries-and-waits.ts';
+import { within } from '../../calls/retries-and-waits.ts';
 import type { Turn } from '../../store/schema.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
-import type { ReadRate } from '../runtime/agent-read-budget.ts';
+import type { ReadRate, ReadTimes } from '../runtime/agent-read-budget.ts';
 import type { TaskWork } from '../runtime/deps.ts';
-import { sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
 import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 
@@ -42,14 +41,18 @@ export class ReplyReader {
   #fingerprint = '';
   /** How long to wait for the next read (ms), if the rate allows it sooner. */
   #silentPauseMs = 0;
+  /** Whether the last read found new text at the end: a reply ends with its text, and may do so at any moment. */
+  #isWriting = false;
   /** When the task of the reply is to be read, and since when it has shown itself settled. */
   #taskDueAt = 0;
   #taskRestsSince: number | undefined;
   /** Since when (`performance.now()`) another reply is looked for, because this one has failed. */
   #failedSince: number | undefined;
   #settled: SettledReply | undefined;
-  /** The next read, while the reply is followed: `due` is aborted once an edit waits for it. */
-  #next: { due: AbortController; read: PromiseWithResolvers<void> } | undefined;
+  /** When the next read may come, while the reply is followed. */
+  #times: ReadTimes | undefined;
+  /** The next read, while an edit waits for it. */
+  #awaited: PromiseWithResolvers<void> | undefined;
 
   constructor(message: AnsweredMessage, replyId: string, options: ReplyReaderOptions) {
     this.#message = message;
@@ -64,39 +67,39 @@ export class ReplyReader {
   async readToEnd(): Promise<SettledReply> {
     const { rate, lease } = this.#message;
     const leave = rate.join();
+    const times = { notBefore: 0, dueUntil: 0 };
+    this.#times = times;
     try {
       while (this.#settled === undefined) {
-        this.#next ??= { due: new AbortController(), read: Promise.withResolvers() };
-        const due = this.#next.due.signal;
-        const [wake, dueWithinMs] = due.aborted ? [undefined, DUE_READ_TIMEOUT_MS] : [due];
-        const pauseMs = Math.max(rate.intervalMs(), this.#silentPauseMs);
-        const left = this.#readAt + pauseMs - performance.now();
-        if (left > 0 && wake !== undefined) await sleepWithLease(left, lease, wake);
-        else if (await rate.acquire(lease.signal, wake, dueWithinMs)) await this.#readOnce();
-        else if (wake === undefined) this.#endNext();
+        const pauseMs = Math.max(rate.intervalMs(this.#isWriting), this.#silentPauseMs);
+        times.notBefore = Math.max(performance.now(), this.#readAt + pauseMs);
+        await rate.acquire(lease, times);
+        await this.#readOnce();
       }
       return this.#settled;
     } finally {
       leave();
-      this.#endNext();
+      this.#times = undefined;
+      this.#endWait();
     }
   }
 
   /** Waits for a read, for an edit that is about to show it: as far as the rate allows and the service answers. */
   async refresh(): Promise<void> {
-    if (this.#next === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
-    this.#next.due.abort(NO_LONGER_NEEDED);
-    await within(DUE_READ_TIMEOUT_MS, this.#next.read.promise, undefined);
+    if (this.#times === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
+    this.#awaited ??= Promise.withResolvers();
+    this.#message.rate.makeDue(this.#times, DUE_READ_TIMEOUT_MS);
+    await within(DUE_READ_TIMEOUT_MS, this.#awaited.promise, undefined);
   }
 
-  #endNext(): void {
-    this.#next?.read.resolve();
-    this.#next = undefined;
+  #endWait(): void {
+    if (this.#times !== undefined) this.#times.dueUntil = 0;
+    this.#awaited?.resolve();
+    this.#awaited = undefined;
   }
 
   /** Reads the reply and, where that does not change, its task. */
   async #readOnce(): Promise<void> {
-    throwIfInterrupted(this.#message.lease);
     const hasRead = this.#fingerprint !== '';
     const reply = await (hasRead ? this.read() : undefinedIfNotFound(() => this.read()));
     if (reply === undefined) {
@@ -112,6 +115,9 @@ export class ReplyReader {
   /** A service may answer once more after a reply that failed, and the latest counts: it is looked for while the task works. */
   async #lookForAnother(failed: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
+    // Before the messages are listed: a reply that begins and ends meanwhile is then among them.
+    await this.#message.rate.acquire(lease);
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
     const { replyId = this.replyId, hasLater } = await lookForReply(this.#message);
     if (replyId !== this.replyId) {
       this.replyId = replyId;
@@ -121,8 +127,6 @@ export class ReplyReader {
     }
     const now = performance.now();
     this.#failedSince ??= now;
-    await acquireRead(this.#message);
-    const { status } = await agent.getTask(taskId, { signal: lease.signal });
     const isOver = hasLater || isAtRest(this.#message, status) || now - this.#failedSince >= settledTaskMs;
     if (isOver) this.#settled = { reply: failed, hasSettled: true };
   }
@@ -136,13 +140,14 @@ export class ReplyReader {
     this.#remember(reply);
     if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, hasSettled: true };
     onRead(reply);
-    this.#endNext();
+    this.#endWait();
     return reply;
   }
 
-  #remember({ fingerprint }: ReadReply): void {
+  #remember({ fingerprint, blocks }: ReadReply): void {
     const { rate, settledTaskMs } = this.#message;
     this.#readAt = performance.now();
+    this.#isWriting = fingerprint !== this.#fingerprint && blocks.at(-1)?.kind === 'text';
     if (fingerprint === this.#fingerprint) {
       const pauseMs = Math.max(rate.intervalMs(), this.#silentPauseMs * 1.3);
       this.#silentPauseMs = Math.min(MAX_SILENT_INTERVAL_MS, pauseMs);
@@ -156,7 +161,7 @@ export class ReplyReader {
 
   async #readTask(reply: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
-    await acquireRead(this.#message);
+    await this.#message.rate.acquire(lease);
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
     const now = performance.now();
     this.#taskDueAt = now + settledTaskMs / TASK_READS;
@@ -211,8 +216,7 @@ export async function findReply(
       const now = performance.now();
       restsSince = look.isAtRest ? (restsSince ?? now) : undefined;
       if (restsSince !== undefined && now - restsSince >= (await settledMs())) return look.replyId;
-      await sleepWithLease(rate.intervalMs(), lease);
-      await acquireRead(message);
+      await rate.acquire(lease, { notBefore: performance.now() + rate.intervalMs(), dueUntil: 0 });
     }
   } finally {
     leave();
@@ -224,7 +228,7 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const { agent, taskId, lease } = message;
   const { named, unnamed, hasLater } = await listReplies(message);
   if (named !== undefined) return { replyId: named, isCertain: true, isAtRest: false, hasLater };
-  await acquireRead(message);
+  await message.rate.acquire(lease);
   const { status, reviews } = await agent.getTask(taskId, { signal: lease.signal });
   const others = unnamed.length === 0 ? [] : await message.otherReplies();
   const isOwn = (id: string) => !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
@@ -233,12 +237,6 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   // No message of the task may yet name ours, as the reply before does not name its own.
   const isCertain = replyId !== undefined && !(await isNamed(message, others[0]));
   return { replyId, isCertain, isAtRest: isAtRest(message, status), hasLater };
-}
-
-/** Waits for a permit to read. Throws like `throwIfInterrupted`. */
-async function acquireRead({ rate, lease }: Pick<AnsweredMessage, 'rate' | 'lease'>): Promise<void> {
-  await rate.acquire(lease.signal);
-  throwIfInterrupted(lease);
 }
 
 /** Whether nothing more is expected of a task in this status. After a stop, only a task at work goes on. */

@@ -22,7 +22,12 @@ import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { WaitCause } from '../runtime/retry-and-giving-up.ts';
 import type { ReadReply } from './reply-blocks.ts';
-import { endsWithQuestion, SilenceDetector, type SilenceLimits } from './silence-and-questions.ts';
+import {
+  type AnswerProgress,
+  endsWithQuestion,
+  SilenceDetector,
+  type SilenceLimits,
+} from './silence-and-questions.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
@@ -173,10 +178,14 @@ export class ReplyState {
     this.#notifyChanged();
   }
 
+  get progress(): AnswerProgress {
+    return { length: this.answer.length, fingerprint: this.silence.fingerprint };
+  }
+
   /** A message was forwarded to the silent agent, whose silence starts over. */
-  onForwarded(writer: string, notes: readonly FileNote[]): void {
-    this.silence.onAnswered();
-    this.#lengthAsked = this.answer.length;
+  onForwarded(writer: string, notes: readonly FileNote[], before: AnswerProgress): void {
+    this.silence.onAnswered(before.fingerprint);
+    this.#lengthAsked = before.length;
     const { forwardedFileNotes: earlier = [] } = this.#known;
     this.update({ forwardedFileNotes: [...earlier, ...notes], sentence: strings.messagePassedOn(writer) });
   }
@@ -242,7 +251,8 @@ export class ReplyState {
     const waitSentence = waitCause && strings.waits[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const question = this.endsWithQuestion ? strings.answerAsks : '';
-    const urgent = [stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');
+    const waitEnds = stopSentence === undefined ? waitCause && strings.waitEnds : undefined;
+    const urgent = [stopSentence, waitSentence, waitEnds].filter((one) => one !== undefined).join(' ');
     return {
       ...known,
       turnId: this.#turnId,

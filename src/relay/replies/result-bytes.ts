@@ -9,20 +9,29 @@ export class ResultWithoutLink extends Error {}
 
 /**
  * The bytes of a result, `maxBytes` at most where they arrive compressed, within `timeoutMs`; the download starts with the
- * first chunk that is taken. Throws an AgentError, ResultWithoutLink, or an Error for another size than the listed one.
+ * first chunk that is taken. Throws an AgentError, ResultWithoutLink, or an Error for a web page or another size
+ * than the listed one.
  */
 export async function* resultBytes(
   { agent, taskId, lease }: Pick<TaskWork, 'agent' | 'taskId' | 'lease'>,
-  { id, sizeBytes, downloadUrl }: ResultFile,
+  { id, name, mimeType, sizeBytes, downloadUrl }: ResultFile,
   { maxBytes, timeoutMs, signal: ends }: { maxBytes: number; timeoutMs: number; signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const signal = anySignal([lease.signal, ends, AbortSignal.timeout(timeoutMs)]);
-  const { body, wasCompressed } = await agent.links.renewingOnce(async (isExpired) => {
+  const response = await agent.links.renewingOnce(async (isExpired) => {
     const link = isExpired ? await freshLink(agent, taskId, id, signal) : downloadUrl;
     if (!link) throw new ResultWithoutLink(`The result ${id} has no link.`);
     return await agent.links.get(link, signal);
   });
+  const { body, wasCompressed } = response;
   if (!wasCompressed && sizeBytes !== null) return yield* withExactSize(body, sizeBytes);
+  // Without a size to compare, only its type tells a sign-in page from the file.
+  const isPage = (type = '') => /^(?:text\/html|application\/xhtml)\b/i.test(type);
+  const mayBePage = /(?:^[^.]*|\.x?html?)$/i.test(name) || isPage(mimeType);
+  if (isPage(response.header('content-type')) && !mayBePage) {
+    body.destroy();
+    throw new Error(`A web page came in place of the result ${id}.`);
+  }
   let left = maxBytes;
   for await (const chunk of body) {
     left -= chunk.length;

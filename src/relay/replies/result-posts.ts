@@ -3,9 +3,15 @@ import { AgentError } from '../../agent/errors.ts';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { signedUntil } from '../../agent/signed-links.ts';
+import { storedName, UNNAMED_FILE } from '../../render/file-names.ts';
 import { fileType } from '../../render/file-types.ts';
 import { fileNamed, MAX_FIGURES, type PlacedFigures } from '../../render/messages/figure-blocks.ts';
-import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
+import {
+  displayedFileName,
+  type ListedResult,
+  resultList,
+  withoutLinks,
+} from '../../render/messages/result-list.ts';
 import { isTabSeparated, showWholeTable, tablesIn } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withDigest } from '../../slack/file-response.ts';
@@ -65,7 +71,6 @@ export async function postResults(
       for (const { id } of failed) notes.set(id, strings.resultNotShown);
       if (failed.length > 0) await putList(context, '', list, notes);
     }
-    await context.deps.store.results.markPosted(context.turn, '');
     return { count: results.length, placed };
   } finally {
     context.memory.drop('results');
@@ -259,7 +264,7 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   return texts.includes('') ? [] : texts;
 }
 
-/** The text of a result; '' if it cannot be read now. */
+/** The text of a result; '' if the service does not give it, which no retry is worth. Throws passing errors of anything else. */
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {
@@ -285,12 +290,14 @@ function toFileToShare(
   part = `result:${result.id}`,
 ): FileToShare {
   const { deps, turn } = context;
-  const { id, name, sizeBytes } = result;
+  const { id, sizeBytes } = result;
+  const name = displayedFileName(result.name);
   const record = (sha256: string) => deps.store.results.recordDigest(turn, id, sha256);
   const file: FileToShare = {
     part,
-    name,
-    altText: name.slice(0, 1_000),
+    name: storedName(result.name, UNNAMED_FILE),
+    title: name,
+    altText: name,
     sizeBytes,
     bytes: () => withDigest(withTrueSize(shownBytes(context, result), file), record),
   };

@@ -4,6 +4,12 @@ import type { ReadReply } from './reply-blocks.ts';
 /** What the agent may be waiting for: `tool`, an answer to its `question`, or nothing that can be told. */
 type WaitingFor = 'tool' | 'question' | undefined;
 
+/** What the agent had written at a time: its characters, and what tells it from later text. */
+export interface AnswerProgress {
+  length: number;
+  fingerprint: string;
+}
+
 /** Notices when the agent writes nothing new for a while, and what it may be waiting for. */
 export class SilenceDetector {
   #fingerprint = '';
@@ -35,9 +41,14 @@ export class SilenceDetector {
     return { silentMs, waiting: this.#waiting };
   }
 
-  /** The agent got something to answer: the silence starts over. */
-  onAnswered(): void {
-    this.#answered = this.#fingerprint;
+  /** What the agent has written so far. */
+  get fingerprint(): string {
+    return this.#fingerprint;
+  }
+
+  /** The agent, which had written this, got something to answer: the silence starts over. */
+  onAnswered(fingerprint: string): void {
+    this.#answered = fingerprint;
     this.#reset();
   }
 

@@ -10,12 +10,17 @@ import {
 } from '../../slack/errors.ts';
 import { FileNotShownError, type SharePlace } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
+import type { Post, TurnLocation } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
-import { backoffMs, isThreadUnreachable, transientFailure } from '../runtime/retry-and-giving-up.ts';
+import {
+  backoffMs,
+  isThreadUnreachable,
+  transientFailure,
+  withRetry,
+} from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
-import { waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { asRendered, formSender } from './fallback-forms.ts';
 
 /** Attempts at a step before a file is left out. */
@@ -33,13 +38,18 @@ export interface FileToShare {
   bytes: () => AsyncIterable<Uint8Array>;
 }
 
-/** A turn's files in Slack: in its thread or, where they are `hidden`, only in blocks of its messages. Ids and shares are recorded before their calls; files.info settles an unknown outcome. */
+/**
+ * A turn's files in Slack: in its thread or, where they are `hidden`, only in blocks of its messages. Each is a post, whose
+ * key is Slack's id of the file: its intent is recorded before its share, and files.info settles an unknown outcome.
+ */
 export class ThreadFiles {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #place: SharePlace;
   readonly #sendForm: ReturnType<typeof formSender>;
-  #rows = new Map<string, SlackFileRow>();
+  #posts: ReadonlyMap<string, Post> = new Map();
+  /** Slack's ids of files that it has and nobody sees yet, by part. */
+  readonly #staged = new Map<string, string>();
 
   constructor(work: ThreadWork, turn: TurnLocation, { hidden = false } = {}) {
     this.#work = work;
@@ -61,8 +71,8 @@ export class ThreadFiles {
       await this.#shareStaged(left);
     };
     await this.#attempt('files could not be shared', share, (error) => !(error instanceof FileNotShownError));
-    const shared = files.flatMap(({ part }) => (this.#isShared(part) ? (this.#rows.get(part) ?? []) : []));
-    return new Map(shared.map(({ part, slack_file_id: id }) => [part, id]));
+    const shared = files.flatMap(({ part }) => (this.#isShared(part) ? (this.#posts.get(part) ?? []) : []));
+    return new Map(shared.map(({ part, dedupe_key: id }) => [part, id]));
   }
 
   /** Attaches what an answer's messages do not show, once. False if Slack takes or shows no file. Throws a SlackError that may pass. */
@@ -112,81 +122,68 @@ export class ThreadFiles {
   }
 
   #isShared(part: string): boolean {
-    return this.#rows.get(part)?.state === 'shared';
-  }
-
-  async #load(): Promise<void> {
-    this.#rows = await this.#work.deps.store.slackFiles.ofTurn(this.#turn);
+    return this.#posts.get(part)?.state === 'posted';
   }
 
   /** Those of the files that the thread does not have, after a look for shares whose outcome is unknown. */
   async #notShared(files: readonly FileToShare[]): Promise<FileToShare[]> {
-    await this.#load();
-    const { lease, workspace } = this.#work;
+    const { deps, lease, workspace } = this.#work;
+    this.#posts = await deps.store.posts.ofTurn(this.#turn);
     for (const { part } of files) {
-      const row = this.#rows.get(part);
-      if (row?.state !== 'sharing') continue;
-      await waitUntilCallEnded(row.intended_at, lease);
-      const where = await workspace.uploads.shareOutcome(row.slack_file_id, this.#place, lease);
-      if (where === 'shared') await this.#setState([part], 'shared');
-      else await this.#forget([part]);
+      const post = this.#posts.get(part);
+      if (post?.state !== 'intended') continue;
+      await waitUntilCallEnded(post.intended_at, lease);
+      const where = await workspace.uploads.shareOutcome(post.dedupe_key, this.#place, lease);
+      this.#staged.delete(part);
+      await (where === 'shared' ? this.#settle([part], []) : this.#settle([], [part]));
     }
     return files.filter(({ part }) => !this.#isShared(part));
   }
 
   async #stage({ part, name, altText, sizeBytes, bytes }: FileToShare): Promise<void> {
-    if (this.#rows.get(part)?.state === 'staged') return;
-    await this.#work.workspace.uploads.stage({
-      name,
-      altText,
-      sizeBytes,
-      content: bytes(),
-      onFileId: (fileId) => this.#work.deps.store.slackFiles.begin(this.#turn, part, fileId),
-      guard: this.#work.lease,
-    });
-    await this.#setState([part], 'staged');
+    if (this.#staged.has(part)) return;
+    const { uploads } = this.#work.workspace;
+    const file = { name, altText, sizeBytes, content: bytes(), guard: this.#work.lease };
+    this.#staged.set(part, (await uploads.stage(file)).fileId);
   }
 
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
     const staged = files.flatMap(({ part, name, title = name }) => {
-      const row = this.#rows.get(part);
-      return row?.state === 'staged' ? [{ part, id: row.slack_file_id, title }] : [];
+      const id = this.#staged.get(part);
+      return id === undefined ? [] : [{ part, id, title }];
     });
     if (staged.length === 0) return;
-    const parts = staged.map(({ part }) => part);
-    await this.#setState(parts, 'sharing');
-    try {
-      await this.#work.workspace.uploads.share({
-        ...this.#place,
-        files: staged.map(({ id, title }) => ({ id, title })),
-        guard: this.#work.lease,
-      });
-    } catch (error) {
-      // After the lease has ended, the rows may belong to the process that now holds the thread.
-      if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0) {
-        const isHidden = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
-        const lost = staged.filter(({ id }) => isHidden(id)).map(({ part }) => part);
-        // Slack may have lost the bytes that an earlier process sent: they are sent again.
-        if (transientFailure(error) === undefined) await this.#forget(lost);
-        else await this.#setState(lost, 'staged');
-        await this.#setState(
-          parts.filter((part) => !lost.includes(part)),
-          'shared',
-        );
-      }
-      throw error;
-    }
-    await this.#setState(parts, 'shared');
+    const { deps, lease, workspace } = this.#work;
+    // By itself: an intent whose answer was lost must not count as a share whose outcome is unknown.
+    const intend = async () => {
+      for (const { part, id } of staged) await deps.store.posts.intend(this.#turn, part, id);
+    };
+    await withRetry(this.#work, intend, { about: { turn: this.#turn.id } });
+    const shown = staged.map(({ id, title }) => ({ id, title }));
+    const act = () => workspace.uploads.share({ ...this.#place, files: shown, guard: lease });
+    const forget = async (error: unknown) => {
+      const isHidden = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
+      const [hidden, shared] = [
+        staged.filter(({ id }) => isHidden(id)),
+        staged.filter(({ id }) => !isHidden(id)),
+      ];
+      await this.#settle(partsOf(shared), partsOf(hidden));
+      // Slack may have lost the bytes that were sent: they are sent again.
+      if (transientFailure(error) === undefined) for (const { part } of hidden) this.#staged.delete(part);
+    };
+    await once({ act, forget }, lease);
+    await this.#settle(partsOf(staged), []);
   }
 
-  async #setState(parts: readonly string[], state: SlackFileRow['state']): Promise<void> {
-    await this.#work.deps.store.slackFiles.setState(this.#turn, parts, state);
-    await this.#load();
-  }
-
-  async #forget(parts: readonly string[]): Promise<void> {
-    await this.#work.deps.store.slackFiles.delete(this.#turn, parts);
-    await this.#load();
+  /** Records which files the thread has, and which it has not. */
+  async #settle(shared: readonly string[], absent: readonly string[]): Promise<void> {
+    const { posts } = this.#work.deps.store;
+    await posts.record(
+      this.#turn,
+      shared.map((part) => ({ part, ts: null })),
+    );
+    for (const part of absent) await posts.delete(this.#turn, part);
+    this.#posts = await posts.ofTurn(this.#turn);
   }
 
   /** Whether the turn continues without the file after this error. */
@@ -201,4 +198,8 @@ export class ThreadFiles {
 /** The cause of a failed upload: the service's own error where it did not send the bytes. */
 function rootError(error: unknown): unknown {
   return error instanceof SlackError && error.cause instanceof AgentError ? error.cause : error;
+}
+
+function partsOf(files: readonly { part: string }[]): string[] {
+  return files.map(({ part }) => part);
 }

@@ -1,16 +1,22 @@
 import { unlessAborted } from '../../calls/retries-and-waits.ts';
-
-/** The shortest pause between two reads of a live reply (ms), whatever the rate allows. */
-const MIN_READ_INTERVAL_MS = 1_000;
+import { RELAY_LIMITS } from '../../limits.ts';
+import { type Lease, waitWithLease } from './lease.ts';
 
 /** After this many permits in a row for due reads, another read gets one. */
 const MAX_DUE_IN_A_ROW = 3;
 
+/** When a read may come (as `performance.now()`): not before a time or, as an edit waits for it, until another one. */
+export interface ReadTimes {
+  notBefore: number;
+  dueUntil: number;
+}
+
 /** Shares the reads under one service key among the live replies of this process. */
 export class ReadRate {
   readonly #perSecond: number;
-  readonly #dueWaiters: ((granted: boolean) => void)[] = [];
-  readonly #otherWaiters: ((granted: boolean) => void)[] = [];
+  readonly #leastIntervalMs: number;
+  /** The reads that wait for a permit, in the order of their requests, with what grants it. */
+  readonly #waiting = new Map<ReadTimes, () => void>();
   #dueInARow = 0;
   #readerCount = 0;
   /** When the rate allows the next read, and until when the service asked for a pause. */
@@ -18,8 +24,9 @@ export class ReadRate {
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(perSecond: number) {
+  constructor(perSecond: number, leastIntervalMs = RELAY_LIMITS.readIntervalMs) {
     this.#perSecond = perSecond;
+    this.#leastIntervalMs = leastIntervalMs;
   }
 
   /** One more live reply reads; call the returned function once it is done. */
@@ -30,34 +37,28 @@ export class ReadRate {
     };
   }
 
-  /** How often each live reply may read (ms): once a second, or as often as the rate allows. */
-  intervalMs(): number {
-    return Math.max(MIN_READ_INTERVAL_MS, (this.#readerCount / this.#perSecond) * 1_000);
+  /** How often a live reply may read (ms): once a second, twice if it may end soon, or as often as the rate allows. */
+  intervalMs(mayEndSoon = false): number {
+    const leastMs = mayEndSoon ? this.#leastIntervalMs / 2 : this.#leastIntervalMs;
+    return Math.max(leastMs, (this.#readerCount / this.#perSecond) * 1_000);
   }
 
   /**
-   * Waits for a permit to read, in the order of the calls. A read that an edit waits for gives `dueWithinMs`: it goes
-   * before the others, and gives up after that time. False if it gave up, or `wake` was aborted. Rejects with the
-   * signal's reason.
+   * Waits for a permit to read, in the order in which the reads may come: a due one goes before the others. Throws like
+   * `throwIfInterrupted`.
    */
-  async acquire(signal: AbortSignal, wake?: AbortSignal, dueWithinMs?: number): Promise<boolean> {
-    signal.throwIfAborted();
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const queue = dueWithinMs === undefined ? this.#otherWaiters : this.#dueWaiters;
-    const leave = () => {
-      const place = queue.indexOf(resolve);
-      if (place >= 0) queue.splice(place, 1);
-      resolve(false);
-    };
-    const timer = dueWithinMs === undefined ? undefined : setTimeout(leave, dueWithinMs);
-    for (const one of [signal, wake]) one?.addEventListener('abort', leave);
-    queue.push(resolve);
+  acquire(lease: Lease, times: ReadTimes = { notBefore: performance.now(), dueUntil: 0 }): Promise<void> {
+    return waitWithLease(lease, (grant) => {
+      this.#waiting.set(times, grant);
+      this.#grantNext();
+      return () => this.#waiting.delete(times);
+    });
+  }
+
+  /** A read is due from now on, for so long (ms), if it waits or once it does. */
+  makeDue(times: ReadTimes, forMs: number): void {
+    times.dueUntil = performance.now() + forMs;
     this.#grantNext();
-    const granted = await promise;
-    clearTimeout(timer);
-    for (const one of [signal, wake]) one?.removeEventListener('abort', leave);
-    if (!granted) signal.throwIfAborted();
-    return granted;
   }
 
   /** The service asks for a pause (ms): no read gets a permit. */
@@ -78,31 +79,31 @@ export class ReadRate {
     return this.#pausedUntil - performance.now();
   }
 
+  /** Grants a permit as soon as one may be used. However many reads are due, the others get their share. */
   #grantNext(): void {
-    if (this.#timer !== undefined || this.#dueWaiters.length + this.#otherWaiters.length === 0) return;
+    clearTimeout(this.#timer);
     const now = performance.now();
-    const at = Math.max(this.#freeAt, this.#pausedUntil);
+    let due: ReadTimes | undefined;
+    let other: ReadTimes | undefined;
+    for (const times of this.#waiting.keys())
+      if (times.dueUntil <= now)
+        other = other !== undefined && other.notBefore <= times.notBefore ? other : times;
+      else due = due !== undefined && due.dueUntil <= times.dueUntil ? due : times;
+    const otherAt = other?.notBefore ?? Number.POSITIVE_INFINITY;
+    const at = Math.max(this.#freeAt, this.#pausedUntil, due === undefined ? otherAt : now);
+    const isOthersTurn = this.#dueInARow >= MAX_DUE_IN_A_ROW && otherAt <= now;
+    const next = isOthersTurn ? other : (due ?? other);
+    if (next === undefined) return;
     if (at > now) {
-      this.#timer = setTimeout(() => {
-        this.#timer = undefined;
-        this.#grantNext();
-      }, at - now);
+      this.#timer = setTimeout(() => this.#grantNext(), at - now);
       return;
     }
-    const grant = this.#nextWaiter();
-    if (grant === undefined) return;
+    this.#dueInARow = next === due ? this.#dueInARow + 1 : 0;
     const step = 1_000 / this.#perSecond;
     // Timers are always a little late: the next one makes up for it, or the rate would never be reached.
     this.#freeAt = Math.max(this.#freeAt, now - step) + step;
-    grant(true);
+    this.#waiting.get(next)?.();
+    this.#waiting.delete(next);
     this.#grantNext();
-  }
-
-  /** The next read that gets a permit: however many are due, the others get their share. */
-  #nextWaiter(): ((granted: boolean) => void) | undefined {
-    const isOthersTurn = this.#dueInARow >= MAX_DUE_IN_A_ROW && this.#otherWaiters.length > 0;
-    const due = isOthersTurn ? undefined : this.#dueWaiters.shift();
-    this.#dueInARow = due === undefined ? 0 : this.#dueInARow + 1;
-    return due ?? this.#otherWaiters.shift();
   }
 }

@@ -94,14 +94,9 @@ export function isEarlierTs(ts: SlackTs, than: SlackTs): boolean {
   return compareTs(ts, than) < 0;
 }
 
-/** Negative if the first ts is earlier. Compares seconds, then the six decimals: a float cannot hold both. */
+/** Negative if the first ts is earlier. A float tells microseconds apart until the year 2242. */
 export function compareTs(one: SlackTs, other: SlackTs): number {
-  const [seconds = '', fraction = ''] = one.split('.');
-  const [otherSeconds = '', otherFraction = ''] = other.split('.');
-  return (
-    Number(seconds) - Number(otherSeconds) ||
-    Number(fraction.padEnd(6, '0')) - Number(otherFraction.padEnd(6, '0'))
-  );
+  return Number(one) - Number(other);
 }
 
 /** A message's content as it is stored. */

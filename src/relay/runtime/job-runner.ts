@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { askedBy } from '../../calls/askers.ts';
 import { type ClockReading, type Clocks, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
 import { sleepUnlessAborted, within } from '../../calls/retries-and-waits.ts';
-import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
+import type { JobClaim, Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { ProcessLock } from '../../store/processes/process-lock.ts';
 import type { Job } from '../../store/schema.ts';
 import { type Lease, RenewableLease, unlessLost } from './lease.ts';
-import { Poller } from './poller.ts';
+import { inBackground, Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
 /** Most jobs of a kind that a process runs at a time, where the kind does not say. */
@@ -52,19 +53,17 @@ export interface JobKind {
   /** Done jobs stay known for some days. */
   readonly isRemembered?: boolean;
   /** Does the work, or a part of it. It may be repeated. The lease ends with the run's time, and drains at a stop. */
-  perform(job: Job, lease: Lease): Promise<JobOutcome>;
+  perform(job: Job, lease: RenewableLease): Promise<JobOutcome>;
   /** Tells whom it concerns that the time is over, in place of the next attempt. `counted`: the metric of all jobs is enough. */
   readonly onGivenUp: 'counted' | ((job: Job, lease: Lease) => Promise<void>);
 }
-
-/** Who holds jobs, as others know it, and whether they may have taken them away. */
-export type JobHolder = Pick<ProcessLock, 'id' | 'isHeld' | 'onTaken'>;
 
 export interface JobRunnerDeps {
   store: { jobs: Pick<Jobs, 'claim' | 'done' | 'again' | 'failed' | 'release'> };
   /** Where claims are renewed: it waits for no other statement. */
   leaseStore: { jobs: Pick<Jobs, 'renew'> };
-  holder?: JobHolder;
+  /** Who holds the jobs, as others know it, and whether they may have taken them away. */
+  holder?: Pick<ProcessLock, 'id' | 'isHeld' | 'onTaken'>;
   log: Logger;
   /** Called for each run: it is done, made progress, made none, or was given up. */
   onRun: (kind: string, outcome: 'done' | 'again' | 'failed' | 'given_up') => void;
@@ -88,7 +87,7 @@ export class JobRunner {
   readonly #claims: Poller;
   readonly #renewals: Poller;
   #leaseCheck: NodeJS.Timeout | undefined;
-  #interrupted: Job[] = [];
+  #interrupted: Pick<Job, 'claim_id'>[] = [];
   #releasing: Promise<void> | undefined;
   #contact: ClockReading;
   #isLost = false;
@@ -138,6 +137,28 @@ export class JobRunner {
     if (this.#leaseCheck !== undefined) this.#claims.pollNow();
   }
 
+  /** Records a job of this kind by `write`, with a claim if this process has room: one that got the claim begins at once. */
+  async record<Recorded extends { job: Job | undefined }>(
+    kind: string,
+    write: (claim: JobClaim | undefined) => Promise<Recorded>,
+  ): Promise<Recorded> {
+    const isClaiming = this.#leaseCheck !== undefined && !this.#claims.signal.aborted && this.#isHolder();
+    const hasRoom = this.count(kind) < (this.#kinds.get(kind)?.most ?? 0);
+    const claimedAt = readClocks(this.#clocks);
+    const claim = { id: randomUUID(), holder: this.#deps.holder?.id, holdMs: CLAIM_MS };
+    const recorded = await write(isClaiming && hasRoom ? claim : undefined).catch((error: unknown) => {
+      // It may be recorded all the same, with the claim.
+      const released = this.#release({ claim_id: claim.id }).then(() => this.runDue());
+      inBackground(released, this.#deps.log, 'could not release a job that may be recorded');
+      throw error;
+    });
+    const { job } = recorded;
+    if (job !== undefined && this.#claims.signal.aborted) await this.#release(job).catch(() => undefined);
+    // What waits for the record goes on first.
+    else if (job !== undefined) setImmediate(() => this.#begin(job, claimedAt));
+    return recorded;
+  }
+
   /** The database has answered what was asked at `since`. */
   recordContact(since: ClockReading): void {
     this.#contact = since;
@@ -173,7 +194,7 @@ export class JobRunner {
     const rooms = [...this.#kinds.values()].map((kind) => ({
       kind: kind.kind,
       share: kind.share,
-      room: Math.min(kind.most - (running.get(kind)?.length ?? 0), MAX_PER_CLAIM),
+      room: Math.max(0, Math.min(kind.most - (running.get(kind)?.length ?? 0), MAX_PER_CLAIM)),
       isUnpaced: kind.giveUpAfterMs === undefined,
     }));
     // A kind whose share is all that it may have needs no count.
@@ -240,7 +261,7 @@ export class JobRunner {
     }
   }
 
-  async #outcomeOf(kind: JobKind, job: Job, lease: Lease): Promise<RunOutcome> {
+  async #outcomeOf(kind: JobKind, job: Job, lease: RenewableLease): Promise<RunOutcome> {
     const { log } = this.#deps;
     const { giveUpAfterMs = Number.POSITIVE_INFINITY } = kind;
     const triedSince = job.tried_since ?? new Date();
@@ -283,7 +304,7 @@ export class JobRunner {
   }
 
   /** Hands a job back, with those of the same moment. */
-  async #release(job: Job): Promise<void> {
+  async #release(job: Pick<Job, 'claim_id'>): Promise<void> {
     this.#interrupted.push(job);
     this.#releasing ??= sleepUnlessAborted(1).then(async () => {
       const jobs = this.#interrupted;

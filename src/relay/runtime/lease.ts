@@ -1,5 +1,5 @@
 import { type ClockReading, type Clocks, elapsedMs } from '../../calls/clocks.ts';
-import { anySignal, type LeaseGuard, unlessAborted, within } from '../../calls/retries-and-waits.ts';
+import { type LeaseGuard, unlessAborted, within } from '../../calls/retries-and-waits.ts';
 import { Interruption } from './turn-exceptions.ts';
 
 /** How long (ms) a renewal counts from its request: another process may claim the job after 10 s. */
@@ -9,12 +9,6 @@ export const LEASE_MS = 8_000;
 export interface Lease extends LeaseGuard {
   /** Aborted when the turn is to hand over before its next step. */
   readonly draining: AbortSignal;
-}
-
-/** The same lease, which also drains when the app is uninstalled. */
-export function drainOnUninstall(lease: Lease, uninstalled: AbortSignal): Lease {
-  const draining = anySignal([lease.draining, uninstalled]);
-  return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
 }
 
 /** A lease that lasts for LEASE_MS from its last renewal, and is worth nothing while `isHeld` is false. */
@@ -58,32 +52,50 @@ export function throwIfInterrupted(lease: Lease): void {
 }
 
 /** Sleeps, unless `wake` ends the wait. Wakes and throws like `throwIfInterrupted` if the lease is lost or drains. */
-export async function sleepWithLease(ms: number, lease: Lease, wake?: AbortSignal): Promise<void> {
+export function sleepWithLease(ms: number, lease: Lease, wake?: AbortSignal): Promise<void> {
+  const begin = (end: () => void) => {
+    const timer = setTimeout(end, ms);
+    return () => clearTimeout(timer);
+  };
+  return waitWithLease(lease, begin, wake);
+}
+
+/**
+ * Waits until the function is called that `begin` gets, or `wake` is aborted; what `begin` returns is called after the
+ * wait. Ends early and throws like `throwIfInterrupted` if the lease is lost or drains.
+ */
+export function waitWithLease(
+  lease: Lease,
+  begin: (end: () => void) => () => void,
+  wake?: AbortSignal,
+): Promise<void> {
+  if (lease.signal.aborted || lease.draining.aborted)
+    return Promise.resolve().then(() => throwIfInterrupted(lease));
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
-  const timer = setTimeout(end, ms);
+  const after = begin(end);
   const signals = [lease.signal, lease.draining];
   if (wake?.aborted === false) signals.push(wake);
   for (const signal of signals) {
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
   }
-  await promise;
-  clearTimeout(timer);
-  for (const signal of signals) signal.removeEventListener('abort', end);
-  throwIfInterrupted(lease);
+  // Thousands wait here at the same time: a frame for each would take more.
+  return promise.then(() => {
+    after();
+    for (const signal of signals) signal.removeEventListener('abort', end);
+    throwIfInterrupted(lease);
+  });
 }
 
 /** How long a run may take to end once its lease is lost (ms). */
 const ABORT_GRACE_MS = 1_000;
 
 /** What a run returns; once its lease is lost, it gets a moment to end, and what it returns does not count. */
-export async function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise<T> {
-  try {
-    return await unlessAborted(run, lost);
-  } catch (error) {
+export function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise<T> {
+  return unlessAborted(run, lost).catch(async (error: unknown) => {
     const ended = run.catch(() => undefined);
     if (lost.aborted) await within(ABORT_GRACE_MS, ended, undefined);
     throw error;
-  }
+  });
 }

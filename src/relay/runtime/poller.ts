@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 
 export interface PollerOptions {
-  /** The time between polls (ms), skipped while one runs. Left out: polls only when it is asked to, without a start. */
+  /** The time between polls (ms), skipped while one runs. Left out: polls only when it is asked to, also before the start. */
   intervalMs?: number;
   startsAtOnce?: boolean;
   poll: () => Promise<void>;
-  /** Gets the error of a poll, unless it was stopped; polling continues. */
-  onError: (error: unknown) => void;
+  /** Gets the error of a poll, unless it was stopped; polling continues after what it returns. */
+  onError: (error: unknown) => unknown;
 }
 
 /** Polls at an interval or when it is asked to, one poll at a time. */
@@ -17,20 +17,22 @@ export class Poller {
   #running: Promise<void> | undefined;
   #pollAgain = false;
   #isStopped = false;
-  readonly #stopped = new AbortController();
+  #stopped: AbortController | undefined;
 
   constructor(options: PollerOptions) {
     this.#options = options;
   }
 
-  /** Starts; the first poll comes after one interval, or at once. Without an interval there is nothing to start. */
+  /** Starts; the first poll comes after one interval, or at once. */
   start(): void {
     const { intervalMs, startsAtOnce } = this.#options;
-    if (intervalMs === undefined) return;
-    this.#timer = setInterval(() => {
-      if (this.#running === undefined) this.pollNow();
-    }, intervalMs);
+    if (intervalMs !== undefined) this.#timer = setInterval(() => this.pollIfIdle(), intervalMs);
     if (startsAtOnce === true) this.pollNow();
+  }
+
+  /** Polls now, unless a poll is under way. */
+  pollIfIdle(): void {
+    if (this.#running === undefined) this.pollNow();
   }
 
   /** Polls now, or once more after the poll under way. Does nothing before the start and after the stop. */
@@ -43,12 +45,14 @@ export class Poller {
 
   /** Aborted by `stop`: a poll starts nothing more, and gives up what can be repeated. */
   get signal(): AbortSignal {
+    this.#stopped ??= new AbortController();
+    if (this.#isStopped) this.#stopped.abort(NO_LONGER_NEEDED);
     return this.#stopped.signal;
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#stopped.abort(NO_LONGER_NEEDED);
+    this.#stopped?.abort(NO_LONGER_NEEDED);
     clearInterval(this.#timer);
     await this.#running;
   }
@@ -59,7 +63,7 @@ export class Poller {
       try {
         await this.#options.poll();
       } catch (error) {
-        if (!this.#isStopped) this.#options.onError(error);
+        if (!this.#isStopped) await this.#options.onError(error);
       }
     }
     this.#running = undefined;

@@ -1,6 +1,5 @@
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
-import type { Lease } from './lease.ts';
-import { sleepWithLease } from './lease.ts';
+import { type Lease, sleepWithLease } from './lease.ts';
 
 /** Bytes that the replies of all workspaces' own accounts share. */
 const SHARED_BYTES = 32 * 1024 * 1024;
@@ -16,7 +15,8 @@ type Part = 'reply' | 'results';
 /** A turn that keeps something, or waits for room. */
 interface Holder {
   readonly workspace: string;
-  readonly parts: Map<Part, number>;
+  /** Bytes of each part that it keeps. */
+  readonly parts: Record<Part, number>;
   /** Bytes that count, or are set aside for the next read. */
   bytes: number;
   isSettled: boolean;
@@ -54,7 +54,9 @@ export class ReplyMemory {
   }
 
   /** What a turn keeps of the account's responses. The operator's account has no limit. */
-  of(turn: { workspace: string; id: string }, account: string) {
+  of({ workspace, id }: { workspace: string; id: string }, account: string) {
+    // Not the whole turn: it would be kept as it is now.
+    const turn = { workspace, id };
     const isLimited = account !== SETTINGS_ACCOUNT;
     // A function of its own, so that nothing refers to a value while the turn waits.
     const readOnce = async <T>(part: Part, read: () => Promise<T>, sizeOf: (value: T) => KeptSize) => {
@@ -86,11 +88,10 @@ export class ReplyMemory {
   keep({ workspace, id }: { workspace: string; id: string }, part: Part, size: KeptSize): boolean {
     const holder = this.#holders.get(id) ?? this.#add(workspace, id);
     holder.isSettled = size.isSettled;
-    const others = [...holder.parts].filter(([one]) => one !== part).map(([, bytes]) => bytes);
-    holder.needs = others.reduce((total, bytes) => total + bytes, size.bytes);
+    holder.needs = size.bytes + holder.parts[part === 'reply' ? 'results' : 'reply'];
     this.#giveRoom();
     if (holder.needs !== undefined) return false;
-    holder.parts.set(part, size.bytes);
+    holder.parts[part] = size.bytes;
     return true;
   }
 
@@ -113,7 +114,7 @@ export class ReplyMemory {
 
   #add(workspace: string, id: string): Holder {
     const empty = { bytes: 0, isSettled: false, needs: undefined, lentAt: undefined };
-    const holder: Holder = { workspace, parts: new Map(), ...empty, wake: undefined };
+    const holder: Holder = { workspace, parts: { reply: 0, results: 0 }, ...empty, wake: undefined };
     this.#holders.set(id, holder);
     return holder;
   }

@@ -1,6 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, AgentRejectedError, AgentUnreadCreationError } from '../../agent/errors.ts';
-import { doubledMs, repeatCall } from '../../calls/retries-and-waits.ts';
+import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
+import { doubledMs } from '../../calls/retries-and-waits.ts';
 import type { RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
 import {
@@ -73,39 +73,52 @@ export interface Retrying<T> {
   about: Record<string, string>;
   /** Gets the cause of each wait, and undefined after the last one. */
   onWait?: (cause: WaitCause | undefined) => void;
+  /** Called when it has succeeded. */
+  onSuccess?: () => void;
   /** Ends a wait early. */
   wake?: AbortSignal;
-  /** Says how to wait after an error, in place of `transientFailure`, and throws what ends the step. */
-  judge?: (error: unknown) => Promise<TransientFailure | undefined>;
+  /** Says how to wait after an error of a service that may be there: longer, or no longer. */
+  doubt?: (error: unknown) => Promise<TransientFailure | undefined>;
   /** Stands in for what Slack refuses for good, or what is given up there. */
   orElse?: (error: SlackError) => T | Promise<T>;
 }
 
-/** Runs a step until it succeeds or fails for good. Throws an Interruption, the lease's reason, and the step's last error. */
+/**
+ * Runs a step until it succeeds or fails for good. Throws an Interruption, the lease's reason, and the step's last error; or
+ * ThreadGivenUp once Slack has failed at it, but not at a file, for `badThingMs` while other calls succeeded.
+ */
 export async function withRetry<T>(
-  { lease, deps }: Pick<ThreadWork, 'deps' | 'lease'>,
+  { lease, deps, workspace }: ThreadWork,
   step: () => Promise<T>,
-  { about, onWait, wake, judge = async (error) => transientFailure(error), orElse }: Retrying<T>,
+  { about, onWait, onSuccess, wake, doubt, orElse }: Retrying<T>,
 ): Promise<T> {
-  const attemptStep = async (attempt: number) => {
-    const value = await step();
-    if (attempt > 1) onWait?.(undefined);
-    return value;
-  };
-  const pauseAfter = async (error: unknown, attempt: number) => {
-    if (lease.signal.aborted) return undefined;
-    const wait = await judge(error);
-    if (wait === undefined) {
-      if (attempt > 1) onWait?.(undefined);
-      return undefined;
-    }
-    deps.log.warn({ ...about, err: error, cause: wait.cause }, 'waiting to repeat a step');
-    onWait?.(wait.cause);
-    return Math.max(wait.waitMs ?? 0, Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt)));
-  };
+  let failing: FailingTime | undefined;
   throwIfInterrupted(lease);
   try {
-    return await repeatCall(attemptStep, pauseAfter, (ms) => sleepWithLease(ms, lease, wake));
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const value = await step();
+        if (attempt > 1) onWait?.(undefined);
+        onSuccess?.();
+        return value;
+      } catch (error) {
+        if (lease.signal.aborted) throw error;
+        const failure = transientFailure(error);
+        if (error instanceof SlackUnavailableError && failure?.cause !== 'file') {
+          failing ??= new FailingTime();
+          const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
+          if (failedMs >= deps.settings.badThingMs) throw new ThreadGivenUp(error);
+        }
+        const isInDoubt = failure === undefined || failure.cause === 'service_unreachable';
+        const wait = isInDoubt && doubt !== undefined ? await doubt(error) : failure;
+        if (wait === undefined && attempt > 1) onWait?.(undefined);
+        if (wait === undefined) throw error;
+        deps.log.warn({ ...about, err: error, cause: wait.cause }, 'waiting to repeat a step');
+        onWait?.(wait.cause);
+        const pauseMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));
+        await sleepWithLease(Math.max(wait.waitMs ?? 0, pauseMs), lease, wake);
+      }
+    }
   } catch (error) {
     const isOurs = lease.remainingMs() > 0 && !(error instanceof SlackLeaseError);
     if (orElse === undefined || !isOurs || !(error instanceof SlackError)) throw error;
@@ -132,18 +145,6 @@ export class FailingTime {
   }
 }
 
-/** Says how to wait after a step's error in Slack. Throws ThreadGivenUp for one that fails for `badThingMs` while other calls succeed. */
-export function slackPatience({ workspace, deps }: Pick<ThreadWork, 'workspace' | 'deps'>) {
-  const failing = new FailingTime();
-  return async (error: unknown): Promise<TransientFailure | undefined> => {
-    if (error instanceof SlackUnavailableError) {
-      const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
-      if (failedMs >= deps.settings.badThingMs) throw new ThreadGivenUp(error);
-    }
-    return transientFailure(error);
-  };
-}
-
 const MAX_PAUSE_MS = 15_000;
 
 /**
@@ -155,10 +156,10 @@ const MAX_PAUSE_MS = 15_000;
  */
 export class RefusalDoubt {
   readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;
-  #failing = new FailingTime();
-  #unavailable = new FailingTime();
+  #failing: FailingTime | undefined;
+  #unavailable: FailingTime | undefined;
   /** When (`performance.now()`) something was last created in vain, by call. */
-  readonly #unreadCreations = new Map<string, number>();
+  #unreadCreations: Map<string, number> | undefined;
 
   constructor(limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>) {
     this.#limits = limits;
@@ -166,8 +167,8 @@ export class RefusalDoubt {
 
   /** The service has answered. */
   clear(): void {
-    this.#failing = new FailingTime();
-    this.#unavailable = new FailingTime();
+    this.#failing = undefined;
+    this.#unavailable = undefined;
   }
 
   /** How to wait before asking again; undefined if the error is no such answer, or ends the wait. `sentTo`: the message's task. */
@@ -179,20 +180,25 @@ export class RefusalDoubt {
     const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
     if (!isUnavailable && !isDoubtful(error, sentTo !== undefined)) return undefined;
     const client = agent();
-    if (error instanceof AgentUnreadCreationError) {
-      const earlier = this.#unreadCreations.get(error.call);
-      this.#unreadCreations.set(error.call, performance.now());
-      // A gateway in its place creates nothing.
-      if (earlier !== undefined && (await client.presence.wasThereAfter(earlier))) return undefined;
+    if (error.createdUnread !== undefined) {
+      this.#unreadCreations ??= new Map();
+      const earlier = this.#unreadCreations.get(error.createdUnread);
+      this.#unreadCreations.set(error.createdUnread, performance.now());
+      // A gateway in its place creates nothing, as far as its answers are HTTP.
+      const isHttp = error.status !== undefined;
+      if (earlier !== undefined && (!isHttp || (await client.presence.wasThereAfter(earlier))))
+        return undefined;
     }
     if (isUnavailable) {
       // Its success counts: nothing else may be called meanwhile.
       if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);
+      this.#unavailable ??= new FailingTime();
       const failedMs = await this.#unavailable.count((at) => client.hasSucceededAfter(at));
       return failedMs >= this.#limits.badThingMs ? undefined : transientFailure(error);
     }
     const isTaskThere =
       sentTo !== undefined && !isUnreadable(error) && !(await isRefused(() => client.getTask(sentTo)));
+    this.#failing ??= new FailingTime();
     const failedMs = await this.#failing.count((at) => client.presence.wasThereAfter(at));
     if (failedMs >= (isTaskThere ? this.#limits.badThingMs : this.#limits.refusalMs)) return undefined;
     return { cause: 'service_unreachable', maxWaitMs: MAX_PAUSE_MS };
@@ -200,7 +206,7 @@ export class RefusalDoubt {
 }
 
 /** Before the message is sent, its rejection is about what it says. */
-function isDoubtful(error: unknown, isSent: boolean): boolean {
+function isDoubtful(error: unknown, isSent: boolean): error is AgentError {
   if (!(error instanceof AgentError) || error.outcome === 'not_sent' || error.isTooLarge) return false;
   if (error instanceof AgentRejectedError) return isSent;
   return error.code === 'not_found' || isUnreadable(error);

@@ -6,8 +6,7 @@ import type { SlackMessage } from '../../slack/slack-message.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
-import type { Lease } from './lease.ts';
-import { sleepWithLease } from './lease.ts';
+import { type Lease, sleepWithLease } from './lease.ts';
 import { outcomeIfUnreachable } from './retry-and-giving-up.ts';
 import { Interruption, TurnEnded } from './turn-exceptions.ts';
 
@@ -61,8 +60,8 @@ interface Effect<T> {
   look?: (() => Promise<T | undefined>) | undefined;
   /** Makes the call, after the record that it is about to be made. */
   act: () => Promise<T>;
-  /** Records that the call had no effect. */
-  forget: () => Promise<void>;
+  /** Records that the call had no effect, as its error says. */
+  forget: (error: unknown) => Promise<void>;
 }
 
 /** Has an effect once: looks for it if it may be there, and makes the call if it is not. Throws what these throw. */
@@ -75,7 +74,7 @@ export async function once<T>({ look, act, forget }: Effect<T>, lease: Lease): P
     const failure = error instanceof TurnEnded ? error.cause : error;
     const isOfCall = failure instanceof SlackError || failure instanceof AgentError;
     // After the lease has ended, the record may belong to the process that has the work now.
-    if (isOfCall && failure.outcome !== 'unknown' && lease.remainingMs() > 0) await forget();
+    if (isOfCall && failure.outcome !== 'unknown' && lease.remainingMs() > 0) await forget(failure);
     throw error;
   }
 }
@@ -111,12 +110,6 @@ export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): Po
   return { at: job.intended_at, record, forget: () => store.jobs.forgetIntent(job) };
 }
 
-interface JobNotice extends SlackMessage {
-  key: string;
-  person?: string;
-  orPrivately?: string;
-}
-
 /**
  * Posts what a job has to say in its thread or channel, or to `person` alone, once. Where nobody can post there, the job's
  * person gets `orPrivately`, if that is given. `later` if the app is removed, or the channel may have another id. Throws
@@ -126,8 +119,9 @@ export async function postJobNotice(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   job: Job,
   lease: Lease,
-  { key, person, orPrivately, ...message }: JobNotice,
+  notice: SlackMessage & { key: string; person?: string; orPrivately?: string },
 ): Promise<'done' | 'later'> {
+  const { key, person, orPrivately, ...message } = notice;
   const workspace = deps.workspace(job.workspace);
   if (workspace === undefined) return 'later';
   try {

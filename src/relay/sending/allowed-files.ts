@@ -14,10 +14,10 @@ import type { WorkspaceClient } from '../runtime/deps.ts';
 import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 
-/** The name of a file without one. */
-export const UNNAMED_FILE = 'unnamed file';
-
-/** The notes of a turn, with a reason for each sent file that the service did not read; null: it did not say. */
+/**
+ * The notes of a turn, with a reason for each sent file that the service did not read; null: it did not say. Notes without
+ * a reason stand in the order of the sent ids.
+ */
 export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
   const notes = turn.file_notes ?? [];
   if (readFileIds === null) return notes;
@@ -37,23 +37,27 @@ export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
 
+/** Reasons that the text itself gives, where the rest would stand. */
+const NAMED_IN_TEXT = new Set<string>(['cut', 'too_long'] satisfies FileReason[]);
+
 /**
  * What the agent reads of a message's files and links: links to the files that are not uploaded, what spreadsheets seem to
- * have altered in the others, and which links were not followed. Each is Markdown, or '' if there is nothing.
+ * have altered in the others, and what it does not get. Each is Markdown, or '' if there is nothing.
  */
 export function noteLists(notes: readonly FileNote[]): string[] {
   const links: string[] = [];
   const altered: string[] = [];
-  const unread: string[] = [];
+  const leftOut: string[] = [];
   for (const { name, link, remark, reason } of notes) {
+    if (reason !== null && link === undefined && !NAMED_IN_TEXT.has(reason))
+      leftOut.push(strings.fileMissing({ name, reason }));
     if (link !== undefined) links.push(`[${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`);
     if (remark !== undefined) altered.push(`${quotedName(name, 80)}: ${remark}`);
-    if (reason?.startsWith('link_') === true) unread.push(strings.fileMissing({ name, reason }));
   }
   return [
     headedList(strings.linkedFiles(links.length), links),
     headedList(strings.alteredTables, altered),
-    headedList(strings.unreadLinks, unread),
+    headedList(strings.leftOut, leftOut),
   ];
 }
 
@@ -105,9 +109,8 @@ const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 export type FilePatience = ReturnType<typeof filePatience>;
 
 /**
- * How long one file may fail before its message goes without it: `badThingMs` where Slack does not deliver it although
- * other calls succeed; half as long as the message itself where the service fails at it, or denies to know it although it
- * knows the project.
+ * Judges how long one file may fail before its message goes without it: `badThingMs` if Slack withholds it while other
+ * calls succeed, half of the message's own limits if the service fails at it. What a lost project causes is not the file's.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
   const failing = new FailingTime();
@@ -118,8 +121,8 @@ export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: 
       return failedMs < badThingMs ? undefined : 'broken_off';
     }
     if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
-    const mayBeOfProject = error.code !== 'not_understood';
-    if (mayBeOfProject && !(await projectExists(agent, projectId))) return undefined;
+    const isOfFile = error.code === 'not_understood' || (await projectExists(agent, projectId));
+    if (!isOfFile) return undefined;
     const wait = await doubt.waitAfter(error, () => agent, undefined);
     return wait === undefined ? 'service_failed' : undefined;
   };

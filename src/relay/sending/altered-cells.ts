@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { fileType } from '../../render/file-types.ts';
@@ -118,7 +119,7 @@ class AlteredCellSearch {
 
   #take(bytes: Uint8Array): void {
     this.#left -= bytes.byteLength;
-    this.#decoder ??= new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8');
+    this.#decoder ??= new TextDecoder(encodingOf(bytes));
     const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
     const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
     this.#parse(text.slice(0, end));
@@ -127,7 +128,7 @@ class AlteredCellSearch {
 
   #parse(text: string): void {
     if (text.trim() === '') return;
-    if (/[,;\t]/.test(text)) this.#delimiter ??= delimiterOf(text);
+    if (/^(?!#).*[,;\t]/m.test(text)) this.#delimiter ??= delimiterOf(text);
     for (const row of parseDelimitedTable(text, this.#delimiter)) this.#addRow(row.slice(0, MAX_COLUMNS));
   }
 
@@ -146,6 +147,13 @@ class AlteredCellSearch {
     this.#rows += 1;
     for (const [index, column] of this.#columns.entries()) addCell(column, row[index]?.trim() ?? '');
   }
+}
+
+function encodingOf(beginning: Uint8Array): string {
+  const [first, second] = beginning;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return isUtf8(beginning.subarray(0, beginning.lastIndexOf(0x0a) + 1)) ? 'utf-8' : 'windows-1252';
 }
 
 function newColumn(name: string): Column {

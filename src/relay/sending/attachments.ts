@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { anySignal } from '../../calls/retries-and-waits.ts';
+import { freeName, storedName, UNNAMED_FILE } from '../../render/file-names.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import { capitalise, plainCsvLine } from '../../render/text-format.ts';
@@ -23,10 +24,9 @@ import {
   maySeeFile,
   reasonNotAllowed,
   refusalIn,
-  UNNAMED_FILE,
 } from './allowed-files.ts';
 import { searchedForAlteredCells } from './altered-cells.ts';
-import { serviceFileName, type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
+import { type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 
 const MAX_CONCURRENT_UPLOADS = 3;
 /** Most bytes of an item that is read before its upload, because Slack does not say its size. */
@@ -201,6 +201,8 @@ class AttachmentBatch {
       found = looked;
       item.shared = { ...shared, file: found };
     }
+    // Slack tells nobody that it was edited since.
+    if (found.mode === 'snippet') found = { ...found, file_access: 'check_file_info' };
     const { file, decision } = await downloads.resolve(found, {
       signal: this.#signal,
       onWait: () => this.#showProgress(item, { state: 'processing', name: nameAndSize(item.shared).name }),
@@ -211,9 +213,10 @@ class AttachmentBatch {
     const id = isEdited ? `${file.id}/${turn.message_ts}` : file.id;
     const email = emailText(file);
     if (email !== undefined)
-      return bytesSource({ id, name: `${email.name}.txt`, mime: 'text/plain' }, email.text);
+      return bytesSource({ id, name: `${shared.name ?? email.name}.txt`, mime: 'text/plain' }, email.text);
     if (decision.do === 'refuse') return decision.reason;
-    const about = { id, name: serviceFileName(slackFileName(file), file.id), mime: decision.mime ?? '' };
+    const name = storedName(shared.name ?? slackFileName(file) ?? '', `file-${file.id}`);
+    const about = { id, name, mime: decision.mime ?? '' };
     const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
     const { sizeBytes } = decision;
     return sizeBytes === undefined
@@ -228,7 +231,7 @@ class AttachmentBatch {
   ): Promise<UploadSource | FileReason> {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
-    const isPage = mime.startsWith('text/html');
+    const isPage = /^text\/html/i.test(mime);
     // Slack may write a page anew for each download.
     if (sizeBytes !== undefined && (sizeBytes === 0 || !isPage)) {
       opened.release();
@@ -258,20 +261,20 @@ function bytesSource(
 ): UploadSource {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const open = async (offset: number) => Readable.from([bytes.subarray(offset)]);
-  return { ...about, name: serviceFileName(about.name, about.id), sizeBytes: bytes.byteLength, open };
+  return { ...about, name: storedName(about.name, UNNAMED_FILE), sizeBytes: bytes.byteLength, open };
 }
 
 function nameAndSize(shared: SharedItem): { name: string; sizeBytes?: number } {
   if (shared.kind !== 'file') return { name: shared.name };
   const { size: sizeBytes } = shared.file;
-  const name = slackFileName(shared.file) ?? UNNAMED_FILE;
+  const name = shared.name ?? slackFileName(shared.file) ?? UNNAMED_FILE;
   return sizeBytes === undefined ? { name } : { name, sizeBytes };
 }
 
 /** What people shared with a message, beside its text. */
 export type SharedItem =
-  /** `isForwarded`: with a message of another place, so the asker may not be allowed to see it. */
-  | { kind: 'file'; file: SlackFile; isForwarded: boolean }
+  /** `name`: which no other file has; undefined without one. `isForwarded`: the asker may not be allowed to see it. */
+  | { kind: 'file'; file: SlackFile; name: string | undefined; isForwarded: boolean }
   /** `csv` is undefined for a table that is too large. */
   | { kind: 'table'; id: string; name: string; csv: Buffer | undefined }
   /** An attachment that was too long to keep, or in which nothing can be read. */
@@ -287,10 +290,11 @@ export async function sharedItemsOf(
   const own = filesOf({ files: messages.flatMap(({ files }) => files) });
   const ownIds = new Set(own.map(({ id }) => id));
   const others = filesOf({ files: forwarded }).filter(({ id }) => !ownIds.has(id));
-  const items: SharedItem[] = [
-    ...own.map((file) => ({ kind: 'file' as const, file, isForwarded: false })),
-    ...others.map((file) => ({ kind: 'file' as const, file, isForwarded: true })),
-  ];
+  const names = new Set<string>();
+  const items = [...own, ...others].map((file): SharedItem => {
+    const name = emailText(file)?.name ?? slackFileName(file);
+    return { kind: 'file', file, name: name && freeName(name, names), isForwarded: !ownIds.has(file.id) };
+  });
   for (const table of tablesAmong(messages.flatMap(blocksOf))) items.push(await tableItem(scope, table));
   for (const attachment of attachments) {
     const isTooLong = attachment.is_left_out === true;

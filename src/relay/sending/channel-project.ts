@@ -13,9 +13,9 @@ import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 
-/** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take (two minutes). */
-const CLAIM_MS = 130_000;
-const CLAIM_RETRY_DELAY_MS = 250;
+/** How long the call that creates a project may take (ms): two minutes, and a little more. */
+const CREATE_CALL_MS = 130_000;
+const CREATE_POLL_MS = 250;
 
 /**
  * The channel's project, created if it has none. Of two threads that need it at once, one creates it and the other
@@ -25,40 +25,36 @@ const CLAIM_RETRY_DELAY_MS = 250;
 async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thread: Thread, turnId: string) {
   const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
-  for (;;) {
+  const warnOfOrphan = (sentence: string, project?: string) =>
+    log.warn({ ...key, project, code: 'orphaned_project' }, sentence);
+  for (let body: Awaited<ReturnType<typeof projectDetails>> | undefined; ; ) {
     throwIfInterrupted(lease);
-    const claim = await store.projects.claim(key, turnId, CLAIM_MS);
-    if (claim.kind === 'known') return claim.projectId;
-    if (claim.kind === 'taken') {
-      await sleepWithLease(CLAIM_RETRY_DELAY_MS, lease);
+    const known = await store.projects.projectIdOf(key);
+    if (known !== undefined) return known;
+    // Reading the channel may wait for a rate limit.
+    body ??= await projectDetails(workspace, thread);
+    const intent = await store.projects.intend(key, turnId, CREATE_CALL_MS);
+    if (intent === 'taken') {
+      await sleepWithLease(CREATE_POLL_MS, lease);
       continue;
     }
-    if (claim.orphaned) {
-      log.warn(
-        { ...key, code: 'orphaned_project' },
+    if (intent === 'orphaned')
+      warnOfOrphan(
         'creating a project failed with an unknown outcome; the service may have an unused project',
       );
-    }
-    const body = await projectDetails(workspace, thread);
-    // Reading the channel may have waited for a rate limit, and another turn may have claimed the project meanwhile.
-    if (!(await store.projects.intend(key, turnId, CLAIM_MS))) continue;
-    try {
-      const project = await deps.agent(thread.account_id).createProject(body, { guard: lease });
-      if (await store.projects.bind(key, turnId, project.id)) {
-        log.info({ ...key, project: project.id }, 'project created');
-        return project.id;
-      }
-      log.warn(
-        { ...key, project: project.id, code: 'orphaned_project' },
-        'a project was created after the channel got another; it stays at the service unused',
-      );
-    } catch (error) {
+    const agent = deps.agent(thread.account_id);
+    const { id } = await agent.createProject(body, { guard: lease }).catch(async (error: unknown) => {
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
-      // Without the lease the claim may belong to the process that has the turn now.
+      // Without the lease the intent may belong to the process that has the turn now.
       if (lease.remainingMs() > 0) await store.projects.release(key, turnId, wasNotCreated);
       if (isForbidden(error)) throw new TurnEnded('refused', strings.newProjectForbidden, { cause: error });
       throw error;
+    });
+    if (await store.projects.bind(key, turnId, id)) {
+      log.info({ ...key, project: id }, 'project created');
+      return id;
     }
+    warnOfOrphan('a project was created after the channel got another; it stays at the service unused', id);
   }
 }
 
@@ -152,7 +148,7 @@ async function hasOtherName(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const { title } = await agent.updateProject(project, {}, { signal });
+    const { title } = await agent.readProject(project, { signal });
     return title !== '' && !given.includes(title);
   } catch (error) {
     // Some services want something to change.

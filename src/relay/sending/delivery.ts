@@ -4,18 +4,22 @@ import { type Message as AgentMessage, messageText, type SendResult } from '../.
 import { anySignal, NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
-import { isAtService } from '../../store/threads/turn-phase.ts';
+import { isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import type { TaskWork } from '../runtime/deps.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
+import type { TurnRow } from '../runtime/turn-row.ts';
 import { once, type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
-import { lockedIfForwarded, unlessStopped } from './sent-content.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;
 /** A send that is open for this long (ms) without its message in the task's list is given up. */
 const SEND_WINDOW_MS = 600_000;
+
+/** A turn whose message goes to a task. */
+export interface Delivery extends TaskWork {
+  readonly row: TurnRow;
+}
 
 /** The id of a task's last message; '' without any. */
 export async function lastMessageId(agent: AgentClient, taskId: string): Promise<string> {
@@ -23,18 +27,14 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
 }
 
 /** What the service's refusal of a message means, if it is about its task or its skill; else the error itself. */
-export async function refusalOf(
-  error: unknown,
-  { agent, taskId, deps }: TaskWork,
-  turn: Turn,
-): Promise<unknown> {
+export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
     // A busy task becomes free again.
     if (status !== 'failed' && status !== 'cancelled') return error;
     return new TurnEnded('refused', strings.taskClosed, { cause: error, isTaskClosed: true });
   }
-  const skill = turn.skill ?? deps.settings.skill;
+  const skill = row.turn.skill ?? deps.settings.skill;
   if (!(error instanceof AgentNotFoundError) || skill === undefined) return error;
   if ((await undefinedIfNotFound(() => agent.getTask(taskId))) === undefined) return error;
   const isChosen = skill !== deps.settings.skill;
@@ -44,12 +44,13 @@ export async function refusalOf(
 
 /**
  * Settles sends in doubt of a turn's message: its own, and those of the turns whose message it sends again. Ours is the
- * user message after the intent's last one with the same content that is bound to no other turn. Returns the turn, bound
- * to the message that was found, or with no intent to send where the service surely has none. Throws AgentError, and what
- * `sleepWithLease` does.
+ * user message after the intent's last one with the same content that is bound to no other turn. Records the one that was
+ * found, or that there is no intent to send where the service surely has none: at once if no call was made. Throws
+ * AgentError, and what `sleepWithLease` does.
  */
-export async function settleSends(task: TaskWork, turn: Turn, inDoubt: readonly Turn[]): Promise<Turn> {
-  const { turns } = task.deps.store;
+export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
+  const { row, lease, deps } = task;
+  const inDoubt = row.isInDoubt ? [row.turn, ...resent] : resent;
   const look = async () => {
     let listing = '';
     for (const sender of inDoubt) {
@@ -59,44 +60,40 @@ export async function settleSends(task: TaskWork, turn: Turn, inDoubt: readonly 
     }
     return { found: undefined, listing };
   };
-  const found = await searchUntilSettled(look, task.deps.settings.resendMs, task.lease);
-  if (found !== undefined) return recordDelivery(task, turn, found);
+  const { resendMs } = deps.settings;
+  const found = inDoubt.length === 0 ? undefined : await searchUntilSettled(look, resendMs, lease);
+  if (found !== undefined) return recordDelivery(task, found);
   // Without the lease the intent may belong to the process that has the turn now.
-  throwIfInterrupted(task.lease);
-  for (const { id } of inDoubt)
-    if (id !== turn.id) await turns.record({ ...turn, id }, { send_intended_at: null });
-  return turns.record(turn, { send_intended_at: null });
+  throwIfInterrupted(lease);
+  for (const turn of resent) await deps.store.turns.record(turn, { send_intended_at: null });
+  if (isSendInDoubt(row.turn)) await row.record({ send_intended_at: null });
 }
 
 /**
- * Sends a turn's message exactly once, unless the turn has it bound already. The intent records the task's last message
- * before the call. `isIntended`: the intent was recorded just before, and nothing was sent since.
+ * Sends a turn's message exactly once, and records it with the id of its reply if the service has named that. The intent,
+ * with the task's last message, comes before the call: it is recorded with the content, or else here.
  *
- * Returns the turn, with the id of its reply if the service has named that. Throws AgentError; after an error whose outcome
- * is `unknown`, settle the send before it is called again. Throws the reason of `stopSignal`, or TurnEnded or Interruption for
- * a stop that was recorded before the intent.
+ * Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the reason
+ * of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded before the intent.
  */
-export async function deliverOnce(
-  task: TaskWork,
-  turn: Turn,
-  stopSignal: AbortSignal,
-  isIntended: boolean,
-): Promise<Turn> {
-  const { deps, agent, taskId, lease } = task;
-  // An earlier attempt may have recorded it although the commit's answer was lost.
-  if (isAtService(turn)) return turn;
-  const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
+export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Promise<void> {
+  const { row, agent, taskId, lease } = task;
+  if (!isSendInDoubt(row.turn)) await recordIntent(task, stopSignal);
   const window = AbortSignal.timeout(SEND_WINDOW_MS);
   const answered = new AbortController();
   const signal = anySignal([window, lease.signal]);
-  const { prompt, attached_file_ids: fileIds, skill } = intended;
+  const { prompt, attached_file_ids: fileIds, skill } = row.turn;
   const body = { content: prompt ?? '', fileIds: fileIds ?? [], ...(skill !== null && { skill }) };
+  row.mayHaveSent = true;
   const sending = agent
     .sendMessage(taskId, body, { guard: lease, signal })
     .then(readSendResult, readUnreadableResult);
-  const polling = pollUntilListed(task, intended, anySignal([signal, answered.signal]));
+  const polling = pollUntilListed(task, anySignal([signal, answered.signal]));
   const act = () => Promise.race([sending, polling]);
-  const forget = async () => void (await deps.store.turns.record(intended, { send_intended_at: null }));
+  const forget = () => {
+    row.mayHaveSent = false;
+    return row.record({ send_intended_at: null });
+  };
   const first = await once({ act, forget }, lease)
     .catch((error: unknown): never => {
       const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.aborted;
@@ -107,9 +104,9 @@ export async function deliverOnce(
       // The message is read from the task's list, so the result of a send that is still open does not matter.
       sending.catch(() => undefined);
     });
-  const id = first.id ?? (await lookForMessage(task, intended)).found;
+  const id = first.id ?? (await lookForMessage(task, row.turn)).found;
   if (id === undefined) throw first.error ?? notListedError('not_understood');
-  return recordDelivery(task, intended, id, first.reply);
+  return recordDelivery(task, id, first.reply);
 }
 
 function notListedError(code: 'not_understood' | 'unavailable', cause?: Error): AgentError {
@@ -140,26 +137,22 @@ function readUnreadableResult(error: unknown): SendAnswer {
 }
 
 /** Lists the task's messages while a send is open, until ours is among them. */
-async function pollUntilListed(task: TaskWork, turn: Turn, signal: AbortSignal): Promise<SendAnswer> {
+async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<SendAnswer> {
   for (;;) {
     await sleepUnlessAborted(LIST_POLL_INTERVAL_MS, signal);
     if (signal.aborted) return new Promise(() => undefined);
-    const look = await lookForMessage(task, turn).catch(() => undefined);
+    const look = await lookForMessage(task, task.row.turn).catch(() => undefined);
     if (look?.found !== undefined) return { id: look.found };
   }
 }
 
-async function recordIntent({ deps, agent, taskId }: TaskWork, turn: Turn, stopSignal: AbortSignal) {
+async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: AbortSignal): Promise<void> {
   const last = await lastMessageId(agent, taskId);
   stopSignal.throwIfAborted();
-  const intend = async (store: Store) => {
-    const values = { sent_after_message_id: last, skill: turn.skill ?? deps.settings.skill ?? null };
-    const intended = await store.turns.intendToSend(turn, values);
-    if (intended !== undefined) return intended;
-    await unlessStopped(store, turn);
-    throw new TurnEnded('withdrawn', null);
-  };
-  return lockedIfForwarded(deps.store, turn, intend);
+  const values = { sent_after_message_id: last, skill: row.turn.skill ?? deps.settings.skill ?? null };
+  if (await row.writeUnlessStopped(({ turns }) => turns.intendToSend(row.turn, values))) return;
+  await row.readUnlessStopped();
+  throw new TurnEnded('withdrawn', null);
 }
 
 /** Looks for our message at the service: after the intent's last message, same content unless that was erased, bound to no other turn. */
@@ -182,17 +175,9 @@ function isSameText(message: AgentMessage, prompt: string): boolean {
   return [messageText(message), first ?? ''].some((text) => tidy(text) === tidy(prompt));
 }
 
-function recordDelivery(
-  { deps, taskId }: TaskWork,
-  turn: Turn,
-  userMessageId: string,
-  reply?: SendAnswer['reply'],
-): Promise<Turn> {
+function recordDelivery({ row, taskId }: Delivery, id: string, reply?: SendAnswer['reply']): Promise<void> {
   // A reply that names no message may be the one before: the list decides.
-  const isNamed = reply?.input?.userMessageId === userMessageId;
-  return deps.store.turns.recordSent(turn, {
-    user_message_id: userMessageId,
-    task_id: taskId,
-    ...(isNamed && { assistant_message_id: reply.id }),
-  });
+  const isNamed = reply?.input?.userMessageId === id;
+  const named = isNamed ? { assistant_message_id: reply.id } : {};
+  return row.recordSent({ user_message_id: id, task_id: taskId, ...named });
 }

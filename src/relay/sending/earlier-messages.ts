@@ -284,7 +284,8 @@ export function writerName(
   { names, botUserId }: Pick<TranscriptOptions, 'names' | 'botUserId'>,
 ): string {
   const known = message.user === undefined ? undefined : names.get(message.user);
-  const name = known ?? message.bot_profile?.name ?? message.username ?? message.user ?? 'Somebody';
+  // An app may post under a name of the moment.
+  const name = message.username || known || message.bot_profile?.name || message.user || 'Somebody';
   if (message.user === botUserId) return `${toSingleLine(known ?? 'agent')} (you)`;
   return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;
 }

@@ -1,3 +1,4 @@
+import { UNNAMED_FILE } from '../../render/file-names.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, MessageContent, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -12,8 +13,6 @@ import { flagsOf, parseFlags } from '../reading/typed-choices.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { UNNAMED_FILE } from './allowed-files.ts';
-import type { Attachments } from './attachments.ts';
 import { resentTurn } from './resent-message.ts';
 
 /** Ends the turn of a message without text, or whose first flag is misspelt: throws TurnEnded with the help text. */
@@ -52,13 +51,12 @@ export async function endTurnIfFilesOnly(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
   message: WholeMessage,
-  sender: { keepFiles(): Promise<Attachments> },
+  sender: { keepFiles(): Promise<readonly FileNote[]> },
 ): Promise<void> {
   if (isFrozen(turn) || message.content === null) return;
   if (!message.parts.every(({ content }) => isFilesOnly(content, workspace.bot.userId))) return;
   if ((await resentTurn(deps.store, message)) !== undefined) return;
-  const { attached_file_ids, notes } = await sender.keepFiles();
-  await deps.store.turns.record(turn, { attached_file_ids, file_notes: notes });
+  const notes = await sender.keepFiles();
   const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
   const names = kept.map(({ name }) => name);
   const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);

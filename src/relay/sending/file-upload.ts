@@ -1,7 +1,6 @@
 import type { ResumableUpload } from '../../agent/request-bodies.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
 import { fileType } from '../../render/file-types.ts';
-import { toOneLine } from '../../render/text-format.ts';
 import { withDigest } from '../../slack/file-response.ts';
 import type { Thread, Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -117,26 +116,4 @@ function resumableUpload(row: UploadRow): ResumableUpload | undefined {
     finalizing: row.is_finalizing,
     parts: Object.entries(row.part_etags).map(([number, etag]) => ({ number: Number(number), etag })),
   };
-}
-
-/** The longest file name that file systems accept, in UTF-8 bytes. */
-const MAX_NAME_BYTES = 255;
-
-/** The name of a file at the service: without path separators and invisible characters, and not too long. */
-export function serviceFileName(name: string | undefined, id: string): string {
-  const clean = toOneLine(name ?? '').replace(/[/\\]/g, '_');
-  if (/^\.*$/.test(clean)) return `file-${id}`;
-  return truncateName(clean);
-}
-
-function truncateName(name: string): string {
-  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
-  const extension = /\.[\p{L}\p{N}]{1,12}$/u.exec(name)?.[0] ?? '';
-  const room = MAX_NAME_BYTES - Buffer.byteLength(extension);
-  let kept = '';
-  for (const { segment } of new Intl.Segmenter('en').segment(name.slice(0, name.length - extension.length))) {
-    if (Buffer.byteLength(kept) + Buffer.byteLength(segment) > room) break;
-    kept += segment;
-  }
-  return `${kept}${extension}`;
 }

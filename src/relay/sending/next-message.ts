@@ -10,7 +10,7 @@ import { notifyWriter, refuseMessage, tellRefused } from '../access/refusals.ts'
 import type { ThreadWork } from '../runtime/deps.ts';
 import { messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
-import { slackPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { withRetry } from '../runtime/retry-and-giving-up.ts';
 
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;
@@ -37,7 +37,11 @@ export async function nextAllowedMessage(
   // Whoever is told that the place is closed is told once for all that they have waiting.
   const told = new Set<string>();
   for (;;) {
-    const message = await deps.store.messages.nextWaiting(thread, before);
+    const inForce = () => deps.store.settings.inForce(thread.workspace, thread.channel);
+    const [message, settings] = await Promise.all([
+      deps.store.messages.nextWaiting(thread, before),
+      inForce(),
+    ]);
     if (message === undefined) return undefined;
     if (message.is_held) {
       if (before !== undefined || failFast) return undefined;
@@ -52,11 +56,11 @@ export async function nextAllowedMessage(
       notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
     };
     const isLate = failFast ? undefined : setTimeout(onWait, LOOKUP_MS);
-    const { settings, denial } = await patiently(work, () => verdictOn(work, message), {
+    const verdict = async () => denialOf(work, message, waited ? await inForce() : settings);
+    const denial = await patiently<AccessDenial | undefined>(work, verdict, {
       about: aboutMessage(message),
       onWait,
-      judge: slackPatience(work),
-      orElse: (): Verdict => ({ denial: 'unknown' }),
+      orElse: () => 'unknown',
     }).finally(() => {
       clearTimeout(isLate);
       known.abort(NO_LONGER_NEEDED);
@@ -64,7 +68,7 @@ export async function nextAllowedMessage(
     const isUnread = denial === undefined && message.content === null;
     const why = isUnread ? await readBack(work, message, patiently) : denial;
     // After a wait the message may have been deleted, and one that was read back may be gone.
-    if (why === undefined && !waited && !isUnread && settings !== undefined) return { ...message, settings };
+    if (why === undefined && !waited && !isUnread) return { ...message, settings };
     if (why === undefined || !(await refuseMessage({ deps, workspace }, message, { why }))) continue;
     const closed = isClosing(why) ? `${message.user_id} ${why}` : undefined;
     if (closed !== undefined && told.has(closed)) continue;
@@ -72,16 +76,10 @@ export async function nextAllowedMessage(
   }
 }
 
-/** Whether a message's writer may use the agent, and under which settings. */
-interface Verdict extends Partial<Pick<AllowedMessage, 'settings'>> {
-  denial: AccessDenial | undefined;
-}
-
-async function verdictOn({ deps, workspace, lease }: ThreadWork, message: Message): Promise<Verdict> {
-  const settings = await deps.store.settings.inForce(message.workspace, message.channel);
+/** Why a message's writer may not use the agent under these settings, if so. */
+function denialOf({ deps, workspace, lease }: ThreadWork, message: Message, settings: Settings) {
   const asker = { ...message, person: message.user_id };
-  const denial = await accessDenialUnder(settings, deps, workspace.people, asker, lease.signal);
-  return { settings, denial };
+  return accessDenialUnder(settings, deps, workspace.people, asker, lease.signal);
 }
 
 /** Reads a message's text from Slack; withdraws one that is gone. `unread` where Slack refuses it for good, or keeps failing. */
@@ -95,7 +93,6 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   const orElse = (error: SlackError) => (error instanceof MessageGoneError ? undefined : 'unread');
   const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, {
     about: aboutMessage(message),
-    judge: slackPatience(work),
     orElse,
   });
   if (read === 'unread') return read;

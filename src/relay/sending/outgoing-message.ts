@@ -98,10 +98,10 @@ const OTHER_COPY_MS = { most: 1_500, poll: 100 };
 const READ_MS = 5_000;
 
 /**
- * A message of which only the app_mention came, as it is once its other copy has come too. If none comes, it is read back
- * from Slack once. Throws an Interruption, or the lease's reason.
+ * A message of which only the app_mention came, which may lack files: as its other copy has it, awaited briefly. If none
+ * comes, it is read back from Slack once. Throws an Interruption, or the lease's reason.
  */
-export async function completed(
+export async function withOtherCopy(
   work: ThreadWork,
   { parts: [message, ...others] }: WholeMessage,
 ): Promise<WholeMessage> {
@@ -136,7 +136,7 @@ async function readBack(
   return messageUpdate(known, version, false);
 }
 
-/** Reads a waiting message. What is `known` of it is kept until it changes, or what it links to reads otherwise. */
+/** Reads a waiting message; `known` is kept while the versions of its parts and what its links lead to stay the same. */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
@@ -145,12 +145,14 @@ export async function readOutgoingMessage(
   known?: OutgoingMessage,
 ): Promise<OutgoingMessage> {
   const versions = ({ parts }: WholeMessage) => parts.map(({ ts, version }) => [ts, version]);
-  const same = known && isDeepStrictEqual(versions(known.message), versions(message)) ? known : undefined;
-  if (same !== undefined && performance.now() < same.freshUntil) return { ...same, message };
+  const unchanged =
+    known && isDeepStrictEqual(versions(known.message), versions(message)) ? known : undefined;
+  if (unchanged !== undefined && performance.now() < unchanged.freshUntil) return { ...unchanged, message };
   const resent = await resentTurn(work.deps.store, message);
   const links = resent === undefined ? await readLinkedMessages(work, message, stopSignal) : NO_LINKS;
   const freshUntil = links === NO_LINKS ? Number.POSITIVE_INFINITY : performance.now() + linkAgeMs(work);
-  if (same !== undefined && isDeepStrictEqual(links, same.links)) return { ...same, message, freshUntil };
+  if (unchanged !== undefined && isDeepStrictEqual(links, unchanged.links))
+    return { ...unchanged, message, freshUntil };
   return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
 }
 

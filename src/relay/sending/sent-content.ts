@@ -3,13 +3,14 @@ import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { isFrozen, isOver } from '../../store/threads/turn-phase.ts';
+import { isFrozen } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { Interruption, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
+import type { TurnRow } from '../runtime/turn-row.ts';
 import { isNoteResent, noteLists } from './allowed-files.ts';
 import type { Attachments } from './attachments.ts';
 import { withFormerTasks } from './earlier-messages.ts';
@@ -34,24 +35,24 @@ export interface Freeze {
 
 /**
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
- * deletions come too late. Returns the turn without content where the message must be read again: it was edited, or it is
- * held, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded if the message
- * was deleted, TurnEnded or Interruption if it was stopped, and TurnEnded if nothing of it can be sent.
+ * deletes come too late. False where the message must be read again: it was edited, or it is held, or an earlier one of the
+ * thread has arrived and the turn was reassigned to that. Throws TurnEnded if the message was deleted, TurnEnded or
+ * Interruption if it was stopped, and TurnEnded if nothing of it can be sent.
  */
 export async function recordSentContent(
-  work: ThreadWork,
+  work: ThreadWork & { row: TurnRow },
   thread: Thread,
-  turn: Turn,
   { outgoing, attachments, lastMessageId, taskId, startedTaskId, hasInstructions }: Freeze,
-): Promise<Turn> {
+): Promise<boolean> {
+  const { row } = work;
+  const { turn } = row;
   const { store, settings } = work.deps;
   const { message } = outgoing;
   const others = message.parts.slice(1);
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   if (message.state !== 'waiting') {
-    const now = await unlessStopped(store, turn);
     // This run has frozen it, in a statement whose answer did not reach us.
-    if (isFrozen(now)) return now;
+    if (isFrozen(await row.readUnlessStopped())) return true;
     throw new TurnEnded('withdrawn', null);
   }
   const own = await contentToSend(work, thread, turn, { outgoing, attachments, taskId });
@@ -71,32 +72,27 @@ export async function recordSentContent(
     (message.revises_turn_id === null || (await store.threads.isTaskBegun(turn, taskId)));
   const title = isBegun ? undefined : outgoing.title;
   const freeze = async (earlierTs?: SlackTs) => {
-    const frozen = await lockedIfForwarded(store, turn, (within) =>
-      within.turns.freeze(
-        turn,
-        message,
-        { ...content, ...intent },
-        { earlierTs, startedTaskId, title, others },
-      ),
-    );
-    if (frozen === undefined) return undefined;
+    const options = { earlierTs, startedTaskId, title, others };
+    const write = ({ turns }: Store) => turns.freeze(turn, message, { ...content, ...intent }, options);
+    if (!(await row.writeUnlessStopped(write))) return false;
     // A process that ends before this lets the next message quote them again.
     await store.messages.markQuoted(message, outgoing.quoted);
     if (title !== undefined) showTaskTitle(work, turn, title);
-    return frozen;
+    return true;
   };
   // The statement itself sees whether an earlier message has arrived.
-  const frozen = await freeze();
-  if (frozen !== undefined) return frozen;
-  const now = await unlessStopped(store, turn);
-  if (isFrozen(now) || now.message_ts !== turn.message_ts) return now;
+  if (await freeze()) return true;
+  const now = await row.readUnlessStopped();
+  if (isFrozen(now) || now.message_ts !== turn.message_ts) return isFrozen(now);
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
-  if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId))
-    return (await store.turns.reassign(turn, earlier)) ?? now;
-  const frozenAfter = earlier && (await freeze(earlier.ts));
-  if (frozenAfter !== undefined) return frozenAfter;
+  if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId)) {
+    await row.reassign(earlier);
+    return false;
+  }
+  // It is empty, so that it lets this one pass.
+  if (earlier !== undefined && (await freeze(earlier.ts))) return true;
   if (await store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, work.lease);
-  return now;
+  return false;
 }
 
 /** What is sent: the content of the message that it repeats, or its own with the files that earlier messages left for it. */
@@ -122,10 +118,10 @@ async function contentToSend(
   const kept = await takeKeptFiles(work.deps.store, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
   const fileNotes = [...kept.notes, ...attachments.notes];
-  const lists = noteLists(fileNotes);
-  if (withLists(outgoing.text, ...lists) === '' && attached.length === 0)
+  const [links = '', ...lists] = noteLists(fileNotes);
+  if (withLists(outgoing.text, links) === '' && attached.length === 0)
     throw new TurnEnded('kept', strings.noUsableFiles, { emptyMessage: message });
-  const text = withLists(outgoing.text || strings.filesOnly(attached.length), ...lists);
+  const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, ...lists);
   const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];
   const named = await withWriters(work, thread, { message, text, taskId });
   return {
@@ -155,38 +151,6 @@ async function withWriters(
   // Without a name that people know, such as a workflow's.
   if (kind === 'unknown') return { text: named, ids: [] };
   return { text: withUnnamedWriter(named, name), ids: [first] };
-}
-
-/**
- * Takes a step that a stop must come before or find. Of a turn's own stop, the turn's row says which came first; a message
- * that another run forwards stops with that run, so its step and the check before it have the thread's lock.
- */
-export async function lockedIfForwarded<T>(
-  store: Store,
-  turn: Turn,
-  step: (store: Store) => Promise<T>,
-): Promise<T> {
-  if (turn.forwarded_by_turn_id === null) return step(store);
-  return store.transaction(async (locked) => {
-    await locked.threads.lock(turn);
-    await unlessStopped(locked, turn);
-    return step(locked);
-  });
-}
-
-/** The turn as it is now. Throws TurnEnded if it was stopped or is gone, and Interruption where the run that forwards it was stopped. */
-export async function unlessStopped(
-  { turns, pausedThreads }: Pick<Store, 'turns' | 'pausedThreads'>,
-  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
-): Promise<Turn> {
-  const now = await turns.get(workspace, id);
-  if (now === undefined) throw new TurnEnded('withdrawn', null);
-  if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
-  if (now.forwarded_by_turn_id === null) return now;
-  const run = await turns.get(workspace, now.forwarded_by_turn_id);
-  const isStopping = run !== undefined && !isOver(run) && run.stop_requested_at !== null;
-  if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new Interruption('waits_again');
-  return now;
 }
 
 /** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */

@@ -133,7 +133,9 @@ export function taskTitle(text: string, files: readonly string[] = []): string {
 function firstLine(text: string): string {
   for (const line of text.slice(0, 20_000).split('\n')) {
     // Without the marks of quotations and lists.
-    const words = toSingleLine(line.slice(0, 2_000).replace(/^\s*(?:(?:>|[-*•]|\d+[.)])\s+)+/, ''));
+    const words = toSingleLine(
+      line.slice(0, 2_000).replace(/^\s*(?:(?:>(?!\s*[\d=])|[-*•]|\d+[.)])\s+)+/, ''),
+    );
     if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(words)) return words;
   }
   return '';

@@ -103,7 +103,7 @@ async function checkOnce(
     // A stop of work in the background goes there all the same.
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
     for (const one of turn.is_busy || isClosed ? [] : CHECKS) {
-      await deps.readRate(account_id).acquire(lease.signal);
+      await deps.readRate(account_id).acquire(lease);
       const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
       // One that fails holds up no other.
       await check.catch(() => undefined);
@@ -136,11 +136,9 @@ async function checkBackground(
   return open;
 }
 
-async function backgroundState(
-  { deps, lease: { signal } }: ThreadWork,
-  turn: CheckedTurn,
-): Promise<BackgroundState> {
-  await deps.readRate(turn.account_id).acquire(signal);
+async function backgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): Promise<BackgroundState> {
+  const { signal } = lease;
+  await deps.readRate(turn.account_id).acquire(lease);
   await sendStop(deps, turn, signal);
   const { status } = await deps.agent(turn.account_id).getTask(turn.thread_task_id ?? '', { signal });
   if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;

@@ -2,16 +2,13 @@ import type { RetentionDays } from '../../store/erasure/retention.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 
-const SWEEP_INTERVAL_MS = 60_000;
-
-/** Deletes expired rows. `onFailed` gets a step that the next sweep tries again. */
+/** Deletes expired rows, each time it is asked to. `onFailed` gets a step that the next sweep tries again. */
 export function sweepPoller(
   { store, log }: Pick<RelayDeps, 'store' | 'log'>,
   retention: RetentionDays,
   onFailed: (step: string) => void,
 ): Poller {
   const poller = new Poller({
-    intervalMs: SWEEP_INTERVAL_MS,
     poll: async () => {
       const swept = await store.retention.deleteExpired(retention, {
         signal: poller.signal,

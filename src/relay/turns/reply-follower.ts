@@ -40,9 +40,10 @@ export async function followReply(
     inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
   nameThem();
   const forwarding = context.startForwarding({
-    onForwarded: (writer, notes) => {
+    progress: () => state.progress,
+    onForwarded: (writer, notes, before) => {
       writers.add(writer);
-      state.onForwarded(writer, notes);
+      state.onForwarded(writer, notes, before);
       nameThem();
       showPlanAnswer();
     },
@@ -57,7 +58,7 @@ export async function followReply(
     const reader = await startReading(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
     if (context.turn.assistant_message_id !== reader.replyId)
-      await context.record({ assistant_message_id: reader.replyId });
+      await context.row.record({ assistant_message_id: reader.replyId });
     if (!settled.hasSettled) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
     await forwarding.stop();
     await context.withRetry(showAskers);
@@ -74,7 +75,7 @@ async function startReading(context: TurnContext, knownId: string | undefined): 
   const replyId = knownId ?? (await context.withRetry(() => findReply(message)));
   if (replyId === undefined)
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
-  if (context.turn.phase === 'sent') await context.record({ assistant_message_id: replyId });
+  if (context.turn.phase === 'sent') await context.row.record({ assistant_message_id: replyId });
   return context.startReading(message, replyId);
 }
 
@@ -118,7 +119,7 @@ async function showSettledReply(
   state.update({ model: await context.withRetry(() => context.taskModel()) });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
   // Whether somebody has answered a plan depends on it, and a press may come as soon as its buttons are there.
-  if (state.known.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.record(end));
+  if (state.known.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.row.record(end));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
@@ -126,6 +127,6 @@ async function showSettledReply(
     await context.withRetry(() =>
       context.deps.store.personWaits.begin(turn, PLAN_WAIT, 0, context.deps.settings.remindMs),
     );
-  if (!hasSettled(context.turn)) context.recordSoon(end, 'finishing');
+  if (!hasSettled(context.turn)) context.row.recordSoon(end, 'finishing');
   return isTaskWorking;
 }

@@ -3,13 +3,21 @@ import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { threadPermalink } from '../tasks/task-list.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */
-export async function postSharedChannelNotice(context: TurnContext): Promise<void> {
+/**
+ * Asks Slack whether another organisation can read the channel. What it returns posts that there once, and throws a SlackError
+ * if Slack cannot say it.
+ */
+export function sharedChannelNotice(context: TurnContext): () => Promise<void> {
   const { deps, workspace, turn, lease } = context;
-  if (isDirectChannel(turn.channel)) return;
-  const isShared = await workspace.people.sharing(turn.channel, lease.signal);
-  if (isShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
-  await context.reply.posts.postNotice('notice:shared', strings.sharedChannel);
+  if (isDirectChannel(turn.channel)) return async () => undefined;
+  const ask = () => workspace.people.sharing(turn.channel, lease.signal);
+  const asked = context.begun?.first.isShared ?? ask();
+  asked.catch(() => undefined);
+  return async () => {
+    const isShared = await asked.catch(ask);
+    if (isShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
+    await context.reply.posts.postNotice('notice:shared', strings.sharedChannel);
+  };
 }
 
 /** Explains, once to each person who writes to the bot after a finished task, that this began a new one. */

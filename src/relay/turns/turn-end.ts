@@ -2,7 +2,6 @@ import {
   AgentError,
   AgentNotFoundError,
   AgentRejectedError,
-  AgentUnreadCreationError,
   isForbidden,
   isTooLarge,
 } from '../../agent/errors.ts';
@@ -36,7 +35,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const hasResults = (!arePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
   if (!arePosted) {
     await mentionAsker(context, hasResults);
-    context.recordSoon({ results_posted_at: new Date() });
+    context.row.recordSoon({ results_posted_at: new Date() });
   }
   await reply.finalize();
   if (reply.posts.hasLostPictures) {
@@ -63,7 +62,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'cancelled') end.sentence = strings.stopped(await context.stopRequester());
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
-  await cancelRunInDoubt(context, turn, (step) => context.withRetry(step));
+  await cancelRunInDoubt(context, (step) => context.withRetry(step));
   // Before anybody can press Try again: the next process must not send the message, too.
   const empty = emptyMessageOf(error);
   if (empty === undefined) await closeMessage(deps, turn);
@@ -94,8 +93,6 @@ export async function closeTurn(
   later: Pick<LastStep, 'followUp' | 'checksSources'> = {},
 ): Promise<void> {
   const { deps, turn, reply, job } = context;
-  const { posts } = reply;
-  const values = await context.takeUnrecorded();
   await reply.close();
   const onJobDone = () => {
     context.isJobDone = true;
@@ -103,9 +100,9 @@ export async function closeTurn(
   await context.withRetry(() => {
     // What was done in a transaction that failed was not.
     context.isJobDone = false;
-    return posts.recordWith((shown) => {
-      const last = { posts: shown, ...later, values, job, onJobDone };
-      return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last });
+    return context.row.write((rest) => {
+      const last = { ...rest, ...later, job, onJobDone };
+      return postPausedNoticeAndFinish(deps, reply.posts, turn, { outcome, last });
     });
   });
 }
@@ -170,7 +167,6 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
   return Object.fromEntries(tools);
 }
 
-/** What the service has of a turn. */
 interface StateAtService {
   task: boolean;
   message: boolean;
@@ -193,7 +189,7 @@ export function outcomeOfError(
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;
-  if (error instanceof AgentUnreadCreationError) return strings.serviceUnreadable;
+  if (error.createdUnread !== undefined) return strings.serviceUnreadable;
   const isUnknown = error.code === 'not_understood' || error.code === 'unavailable';
   if (isUnknown && atService.task && !atService.message) return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;

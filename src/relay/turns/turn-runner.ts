@@ -1,16 +1,20 @@
 import { v7 as nextTurnId } from 'uuid';
 import { askedBy } from '../../calls/askers.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
+import { StoreError } from '../../store/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import { type Job, type ThreadKey, type Turn, threadKeyText } from '../../store/schema.ts';
+import { type Job, type Message, type ThreadKey, type Turn, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
+import { type FirstReply, released } from '../replies/idempotent-posts.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
-import { drainOnUninstall, type Lease, sleepWithLease } from '../runtime/lease.ts';
+import { type RenewableLease, sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
+import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { nextAllowedMessage } from '../sending/next-message.ts';
 import { runTurn } from './turn.ts';
@@ -41,7 +45,7 @@ export class TurnRunner {
   }
 
   /** Continues the open turn of the job's thread, or begins one for the waiting message with the lowest ts. */
-  async run(job: Job, jobLease: Lease): Promise<JobOutcome> {
+  async run(job: Job, lease: RenewableLease): Promise<JobOutcome> {
     const deps = this.#deps;
     const { workspace: id, channel, thread_ts } = job;
     const thread = { workspace: id, channel, thread_ts };
@@ -50,7 +54,10 @@ export class TurnRunner {
       deps.log.debug({ ...thread }, 'there is no usable token for this workspace; the turn waits');
       return { inMs: LOOK_AGAIN_MS };
     }
-    const lease = drainOnUninstall(jobLease, workspace.uninstalled);
+    const { uninstalled } = workspace;
+    const drain = () => lease.drain();
+    if (uninstalled.aborted) drain();
+    uninstalled.addEventListener('abort', drain);
     try {
       const context = await this.#nextTurn({ deps, workspace, lease }, thread, job);
       if (context === undefined) return 'done';
@@ -62,6 +69,8 @@ export class TurnRunner {
     } catch (error) {
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return 'interrupted';
       throw error;
+    } finally {
+      uninstalled.removeEventListener('abort', drain);
     }
   }
 
@@ -116,11 +125,33 @@ export class TurnRunner {
     for (;;) {
       const message = await nextAllowedMessage(work, thread);
       if (message === undefined) return undefined;
-      const begunAt = performance.now();
-      const turn = await beginTurnOrRefuse(work, nextTurnId(), message);
-      if (turn !== undefined) return { turn, message, begunAt };
+      const first = askedBy(message.user_id, () => prepareFirstReply(work, message));
+      const id = nextTurnId();
+      const begin = () => beginTurnOrRefuse(work, id, message);
+      let turn: Turn | undefined;
+      try {
+        turn = await begin().catch((error: unknown) => {
+          if (!(error instanceof StoreError)) throw error;
+          // It may have begun, and its reply was not posted yet.
+          const { turns } = work.deps.store;
+          const step = async () => (await turns.get(message.workspace, id)) ?? begin();
+          return withRetry(work, step, { about: { turn: id } });
+        });
+      } finally {
+        if (turn === undefined) void released(first.permit);
+      }
+      if (turn !== undefined) return { turn, message, first };
     }
   }
+}
+
+/** Asks for what the first reply needs, while its turn is being recorded: one statement asks for the permits of both calls. */
+function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }: Message): FirstReply {
+  const begunAt = performance.now();
+  const isShared = isDirectChannel(channel) ? undefined : workspace.people.sharing(channel, guard.signal);
+  const permit = workspace.posting.permitToPost({ channel, kind: 'first', guard });
+  for (const asked of [isShared, permit]) asked?.catch(() => undefined);
+  return { begunAt, isShared, permit };
 }
 
 const MAX_THREADS = 5_000;

@@ -1,9 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
-import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
@@ -13,10 +11,10 @@ import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly, isEmptyMessage } from '../sending/empty-message.ts';
-import { completed, messageOfTurn, wholeMessage } from '../sending/outgoing-message.ts';
+import { messageOfTurn, wholeMessage, withOtherCopy } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
-import { postNewTaskNotice, postSharedChannelNotice } from './shared-channel-and-new-task-notices.ts';
+import { postNewTaskNotice, sharedChannelNotice } from './shared-channel-and-new-task-notices.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
@@ -31,25 +29,26 @@ const CHANNEL_MOVE_GRACE_MS = 3_000;
  */
 export async function runTurn(context: TurnContext, isPoisoned: boolean): Promise<void> {
   const { deps, reply } = context;
-  const isUnreachable = (error: unknown) =>
-    isThreadUnreachable(error) || (isPoisoned && isPermanentRefusal(error));
-  const steps = () =>
-    isPoisoned ? endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted)) : takeSteps(context);
   if (isPoisoned)
     deps.log.error({ turn: context.turn.id }, 'turn abandoned: too many attempts without progress');
-  else if (context.turn.stop_requested_at !== null) context.requestStop();
   try {
-    await steps().catch((error: unknown) => handleStepError(context, error));
+    try {
+      if (isPoisoned) await endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
+      else await takeSteps(context);
+    } catch (error) {
+      await handleStepError(context, error);
+    }
   } catch (error) {
     // Slack did not even take the sentence that says so.
-    if (!isUnreachable(error) && !(error instanceof PayloadRefusedError)) throw error;
+    const isUnreachable = isThreadUnreachable(error) || (isPoisoned && isPermanentRefusal(error));
+    if (!isUnreachable && !(error instanceof PayloadRefusedError)) throw error;
     const { turn } = context;
     if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new Interruption('hand_over');
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
-    await handleUnreachableThread(context, turn);
+    await handleUnreachableThread(context);
     await closeMessage(deps, turn);
     await reply.close();
-    await reply.posts.recordWith((posts) => deps.store.turns.finish(turn, 'abandoned', { posts }));
+    await context.row.write((rest) => deps.store.turns.finish(turn, 'abandoned', rest));
   } finally {
     await reply.suspend();
   }
@@ -72,6 +71,7 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 
 async function takeSteps(context: TurnContext): Promise<void> {
   const { state } = context;
+  if (context.turn.stop_requested_at !== null) context.requestStop();
   const reply = await sendUnlessSent(context);
   if (reply === undefined) return closeTurn(context, 'completed');
   await showInstructions(context);
@@ -96,15 +96,18 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   // With the files that its app_mention lacks, it may be no empty message.
   const isBare =
     arrived.is_partial && isEmptyMessage(arrived.content ?? { text: '' }, context.workspace.bot.userId);
-  const message = isBare ? await completed(context, arrived) : arrived;
+  const message = isBare ? await withOtherCopy(context, arrived) : arrived;
   await endTurnIfEmpty(context, context.turn, message);
+  // One statement asks for the permits of this call and of the first reply.
+  const postSharedChannelNotice = isAtService(context.turn) ? undefined : sharedChannelNotice(context);
   await context.openReply();
   const isFromForm = message.content?.choices !== undefined;
   const known: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id, isFromForm };
-  if (isAtService(context.turn)) return known;
-  await context.withRetry(() => postSharedChannelNotice(context));
+  if (postSharedChannelNotice === undefined) return known;
+  await context.withRetry(postSharedChannelNotice);
   await context.withRetry(() => postNewTaskNotice(context));
-  const sender = createSender(context, channelSettings, isAlone ? message : undefined);
+  const thread = begun?.thread;
+  const sender = new Sender(context, { thread, message: isAlone ? message : undefined, channelSettings });
   await endTurnIfFilesOnly(context, context.turn, message, sender);
   // What may have been sent is looked for first.
   if (!isSendInDoubt(context.turn)) stopSignal.throwIfAborted();
@@ -144,27 +147,12 @@ async function showInstructions({ deps, turn, state }: TurnContext): Promise<voi
   state.update({ instructions: strings.withInstructions(name, setAt) });
 }
 
-function createSender(context: TurnContext, channelSettings: Settings, message?: WholeMessage): Sender {
-  const { turn, state, stopSignal, begun } = context;
-  return new Sender(context, turn, {
-    thread: begun?.thread,
-    message,
-    channelSettings,
-    onStep: (phase) => state.update({ phase, sentence: undefined }),
-    onUploadProgress: (progress) => state.setUploadProgress(progress),
-    onFileNotes: (notes) => state.setFileNotes(notes),
-    recordTaskIntent: (intent) => context.record({}, intent),
-    stopSignal,
-    withRetry: (step) => context.withRetry(step),
-  });
-}
-
 /** Sends the message to the service. Returns what is known of its reply then. */
 async function sendMessage(context: TurnContext, sender: Sender, known: FollowedReply) {
   const { deps } = context;
   const originalTs = context.turn.message_ts;
-  const { turn, account_id } = await sender.send();
-  context.onSent(turn, account_id);
+  context.onSent(await sender.send());
+  const { turn } = context;
   // A stop that was requested while the message was being sent had nothing to cancel yet.
   const stop = async () => sendStop(deps, (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn);
   if (turn.stop_requested_at !== null) await context.withRetry(stop);

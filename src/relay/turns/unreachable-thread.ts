@@ -1,19 +1,18 @@
 import * as strings from '../../render/strings/index.ts';
-import type { Turn } from '../../store/schema.ts';
 import { hasSettled, isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
-import { slackPatience, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 import { cancelRun, cancelRunInDoubt } from './run-cancellation.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
-export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
-  const { deps, workspace, lease } = work;
+export async function handleUnreachableThread(work: TurnContext): Promise<void> {
+  const { deps, workspace, lease, turn } = work;
   const about = { workspace: workspace.id, turn: turn.id };
   const retry = <T>(step: () => Promise<T>) => withRetry(work, step, { about });
-  await cancelRunInDoubt(work, turn, retry);
+  await cancelRunInDoubt(work, retry);
   if (isAtService(turn) && !hasSettled(turn)) await cancelRun(deps, turn, retry);
   // An earlier process may have told them; its calls have ended with its lease.
   const intent = {
@@ -34,5 +33,5 @@ export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Pro
     await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
   };
   const telling = { ...about, step: 'telling the asker that the thread is unreachable' };
-  await withRetry(work, tellAsker, { about: telling, judge: slackPatience(work), orElse: () => undefined });
+  await withRetry(work, tellAsker, { about: telling, orElse: () => undefined });
 }

@@ -38,7 +38,8 @@ export function figureOf(source: string): Figure | undefined {
   return { label: toOneLine(label.replace(/\\(?=[!-/:-@[-`{-~])|[*`]/g, '')), path: decoded(path) };
 }
 
-function decoded(path: string): string {
+/** A path without escapes; as it is where it has half of one. */
+export function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

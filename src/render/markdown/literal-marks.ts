@@ -12,36 +12,53 @@ const LOOK_AHEAD = 100;
 /** Longer runs of one mark are no emphasis; the parser would nest one for each two marks. */
 const LONG_RUN = 13;
 const WEB_SCHEME = '(?:[Hh][Tt][Tt][Pp][Ss]?|[Mm][Aa][Ii][Ll][Tt][Oo]):';
-/** A quotation has a space after its mark; the header of a sequence (FASTA) has none. */
-const SEQUENCE_HEADER = '(?=>)(?<=^(?:[ \\t]*> )*[ \\t]{0,3})>(?=[\\p{L}\\p{N}])';
+/** A quotation has a space after its mark; the header of a sequence (FASTA) and "more than" have none. */
+const SEQUENCE_HEADER = '>(?=[\\p{L}\\p{N}=])(?<=^(?:[ \\t]*> )*[ \\t]{0,3}>)';
+/** "More than" at the beginning of an item, where nobody quotes a number. */
+const MORE_THAN = '(?=>)(?<=^[ \\t]*(?:[-+*]|\\d{1,3}[.)]) {1,3})>(?= ?[=\\d])';
 /** The first line of what stars mean below a table; another reader takes it for a list. */
-const SIGNIFICANCE = '(?<=^[ \\t]{0,3})\\*(?=[ \\t]?[Pp] ?[<≤].{0,60} \\*\\*)';
+const VALUE = '[ \\t]?(?:[=:] ?)?(?:[PpQq](?:[- ]values?|_?adj)?|FDR) ?[<≤]';
+const SIGNIFICANCE = `(?<=^[ \\t]{0,3})\\*(?=${VALUE}[^]{0,60}?[^*]\\s\\*\\*${VALUE})`;
 /** What begins no block, where Markdown has one. */
-const BLOCK_MARK = `${SEQUENCE_HEADER}|${SIGNIFICANCE}`;
-const LITERAL = `(?=[*_~\\]<>])(?:${[
+const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}`;
+/** What bold text holds: no other marks than stars that end a word. */
+const BOLD = `(?:[^*|\\n]|(?<=${WORD})\\*(?=[\\s,;:.)(/-]))`;
+/** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Man*p*-. */
+const ITALIC = '\\d\\*[RSEZHrsa-f]\\*[-,)\\]–]|[Δ∆]\\*[A-Za-z]{2,5}\\d*\\*(?!\\w)|[a-z]\\*[pf]\\*[-(]';
+const LITERAL = `(?=[*_~\\]<>\\\\])(?:${[
   // Between letters or digits, but not in *K*d; scripts that join a word to an emphasized one are others.
-  `(?<=${WORD})\\*+(?=${WORD})(?<!(?<![^\\s(])\\*[A-Za-z]\\*(?=[a-z]))`,
+  `(?<=${WORD})(?<!(?=${ITALIC}).)\\*+(?![¹²³\\u2070-\\u209c])(?=${WORD})(?<!(?<![^\\s(,/])\\*(?:[A-Za-z]\\*(?=[a-z])|[NOS]\\*(?=\\d(?!\\d))))`,
+  // Signs of significance, ends of molecules and unknown alleles: (*), '***', [*:1], w[*]. Products: (1-p)*(1-q).
+  '(?<=\\()\\*{1,4}(?=\\))|(?<=\\[)\\*{1,4}(?=[:\\]])|(?<=["‘“])\\*{1,4}(?=["’”])|(?<=\')\\*{1,4}(?=\')|(?<=%)\\*(?=%)',
+  '(?<=[)\\]])(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*][^*\\n]{0,80})(?:\\*(?![*]|[A-Za-z ]{1,40}\\*(?![\\w([]))(?=[(\\p{L}\\p{N}[?+\\\\-])|\\*{1,3}(?=[,;:.)]))',
+  // The only star of its word, between two stars that make it bold: **the π* state**.
+  `(?<=(?<![\\w*])\\*\\*(?=[^\\s*])${BOLD}{0,90}${WORD})\\*(?=[\\s,;:.)(/-]${BOLD}{0,90}\\*\\*)`,
   `\\*{${LONG_RUN},}|_{${LONG_RUN},}`,
   // A single tilde is "about" or "to".
   '(?<!~)~(?!~)',
   // Positions after a stop codon and such codons (HGVS): c.*32, p.Arg213*.
   '(?<=\\w\\.)\\*(?=[\\w?$])|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)',
   // Star alleles, whose stars the end of bold text would take: **(*1/*17)**, **TPMT*3A/*3C**.
-  '(?<![\\w*])\\*(?=\\d{1,3}[A-Za-z]{0,2}(?:[,;)/+]|\\*\\*(?!\\*)| (?:and|or|alleles?|carriers?)\\b))',
+  '(?<![\\w*])\\*(?=\\d{1,3}[A-Za-z]{0,2}(?:[,;)/+\\]]|:\\d|\\*\\*(?!\\*)| (?:and|or|alleles?|carriers?)\\b| (?:vs\\b|[+(/])(?![^*\\n]{0,80}[^*\\s]\\*(?![*\\w]))))',
   '(?<=/)\\*(?=\\d+\\w*(?!\\w|\\*(?!\\*)))',
-  // An open end of a molecule, and an allele that is not known: [*:1]CC[*], w[*].
-  '(?<=\\[)\\*(?=[:\\]])',
+  // Backslashes of molecules, of paths and of patterns, where Markdown has an escape: C=C\\[C@@H], C:\\a\\(b), \\\\nas1\\raw.
+  '(?<=[A-Za-z\\d)\\]])\\\\(?=\\[\\d*(?:[A-Z][a-z]?|[bcnops])@{0,2}H?\\d?[+-]*\\d?(?::\\d+)?\\](?!\\(https?:))|(?<=[*+?\\]}]|\\\\\\.\\w{1,9})\\\\(?=\\.\\w)',
+  '(?<=(?<!\\w)[A-Za-z]:(?=\\\\[^\\\\])[^\\s`|]{0,200})(?<!\\\\)\\\\(?=[!#$%&(+.@[{~-]|\\*\\.\\w)',
+  '(?<![^\\s("\'=*])\\\\(?=\\\\[\\w.$-]+\\\\[\\w.$])|(?<=(?<![^\\s("\'=*])\\\\)\\\\(?=[\\w.$-]+\\\\[\\w.$])',
   // File patterns, and Python's own names.
-  '(?<!\\*)\\*(?=\\.\\w)|(?<![^\\s/("\'=])\\*+(?=/)',
-  `(?<=(?<![^\\s("'=:])${PATH})[*_]+(?=${PATH}\\*\\.\\w)`,
-  '__(?=[a-z][a-z\\d_]*__(?!\\w))|(?<=(?<!\\w)__[a-z][a-z\\d_]*)__(?!\\w)',
+  '(?<!\\*)\\*(?=\\.\\w)|(?<![^\\s/("\'=])\\*+(?=/)|(?<=\\w)(?<!(?<!\\w)\\*_[A-Za-z -]{1,60})_\\*(?!\\*)_?|(?<=\\.)\\*(?:_|(?=\\\\))',
+  '(?<![^\\s("\'=/])\\*(?!_[^*_\\n]{1,80}_[^*\\n]{0,80}\\*(?![\\w.]))(?=_\\w[\\w*.?-]*(?![^\\s,;)]))',
+  `(?<=(?<![^\\s("'=:])${PATH})(?!(?<![^\\s("'=:])\\*\\*\\w)[*_]{1,3}(?=${PATH}\\*\\.\\w)`,
+  // A range between uncertain positions (HGVS).
+  '(?<=\\))_(?=[(\\d?*])|(?<=\\?)_(?=[\\d*-])|(?<=[}+*])_(?=[\\d*$])|(?<=[}+*\\]])_(?=\\.\\*)|(?<=_\\()\\*(?=\\d)',
+  '__(?=[a-z][a-z\\d_]{0,80}__(?!\\w))|__(?!\\w)(?<=(?<!\\w)__[a-z][a-z\\d_]{0,80}__)',
   // The end of a label without an address that a link may open, and an address of another kind in angle brackets.
   `\\](?=\\((?!\\s*<?${WEB_SCHEME}))`,
   `<(?=[A-Za-z][A-Za-z\\d+.-]{1,31}:)(?!${WEB_SCHEME})`,
   BLOCK_MARK,
 ].join('|')})`;
 const LITERAL_HERE = new RegExp(LITERAL, 'muy');
-const LITERAL_OR_ESCAPE = new RegExp(`\\\\[^]|${LITERAL}`, 'gmu');
+const LITERAL_OR_ESCAPE = new RegExp(`${LITERAL}|\\\\[^]`, 'gmu');
 /** The marks of all such lines in a text. */
 export const BLOCK_MARKS = new RegExp(BLOCK_MARK, 'gmu');
 
@@ -61,31 +78,45 @@ export function literalMarks(text: string, from: number, to: number): number[] {
     const { 0: literal, index } = found;
     if (index >= to) break;
     const isAlone = literal === '~' && /^\s?~\s?$/.test(text.slice(Math.max(0, index - 1), index + 2));
-    if (literal.startsWith('\\') || isAlone) continue;
+    if (/^\\./s.test(literal) || isAlone) continue;
     for (let at = index; at < index + literal.length; at += 1) marks.push(at);
   }
   return marks;
 }
 
-/** How many backslashes `literalMarks` may need for marks before `index`, by what stands up to there; never too low. */
+const EMOJI = /(?<=[\p{L}\p{N}\])]):(?=(?:100|1234|ab?|[bmvx]|o2?):[\p{L}\p{N}[(-])/gu;
+
+/** Where data in a range of text would read as the name of an emoji, such as chr1:100:A:T and 1,4,[5],12:b:1,2. */
+export function emojiNames(text: string, from: number, to: number): number[] {
+  return Array.from(text.slice(from, to).matchAll(EMOJI), ({ index }) => from + index + 1);
+}
+
+/** How many characters those marks before `index` and names may need, by what stands up to there; never too low. */
 export function literalCost(text: string, index: number): number {
   const mark = text.charAt(index - 1);
   const next = text.charAt(index);
+  if (mark === ':') return /[1abmovx]/.test(next) ? 1 : 0;
   if (mark === ']') return next === '(' ? 1 : 0;
   if (mark === '<') return /[a-z]/i.test(next) ? 1 : 0;
-  if (mark === '>') return /[\p{L}\p{N}]/u.test(next) ? 1 : 0;
+  if (mark === '>') return /[\p{L}\p{N}=]/u.test(next) ? 1 : 0;
+  if (mark === ' ') return /\d/.test(next) && text.charAt(index - 2) === '>' ? 1 : 0;
+  if (mark === '\\') return /[!-/:-@[-`{-~\w]/.test(next) ? 1 : 0;
   if (!/[*_~]/.test(mark) || next === mark) return 0;
   const run = /(?:\*+|_+|~+)$/.exec(text.slice(Math.max(0, index - 2 * LONG_RUN), index))?.[0] ?? '';
   if (mark === '~') return run.length === 1 ? 1 : 0;
   const before = text.charAt(index - run.length - 1);
-  const isBeside = /[\w*.[]/.test(before) || before > '\x7f';
-  const mayBeText = isBeside ? /[^\s,;:)]/.test(next) || run === '*' : /[*_./ p\d]/i.test(next);
+  const isBeside = /[\w*.[)\]%?}+]/.test(before) || before > '\x7f';
+  const mayBeText = isBeside
+    ? /[^\s,;:)]/.test(next) || run.length === 1 || /[)[\]]/.test(before)
+    : /[*_./ p\d)"'\]=:qf]/i.test(next);
   return mayBeText || run.startsWith('__') || run.length >= LONG_RUN ? run.length : 0;
 }
 
-/** A text without the backslashes before such marks, for a place that shows backslashes. */
+/** A text without the backslashes before such marks, for a place that shows backslashes. Code has none. */
 export function withoutEscapes(markdown: string): string {
-  return markdown.replace(/\\(?=[*_~<>]|\]\()/g, '');
+  return markdown.replace(/(`+)[\s\S]*?\1|\\([*_~<>\\]|\](?=\())/g, (all, code, mark = '') =>
+    code === undefined ? mark : all,
+  );
 }
 
 type Context = ThisParameterType<Tokenizer>;
@@ -158,13 +189,13 @@ export function literalSyntax(text: string): Extension {
     counts.set(context, count);
     if (count > MAX_RUNS) return /^(.)\1*/.exec(text.slice(offset))?.[0].length ?? 1;
     const length = literalLength(text, offset);
-    return length > 0 && endsEmphasis(context, length) ? 0 : length;
+    return length > 0 && text.charAt(offset) === '*' && endsEmphasis(context, length) ? 0 : length;
   });
   const label = spanConstruct('literalLabel', (context, offset) => {
     const length = literalLength(text, offset);
     if (length > 0) forgetLabel(context);
     return length;
   });
-  const bracket = spanConstruct('literalBracket', (_, offset) => literalLength(text, offset));
-  return { text: { 42: run, 95: run, 126: run, 60: bracket, 93: label } };
+  const mark = spanConstruct('literalMark', (_, offset) => literalLength(text, offset));
+  return { text: { 42: run, 95: run, 126: run, 60: mark, 92: mark, 93: label } };
 }

@@ -1,8 +1,10 @@
 import { micromark } from 'micromark';
 import { gfmHtml } from 'micromark-extension-gfm';
+import type {} from 'micromark-extension-gfm-autolink-literal';
 import type {} from 'micromark-extension-gfm-table';
 import type { HtmlExtension } from 'micromark-util-types';
-import { escapeHtml } from '../text-format.ts';
+import { escapeHtml, unescapeHtml } from '../text-format.ts';
+import { bareAddresses, ESCAPE } from './bare-address.ts';
 import { baseName, figureOf } from './figures.ts';
 import { BLOCK_MARKS } from './literal-marks.ts';
 import { spanType } from './math.ts';
@@ -43,7 +45,21 @@ const spans: HtmlExtension = {
     },
   },
 };
-const HTML = [gfmHtml(), allCells, spans];
+/** Bare addresses, as people end them. */
+const addresses: HtmlExtension = {
+  exit: {
+    literalAutolinkHttp(token) {
+      for (const { piece, isAddress } of bareAddresses(this.sliceSerialize(token))) {
+        const shown = isAddress ? piece.replace(ESCAPE, '') : piece;
+        const encoded = (part: string) => encodeURIComponent(part.toWellFormed());
+        if (isAddress) this.tag(`<a href="${escapeHtml(shown.replace(/[^!#$%&-;=?-Z_a-z~]+/g, encoded))}">`);
+        this.raw(escapeHtml(shown));
+        if (isAddress) this.tag('</a>');
+      }
+    },
+  },
+};
+const HTML = [gfmHtml(), allCells, spans, addresses];
 
 function spanHtml(source: string): string {
   if (spanType(source) === 'lineBreak') return '<br>';
@@ -55,6 +71,8 @@ function spanHtml(source: string): string {
   return plain === undefined ? `<code>${escapeHtml(source)}</code>` : escapeHtml(plain);
 }
 
+/** The link of a bare address that ends within a DOI. */
+const HALF_DOI = /<a href="[^"]*">(https?:[^<]*\/10\.\d{4,9}\/[^<]*)<\/a>(?=&lt;\d)/g;
 const LINK = /<a href="([^"]*)"[^>]*>([\s\S]*?)<\/a>/g;
 
 /** Characters after which a text is cut at its next empty line, and where it is cut in any case: one piece is one slice. */
@@ -84,21 +102,17 @@ function toHtml(text: string): string {
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
     .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
+    .replace(HALF_DOI, '$1')
     .replace(LINK, honestLink);
 }
 
 /** A link as the page shows it: as text where it leads to no web address or e-mail, and with its host where its label misleads. */
 function honestLink(link: string, href: string, shown: string): string {
-  const target = decoded(href);
+  const target = unescapeHtml(href);
   if (!isLinkTarget(target)) return shown;
   const label = shown.replace(/<[^>]*>/g, (tag) => (tag === '<br>' ? ' ' : ''));
-  const note = escapeHtml(labelNote(decoded(label), target));
+  const note = escapeHtml(labelNote(unescapeHtml(label), target));
   return link.replace(/<\/a>$/, () => `${note}</a>`);
-}
-
-function decoded(html: string): string {
-  const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
-  return html.replace(/&(amp|lt|gt|quot);/g, (_, name: string) => characters[name] ?? '');
 }
 
 /** The text, where tables that are mostly missing cells are no tables. */
@@ -112,8 +126,10 @@ function* pieces(text: string): Generator<string> {
   let piece = '';
   let lines = 0;
   let fence = '';
-  for (const [line] of text.matchAll(LINE)) {
-    piece += fence === '' ? line.replace(BLOCK_MARKS, '\\$&') : line;
+  const marks = new Set(Array.from(text.matchAll(BLOCK_MARKS), ({ index }) => index));
+  for (const { 0: line, index } of text.matchAll(LINE)) {
+    piece +=
+      fence === '' ? line.replace(/[>*]/g, (mark, at) => (marks.has(index + at) ? `\\${mark}` : mark)) : line;
     lines += 1;
     const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;

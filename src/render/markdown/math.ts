@@ -12,21 +12,24 @@ const BACKSLASH = 92;
 const CARET = 94;
 
 /**
- * What stands within text and is shown in another way: a formula, up to the first closing mark that is not escaped; a
+ * What stands within text and is shown in another way: a formula, also `within` a word such as H$_2$O, up to the first closing mark that is not escaped; a
  * script, a break and a figure; a power and a symbol that stand outside of a formula. Longer text is none of them.
  */
 const INLINE_SPANS = {
   round: /\\\((?:\\[^)`]|[^\\`]){1,1000}?\\\)/y,
   square: /\\\[(?:\\[^\]`]|[^\\`]){1,1000}?\\\]/y,
-  dollars: /(?<![\p{L}\p{N}\\$])\$\$(?:\\[^`]|\$(?!\$)|[^\\$`]){1,1000}?\$\$/uy,
-  dollar: /(?<![\p{L}\p{N}\\$])\$(?![\s$])(?:\\[^\n`]|[^\\$\n`]){1,1000}?(?<!\s)\$(?![\p{L}\p{N}\\$])/uy,
+  dollars: /(?<![\p{L}\p{N}\\$./])\$\$(?:\\[^`]|\$(?!\$)|[^\\$`]){1,1000}?\$\$/uy,
+  dollar:
+    /(?<![\p{L}\p{N}\\$])\$(?![\s$]|(?<=[[!;,&]\$)\(|\{\w\w+(?:[:%#/]|\}(?!\^|_[\d{])))(?:\\[^\n`]|[^\\$\n`]){1,1000}?(?<!\s)\$(?![\p{L}\p{N}\\${])/uy,
+  within:
+    /(?<![\\$])\$(?=(?:\^|_(?![A-Za-z]{2}))[{\w\\]|\\[A-Za-z]|\d[\d.]*(?:\\[,;~])?(?:\^|\\(?:circ|mu|pm|times|AA|Omega)))(?:\\[^\n`]|[^\\$\n` ]){1,80}?\$(?![\d$])/y,
   script: /<(su[bp])>[^<`\n]{1,80}<\/\1>/iy,
   lineBreak: /<br[ \t]{0,3}\/?>(?:[ \t]{0,3}<br[ \t]{0,3}\/?>){0,20}/iy,
   figure: LOCAL_FIGURE,
   power: /(?<=[\p{L}\p{N})\]])\^\{[^{}`\n]{1,40}\}/uy,
   symbol: /(?<![\w\\:/.])\\[A-Za-z]{2,18}(?:[_^](?:[A-Za-z\d](?!\w)|\{[^{}`\n]{1,20}\})){0,2}(?![\w\\{}^/])/y,
 };
-/** Tells a formula from a price and from an escaped bracket. */
+/** Tells a formula from a price and from an escaped bracket. Before one, neither a variable of a shell nor SMARTS begins. */
 const MATHEMATICAL = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;
 /** A formula that starts on a line of its own; one that also ends on that line belongs to its paragraph. */
 const BLOCK_OPENING = /\$\$(?!\$|.*\$\$)|\\\[(?=[ \t]|$)(?!.*\\\])/my;

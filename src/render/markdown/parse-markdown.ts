@@ -5,6 +5,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { asciiAlpha } from 'micromark-util-character';
 import type { Construct, Extension } from 'micromark-util-types';
+import { bareAddresses } from './bare-address.ts';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
 import { BLOCK_MARKS, literalSyntax, spanConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
@@ -142,8 +143,22 @@ function toNode(node: Nodes, text: string): MarkdownNode {
     type: nodeType(node, text, start),
     start,
     end: node.position?.end.offset ?? 0,
-    children: 'children' in node ? node.children.map((child) => toNode(child, text)) : [],
+    children:
+      'children' in node ? node.children.flatMap((child) => endAddress(toNode(child, text), text)) : [],
   };
+}
+
+/** A bare address as people end it, and what follows it without a space; any other node as it is. */
+function endAddress(node: MarkdownNode, text: string): MarkdownNode[] {
+  const source = text.slice(node.start, node.end);
+  if (node.type !== 'link' || !/^https?:/i.test(source)) return [node];
+  let end = node.start;
+  return Array.from(bareAddresses(source), ({ piece, isAddress }) => {
+    const start = end;
+    end += piece.length;
+    const shown = { type: 'text', start, end, children: [] };
+    return isAddress ? { ...shown, type: 'link', children: [shown] } : shown;
+  });
 }
 
 function nodeType(node: Nodes, text: string, start: number): string {

@@ -1,13 +1,13 @@
 import { graphemeStart } from '../text-format.ts';
-import { isDisguisedLink, USER_PART } from './unsafe-links.ts';
+import { isDisguisedLink, labelStarts, USER_PART } from './unsafe-links.ts';
 
 /**
  * Untrusted text must never notify anyone. Slack reads `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^..>`,
  * `<@U..>` and `<#C..>` as mentions, and bare `@channel`, `@here`, `@everyone` where names are linked. It also reads
  * `<https://one.example|two.example>` as a link whose text hides its target, as `[https://two.example](https://one.example)`
- * does, and links `https://two.example@one.example`, whose user people may read as its host. A WORD JOINER (U+2060, no width, no
- * line break) goes after the `<`, the `@`, the `]` or the first letter of an address with a user. Word joiners that are already
- * there are part of the pattern, so `neutralizePings` adds exactly one and `restorePings` removes exactly one.
+ * does, and links `https://two.example@one.example`, whose user people may read as its host.
+ * A WORD JOINER (U+2060, no width, no line break) goes after the `<`, the `@`, the `]` or the first letter of such an address.
+ * Word joiners that are already there are part of the pattern, so `neutralizePings` adds exactly one and `restorePings` removes exactly one.
  */
 export const WORD_JOINER = '\u2060';
 const OPEN = '(?:<|&lt;?|&#0*60;|&#x0*3c;)';
@@ -15,13 +15,16 @@ const MARK =
   '(?:\\\\*(?:!(?!--|doctype|\\[)|@|#[a-z0-9&\\\\])|&(?:excl|commat|num);|&#0*(?:33|35|64);|&#x0*(?:21|23|40);)';
 const DISGUISED = '(?:https?:|mailto:)[^\\s<>|]{1,2000}\\|';
 const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
-const WITH_USER = `(?:h(?=\\u2060*ttps?://${USER_PART})|(?<![\\p{L}\\p{N}.-])w(?=\\u2060*ww\\.${USER_PART}))`;
+const WITH_USER = `h(?=\\u2060*ttps?://${USER_PART})`;
+const WWW = '(?<![\\p{L}\\p{N}.-])w(?=\\u2060*ww\\.)';
+/** To be found once for all the hosts that are chained in it. */
+const RUN = new RegExp(`(?=([^\\s</?#]*))(?:${USER_PART})?`, 'iy');
 const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
 /** The destination of a link, which counts up to a space where its brackets are nested: what matters is its host. */
 const DESTINATION = '<([^<>\\n]+)>[\\s)]|((?:[^\\s()<>]|\\([^\\s()]*\\))+(?=[\\s)])|\\S{1,300})';
 const LINK = `(?<=\\])(?=\\u2060*\\(\\s*(?:${DESTINATION}))`;
 const PING_PATTERN = new RegExp(
-  `(?!${WITH_USER})(${URL})|(?:${WITH_USER}|${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE}|${LINK})\\u2060*`,
+  `(?!${WITH_USER})(${URL})|(?:${WITH_USER}|${WWW}|${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE}|${LINK})\\u2060*`,
   'giu',
 );
 
@@ -36,11 +39,28 @@ export function restorePings(text: string): string {
 }
 
 function replacePings(text: string, change: (ping: string) => string): string {
+  const hasUser = userFinder(text);
+  let labels: Map<number, number> | undefined;
   return text.replace(PING_PATTERN, (all: string, url?: string, angled?: string, plain?: string, at = 0) => {
+    if (/^w/i.test(all)) return hasUser(at) ? change(all) : all;
     const target = angled ?? plain;
-    const isHarmless = url ?? (target !== undefined && !isDisguisedLink(text, at, target));
-    return isHarmless ? all : change(all);
+    if (target === undefined) return url ?? change(all);
+    labels ??= labelStarts(text);
+    return isDisguisedLink(text.slice(labels.get(at) ?? at, Math.max(0, at - 1)), target) ? change(all) : all;
   });
+}
+
+/** Whether the address that begins with `www.` at a place has a user; asked from the beginning to the end of the text. */
+function userFinder(text: string): (at: number) => boolean {
+  let [runTo, userTo] = [0, 0];
+  return (at) => {
+    if (at >= runTo) {
+      RUN.lastIndex = at;
+      const [user = '', run = ''] = RUN.exec(text) ?? [];
+      [runTo, userTo] = [at + run.length, at + user.length];
+    }
+    return at < userTo;
+  };
 }
 
 /** Safe for a mrkdwn text: `&`, `<` and `>` escaped as Slack asks, and no bare mention. */
@@ -69,11 +89,15 @@ export function fallbackText(markdown: string): string {
     .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?/gm, '')
     .replace(/^(\s*)#{1,6} +/gm, '$1')
     .replace(
-      /(?:!\[([^[\]]*)\]\(|\[([^[\]]*)\]\((?=<?(?:https?|mailto):))\S{0,1000}?(?: +"[^"]*")?\)/g,
+      /(?:!\[([^[\]]*)\]\(|\[([^[\]]*)\]\((?=<?(?:https?|mailto):))(?:[^\s()]|\([^\s()]*\)){0,1000}?(?: +"[^"]*")?\)/g,
       '$1$2',
     )
-    // Not those within a word, such as 2**10, or between spaces.
-    .replace(/(?<!\w)(?:\*\*|__|~~)(?=[^\s*])|(?<=[^\s*])(?:\*\*|__|~~)(?!\w)|`/g, '')
+    // Only pairs: not 2**10, p < 0.01**, **kwargs and __init__.
+    .replace(
+      /(?<![\w*])(\*{2,3}|__(?![a-z\d_]*__(?!\w))|~~)(?![\s*),;\]]|\/\*|["'’”](?<=["'“‘]\1["'’”]))((?:(?!\1)[^\n])*[^\s*])\1(?!(?!s\b)\w)/g,
+      '$2',
+    )
+    .replace(/`|\\([*_~<>])/g, '$1')
     .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
     .trim();
   return truncateBytes(readable === '' ? '…' : readable, MAX_TEXT_BYTES);
@@ -81,7 +105,7 @@ export function fallbackText(markdown: string): string {
 
 /** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme. */
 export function truncateBytes(text: string, most: number): string {
-  let shown = escapeMrkdwn(text);
+  let shown = escapeMrkdwn(text.slice(0, most + 1));
   for (let at = most; Buffer.byteLength(shown) > most; at = Math.floor(at * 0.95))
     shown = `${escapeMrkdwn(text.slice(0, graphemeStart(text, at))).trimEnd()}…`;
   return shown;

@@ -1,3 +1,5 @@
+import { decoded } from './figures.ts';
+
 /** A word, or part of one, that people may read as a host, such as `one.org` and `192.0.2.1`. */
 const NAME = /[\p{L}\p{N}]\.\p{L}{2}|^\d{1,3}(?:\.\d{1,3}){3}$|^localhost$/u;
 /** Endings of files that are rarely those of hosts. */
@@ -13,6 +15,8 @@ const DESTINATION = /^\]\(\s*(?:<([^>\n]*)>|(\S*?)(?:\s[\s\S]*)?\)$)/;
 const MAX_HOST_END = 280;
 /** Longest label that is read again for each answer that grows; a longer one counts as one that needs a note. */
 const MAX_READ_LABEL = 1_000;
+/** A longer label counts as a disguise: many may stand in each other, and each is read. */
+const MAX_LABEL = 2_000;
 /** What people do not see in a label: marks of Markdown, and the WORD JOINER that the renderer adds. */
 const UNSEEN = /[\u2060*_~`\\<>[\]]/g;
 /**
@@ -28,9 +32,12 @@ const DOT = /(?<=[\p{L}\p{N}])(?:,|\s+\.)(?=\p{L}{2})/gu;
 /** A target with another scheme than a link may have, or none and a host; the scheme may be written as references. */
 const OTHER_SCHEME = /^(?!https?:|mailto:)(?:[a-z][a-z\d+.-]*:(?!:)|[\\/]{2}|[^/?#]*&#?\w+;)/i;
 
+const USER_END = '(?:@|&(?:#0*64|#x0*40|commat);)';
 /** What precedes the host of an address with a user: people may read it as the host. */
-export const USER_PART = '[^\\s</?#]*(?:@|&(?:#0*64|#x0*40|commat);)';
-const USER = new RegExp(`(?:(?:^|[\\s(]|[a-z]:)//|(?<![\\w.-])www\\.)${USER_PART}`, 'i');
+export const USER_PART = `[^\\s</?#]*${USER_END}`;
+const WWW = '(?<![\\w.-])www\\.';
+/** Of chained hosts the last one, so that no text is read for each of them. */
+const USER = new RegExp(`(?:(?:^|[\\s(]|[a-z]:)//|${WWW})(?:(?!${WWW})[^\\s</?#])*${USER_END}`, 'i');
 
 /** Whether a link may lead there: to a web address, or to one of e-mail. */
 export function isLinkTarget(target: string): boolean {
@@ -43,12 +50,11 @@ function isSeen(label: string): boolean {
 }
 
 /**
- * Whether the link whose label ends with the `]` before `end` is to be shown as text: `target` is no address that a link may
- * have, or the label names another. A label may name only the host of its target, the beginning of its address with an
- * ellipsis, or the file at its end.
+ * Whether a link is to be shown as text: `target` is no address that a link may have, or the label names another or is very
+ * long. A label may name only the host of its target, the beginning of its address with an ellipsis, or the file at its end.
  */
-export function isDisguisedLink(text: string, end: number, target: string): boolean {
-  return isDisguise(labelBefore(text, end) ?? '', target);
+export function isDisguisedLink(label: string, target: string): boolean {
+  return label.length > MAX_LABEL || isDisguise(label, target);
 }
 
 /** Like `isDisguisedLink`, of a link in brackets as the parser read it. `destination` is the rest of it from the `]` on. */
@@ -63,7 +69,7 @@ function isDisguise(label: string, target: string): boolean {
   if (OTHER_SCHEME.test(target) || (isLinkTarget(target) && !isSeen(label))) return true;
   // Its address would stand there, and where that is text it is none.
   if (USER.test(`${target} ${label}`.replace(UNSEEN, ''))) return true;
-  return addressesIn(label).some(
+  return addressesIn(beforeOwnDoi(label, opened)).some(
     ({ names, path }) => names.some((name) => !leadsTo(name, opened)) || isOtherPath(path, opened),
   );
 }
@@ -87,10 +93,9 @@ export function hostNoteCost(text: string, index: number): number {
   const host = /^\]\(\s*<?https?:\/\/([a-z\d.-]+)$/i.exec(before.slice(at))?.[1];
   if (host === undefined) return 0;
   const end = index - before.length + at + 1;
-  const label = labelBefore(
-    text.slice(Math.max(0, end - MAX_READ_LABEL), end),
-    Math.min(end, MAX_READ_LABEL),
-  );
+  const read = text.slice(Math.max(0, end - MAX_READ_LABEL), end);
+  const start = labelStarts(read).get(read.length);
+  const label = start === undefined ? undefined : read.slice(start, -1);
   const isPlain =
     label !== undefined && !/[\\`]/.test(label) && isSeen(label) && addressesIn(label).length === 0;
   return isPlain ? 0 : host.length + ' ()'.length;
@@ -110,6 +115,15 @@ function leadsTo(name: string, opened: URL | null): boolean {
   return FILE.test(name) && opened.pathname.toLowerCase().endsWith(name);
 }
 
+/** A label without the DOI at its end that its link leads to: the end of an old one, `3.0.CO;2-A`, looks like a host. */
+function beforeOwnDoi(label: string, opened: URL | null): string {
+  const doi = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/(10\.\d.*)$/.exec(opened?.href ?? '')?.[1];
+  if (doi === undefined) return label;
+  const shown = label.replace(UNSEEN, '');
+  const end = decoded(doi).replace(UNSEEN, '');
+  return shown.endsWith(end) ? shown.slice(0, -end.length) : label;
+}
+
 /** The host that a link leads to; of an address of e-mail, what follows the first `@`. */
 function hostOf({ protocol, pathname, hostname }: URL): string {
   return protocol === 'mailto:' ? pathname.replace(/^[^@]*@/, '') : hostname;
@@ -118,11 +132,13 @@ function hostOf({ protocol, pathname, hostname }: URL): string {
 /** What follows a label that holds what is not surely seen, or names another host: the host that its link leads to; else ''. */
 export function labelNote(label: string, target: string): string {
   const opened = openedBy(target);
-  if (opened === null) return '';
+  if (opened === null || target === `mailto:${label}`) return '';
   const isMisleading =
     !isSeen(label) ||
     USER.test(label.replace(UNSEEN, '')) ||
-    addressesIn(label).some(({ names }) => names.some((name) => !leadsTo(name, opened)));
+    addressesIn(beforeOwnDoi(label, opened)).some(({ names }) =>
+      names.some((name) => !leadsTo(name, opened)),
+    );
   return isMisleading ? ` (${hostOf(opened)})` : '';
 }
 
@@ -175,16 +191,18 @@ function pathOf(url: URL | null): string {
   return url === null ? '' : (url.pathname + url.search + url.hash).replace(/\/$/, '');
 }
 
-/** The text in the brackets whose closing one is before `end`; undefined if none opens them. */
-function labelBefore(text: string, end: number): string | undefined {
-  let depth = 0;
-  for (let at = end - 1; at >= 0; at -= 1) {
-    const mark = text.charAt(at);
-    if ((mark !== '[' && mark !== ']') || text.charAt(at - 1) === '\\') continue;
-    depth += mark === ']' ? 1 : -1;
-    if (depth === 0) return text.slice(at + 1, end - 1);
+/** Where a text in brackets begins, by the place after the bracket that closes it. */
+export function labelStarts(text: string): Map<number, number> {
+  const starts = new Map<number, number>();
+  const open: number[] = [];
+  for (const { 0: mark, index } of text.matchAll(/\\?[[\]]/g)) {
+    if (mark === '[') open.push(index + 1);
+    if (!mark.endsWith(']')) continue;
+    // The backslash may be escaped itself.
+    const start = mark === ']' ? open.pop() : open.at(-1);
+    if (start !== undefined) starts.set(index + mark.length, start);
   }
-  return undefined;
+  return starts;
 }
 
 /** A web address, and the Markdown before it where it is the target of a link. */

@@ -6,7 +6,7 @@ export interface CellNumber {
   halfStep: number;
   /** `<` or `>` if the cell gives a bound alone. */
   bound: string;
-  /** Such as `%` or `mg`; '' for a bare number. */
+  /** Such as `%` or `mg`, whose µ is the micro sign; '' for a bare number. */
   unit: string;
 }
 
@@ -47,7 +47,7 @@ export function numberInCell(cell: string): CellNumber | undefined {
     // A bare 0 is nothing, or too small to be written; other whole numbers count something.
     halfStep: power === '0' && decimals === 0 ? (size === 0 ? 0.0005 : 0) : 0.5 * 10 ** -decimals,
     bound: bound.replace('≤', '<').replace('≥', '>'),
-    unit: (rest[1] ?? '').trim().replace(/^x$/, '×'),
+    unit: (rest[1] ?? '').trim().replace(/^x$/, '×').replaceAll('\u03bc', '\u00b5'),
   };
 }
 

@@ -20,20 +20,15 @@ const SOUND: readonly SourceState[] = ['found', 'corrected'];
 /** Characters of a title; none where they do not all fit into the message. */
 const MAX_TITLE_LENGTH = 120;
 
-/** What is known of the sources of an answer; `buttonUse` is a sentence about who asked the agent to replace some. */
-interface KnownOfSources {
-  checks: SourceChecks;
-  buttonUse: string | undefined;
-}
-
 /**
  * The list of an answer's sources as a message of its own, which has room for what the registries say of each once that is
- * `known`, and for `replace_sources` (its value is the turn's id); undefined if no registry knows any of them.
+ * `known`, and for `replace_sources` (its value is the turn's id) or who has pressed it (`buttonUse`); undefined if no
+ * registry knows any of them.
  */
 export function sourceListMessage(
   turnId: string,
   blocks: readonly ContentBlock[],
-  known?: KnownOfSources,
+  known?: { checks: SourceChecks; buttonUse: string | undefined },
   titleLength = MAX_TITLE_LENGTH,
 ): RenderedMessage | undefined {
   const { listed, last } = listedSources(blocks);
@@ -57,9 +52,15 @@ function findingOf(check: SourceCheck | undefined, titleLength: number): RichTex
   const { mark } = strings.sourceStates[check?.state ?? 'not_checked'];
   const title = check?.title === undefined ? undefined : shorten(check.title, titleLength);
   const said = { type: 'text' as const, text: ` ${mark} ${strings.sourceFinding({ ...check, title })}` };
-  if (check?.see === undefined) return [said];
-  const text = check.state === 'superseded' ? strings.sourceReplacement : strings.sourceNotice;
-  return [said, { type: 'text', text: ', ' }, { type: 'link', url: addressOf(check.see), text }];
+  const more = check && moreAbout(check);
+  return more === undefined ? [said] : [said, { type: 'text', text: ', ' }, { type: 'link', ...more }];
+}
+
+/** Where a registry says more about a source: a notice, or the newer one. */
+export function moreAbout({ state, see }: SourceCheck): { url: string; text: string } | undefined {
+  if (see === undefined) return undefined;
+  const text = state === 'superseded' ? strings.sourceReplacement : strings.sourceNotice;
+  return { url: addressOf(see), text };
 }
 
 /** "8 sources: 6 found, 1 retracted (2019), 1 not found" */

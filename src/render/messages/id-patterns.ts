@@ -1,3 +1,4 @@
+import { NEXT_ADDRESS, PUNCTUATION, TITLE_END } from '../markdown/bare-address.ts';
 import { balanced } from './doi.ts';
 
 /** Finds of one kind in one text. */
@@ -12,11 +13,17 @@ const MARKS = '["\'`*_:：#=>()（[{ \\t-]{1,8}';
 const SEPARATOR =
   /["'`*_)\]]{0,3}[ \t]{0,3}(?:[([][^()[\]\n]{1,60}[)\]][ \t]{0,3})?(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
 /** What addresses do not hold in prose, Markdown or JSON: spaces, quotes, brackets, punctuation beyond ASCII. */
-const ENDS = '\\s<>"\'`{}[\\]|\\\\*\\u2000-\\u206f\\u3000-\\u303f\\uff00-\\uffef';
+const ENDS = `\\s<>"'\`{}[\\]|\\\\*\\u2000-\\u206f${PUNCTUATION}`;
+/** What they hold between other characters: a name's apostrophe, an allele's star, a search's field. */
+const WITHIN = `['\u2019](?=\\w{2})|\u2013(?=[a-z])|(?<=\\w)\\*(?=\\d)|(?<=\\?[^\\s<>]{0,400})\\[(?:[a-z][a-z\\d/+%]*|\\d*(?=\\]=))\\](?!\\()|${TITLE_END}`;
 export const ADDRESS = new RegExp(
-  `https?://(?:[^${ENDS}^]|'(?=\\w{2})|\u2013(?=[a-z])|\\\\[_()~]){1,2000}`,
+  `https?://(?:(?!${NEXT_ADDRESS})[^${ENDS}^]|${WITHIN}|\\\\[_()~&#+=-]){1,2000}`,
   'gi',
 );
+/** What follows an address that ends only here: of a longer one, which is shortened, a template or holds what few do. */
+const GOES_ON = /^(?:[…{]|\^(?!\{?\d)|\*\w|\[(?!\^?\d{1,3}\])[^\s[\]]*\]\w)/;
+/** What ends before a number in angle brackets: half of a DOI. */
+const HALF_DOI = /\/10\.\d{4,9}\/.*<\d/;
 /** What may stand between the name of a registry and its id. */
 const CALLED =
   '(?:[ _-]?(?:IDs?|ACs?|accessions?|codes?|numbers?|nos?\\.?|identifiers?|entry|entries|structures?)){0,2}(?: is| are)?';
@@ -82,7 +89,12 @@ export const ID_KINDS = [
     pages: ['www.ebi.ac.uk/chembl/id_lookup/', 'www.ebi.ac.uk/chembl/compound_report_card/'],
     isInTextOnly: true,
   },
-  { word: 'arXiv', id: '\\d{4}\\.\\d{4,5}(?:v\\d+)?', called: 'arXiv:', pages: ['arxiv.org/abs/'] },
+  {
+    word: 'arXiv',
+    id: '(?:\\d{4}\\.\\d{4,5}|[a-z]{1,8}(?:-[a-z]{2,4})?(?:\\.[A-Z]{2})?/\\d{7})(?:v\\d+)?',
+    called: 'arXiv:',
+    pages: ['arxiv.org/abs/'],
+  },
   { id: 'RCV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/'], isInTextOnly: true },
   { id: '[SV]CV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/?term='], isInTextOnly: true },
   {
@@ -194,10 +206,11 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
  */
 export function wholeName(text: string, at: number, raw: string): string | undefined {
   const name = balanced(raw);
-  const isLeft = text[at - 1] === '<' ? /[^>|]/ : /[…{]/;
-  const isCut = name === raw && isLeft.test(text.charAt(at + raw.length));
+  const isLeft = text[at - 1] === '<' ? /^[^>|]/ : /[=+:(]$/.test(raw) ? /^["“'‘]/ : GOES_ON;
+  const next = text.slice(at + raw.length, at + raw.length + 80);
+  const isCut = name === raw && (isLeft.test(next) || HALF_DOI.test(raw + next.slice(0, 2)));
   if (isCut || /\.{3}$|\$/.test(name)) return undefined;
-  return name.replace(/\\([_()~])/g, '$1').replace(/[.,:;!?_~(\\]+$/, '');
+  return name.replace(/\\([_()~&#+=-])/g, '$1').replace(/[.,:;!?_~(\\]+$/, '');
 }
 
 /** An address without the `www.` that many sites do not need. */

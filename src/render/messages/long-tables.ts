@@ -1,8 +1,9 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
+import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { firstOfTable } from '../strings/index.ts';
-import { csvLine } from '../text-format.ts';
+import { csvLine, unescapeHtml } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
 import { cellText } from './tables.ts';
 
@@ -21,7 +22,7 @@ const MAX_ROWS = 100;
 const MAX_PREVIEW_LENGTH = 8_000;
 /** Characters from which on a message has no room for more. */
 const FULL_MESSAGE_LENGTH = 8_700;
-/** Characters of one table's cells that are parsed, in one slice of the render queue; further cells are as they were written. */
+/** Characters of one table's cells that are parsed, in one slice of the render queue; further cells lose the usual marks alone. */
 const MAX_PARSED = 20_000;
 const BLOCK_START = /^ {0,3}(?:[-+*] |\d{1,9}[.)] |>|#{1,6} |`{3}|~{3})/;
 const HEADING_AT_END = /(?<=^|\n)#{1,6} [^\n]*\n\s*$/;
@@ -42,9 +43,10 @@ export function withShortTables(blocks: readonly ContentBlock[], isFinal: boolea
 
 function shorten(text: string, isFinal: boolean): ShortenedAnswer {
   const answer = { text: '', breaks: [] as number[], tables: [] as string[] };
-  if (!hasDelimiterRow(text)) return { ...answer, text };
   const lines = text.split('\n');
   const most = isFinal ? MAX_ROWS : MAX_TABLE_ROWS - 1;
+  const mayBeLong = isFinal || hasMoreRows(lines, most);
+  if (!mayBeLong || !hasDelimiterRow(text)) return { ...answer, text };
   let from = 0;
   const lastLine = lines.findLastIndex((line) => line !== '');
   for (const { start, end } of tablesOf(lines)) {
@@ -68,6 +70,15 @@ function shorten(text: string, isFinal: boolean): ShortenedAnswer {
   if (from === 0) return { ...answer, text };
   answer.text += lines.slice(from).join('\n');
   return { ...answer, breaks: answer.breaks.filter((at) => at > 0) };
+}
+
+/** Whether there may be a table with more rows. */
+function hasMoreRows(lines: readonly string[], most: number): boolean {
+  let rows = 0;
+  return lines.some((line) => {
+    rows = line.includes('|') ? rows + 1 : 0;
+    return rows > most;
+  });
 }
 
 function rowsThatFit(rows: readonly string[], most: number): number {
@@ -112,8 +123,25 @@ function cellsOf(row: string): string[] {
 function csvOf(rows: readonly string[]): string {
   const count = { characters: 0 };
   const textOf = (cell: string) =>
-    count.characters > MAX_PARSED ? cell : machineReadable(cellText(cell, count));
+    machineReadable(count.characters > MAX_PARSED ? withoutUsualMarks(cell) : cellText(cell, count));
   return rows.map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
+}
+
+/** Bold, struck and code text. Stars beside a word or a bracket are powers, arguments and levels of significance. */
+const USUAL_MARKS =
+  /(?<![\p{L}\p{N}*(,])\*\*(?![\s*])([^*]{1,500})(?<!\s)\*\*(?![\p{L}\p{N}*])|~~([^~]{1,500})~~|`([^`]{1,500})`/gu;
+
+/** A cell without marks that are never data. */
+function withoutUsualMarks(cell: string): string {
+  const plain = cell
+    .replace(/\[([^[\]]{0,500})\]\(<?https?:[^\s()<>]{1,2000}>?\)/g, '$1')
+    .replace(USUAL_MARKS, '$1$2$3')
+    .replace(
+      /(?<![\p{L}\p{N}$])\$(?!\s)[^$]{1,500}(?<!\s)\$(?![\p{L}\p{N}$])/gu,
+      (span) => unicodeFormula(span) ?? span,
+    )
+    .replace(/\\([|*_~])/g, '$1');
+  return unescapeHtml(plain);
 }
 
 const SUPERSCRIPT_DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';

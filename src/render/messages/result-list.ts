@@ -11,6 +11,7 @@ import {
   type SlackBlock,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
+import { UNNAMED_FILE } from '../file-names.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
 import { shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
@@ -135,7 +136,7 @@ function resultBlocks(result: ListedResult): SlackBlock[] {
 /** A file name in one line, without control characters, direction marks and pings; a long one keeps its extension. */
 export function displayedFileName(name: string): string {
   const clean = toOneLine(name);
-  return neutralizePings(shortenMiddle(clean === '' ? 'unnamed file' : clean, MAX_NAME_LENGTH));
+  return neutralizePings(shortenMiddle(clean === '' ? UNNAMED_FILE : clean, MAX_NAME_LENGTH));
 }
 
 function fileKind(result: ListedResult): string {

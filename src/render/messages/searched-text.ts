@@ -1,3 +1,4 @@
+import { ENTITY } from '../text-format.ts';
 import { ID_KINDS } from './id-patterns.ts';
 import { parseDelimitedTable } from './shown-tables.ts';
 
@@ -70,15 +71,6 @@ function cellsWithWords(lines: readonly string[]): string[] {
   });
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-};
-
 /**
  * A text without the disguises of its characters: escapes of JSON and HTML, spaces and hyphens at which no line breaks, and
  * characters without width.
@@ -97,6 +89,6 @@ export function readableCharacters(text: string): string {
 
 function character(name: string): string {
   const [, hex = '', digits] = /^#(x?)([\da-f]+)$/i.exec(name) ?? [];
-  if (digits === undefined) return ENTITIES[name.toLowerCase()] ?? '';
+  if (digits === undefined) return ENTITY[name.toLowerCase()] ?? '';
   return String.fromCodePoint(Number.parseInt(digits, hex === '' ? 10 : 16));
 }

@@ -70,17 +70,17 @@ export function isTabSeparated(text: string): boolean {
   );
 }
 
-/** What separates the cells of a text: a comma, a semicolon or a tab, whichever its first line with any has most of. */
+/** What separates the cells of a text: the comma, semicolon or tab that its first line with any, comments aside, has most of. */
 export function delimiterOf(text: string): string {
-  const first = /^.*[,;\t].*$/m.exec(text.slice(0, MAX_HEAD))?.[0] ?? '';
-  const counted = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: first.split(delimiter).length }));
-  return counted.reduce((best, one) => (one.count > best.count ? one : best)).delimiter;
+  const lines = text.slice(0, MAX_HEAD).match(/^.*[,;\t].*$/gm) ?? [];
+  const first = lines.find((line) => !line.startsWith('#')) ?? lines[0] ?? '';
+  return [',', ';', '\t'].reduce((a, b) => (first.split(b).length > first.split(a).length ? b : a));
 }
 
 /** The rows of a text whose cells a delimiter separates. */
 export function parseDelimitedTable(text: string, delimiter = delimiterOf(text)): string[][] {
   try {
-    return parse(text, {
+    return parse(text.replace(SEPARATOR_LINE, ''), {
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       bom: true,
@@ -93,8 +93,11 @@ export function parseDelimitedTable(text: string, delimiter = delimiterOf(text))
   }
 }
 
-/** Cells that differ only in case, marks of Markdown, spaces and separators of thousands read the same. */
+/** The first line by which Excel is told what separates cells. */
+const SEPARATOR_LINE = /^\ufeff?sep=[,;\t](?:\r?\n|\r|$)/i;
+
+/** Cells that differ only in case, marks of Markdown, spaces, separators of thousands and how µ is encoded read the same. */
 export function comparableText(cell: string): string {
-  const plain = cell.toLowerCase().replaceAll('−', '-');
+  const plain = cell.toLowerCase().replaceAll('−', '-').replaceAll('\u03bc', '\u00b5');
   return plain.replace(/[\s*_~`\\]|(?<=\d),(?=\d{3}(?!\d))/g, '');
 }

@@ -123,7 +123,8 @@ function sourceId(host: string, pathname: string, label: string): SourceId | und
   const pmid = host === 'pubmed.ncbi.nlm.nih.gov' ? /^\/0*(\d{1,8})\/?$/.exec(pathname)?.[1] : undefined;
   if (pmid !== undefined) return `pmid:${pmid}`;
   const isArticle = host === 'arxiv.org' || ARTICLE.test(pathname);
-  const doi = host === 'doi.org' ? label : isArticle ? workOf(host + pathname) : undefined;
+  const doi =
+    host === 'doi.org' ? /^10\..*/.exec(label)?.[0] : isArticle ? workOf(host + pathname) : undefined;
   return doi === undefined ? undefined : `doi:${doi.toLowerCase()}`;
 }
 
@@ -132,7 +133,7 @@ function pagesIn(text: string, isResult: boolean): Find[] {
   const finds: Find[] = [];
   // What stands in an address is no id by itself.
   const rest = text.replace(ADDRESS, (raw, at: number) => {
-    const isSource = finds.length < MAX_FINDS && !isPictureOrDoi(text.slice(Math.max(0, at - 304), at));
+    const isSource = finds.length < MAX_FINDS && !isPictureOrDoi(text.slice(Math.max(0, at - 304), at), raw);
     const page = isSource ? pageAt(text, at, raw, isResult) : undefined;
     if (page !== undefined) finds.push({ at, ...page });
     return ' '.repeat(raw.length);
@@ -152,17 +153,27 @@ export function addressesIn(result: string, most: number): string[] {
   return [...new Set(found.filter((url) => url !== undefined))].slice(0, most);
 }
 
+/** How the address of a DOI begins. */
+const RESOLVER = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/{1,2}(?:doi:)?(?=10\.\d{4})/i;
+
 /** Whether the text before an address makes it that of a picture, or the page of a DOI that its link shows. */
-function isPictureOrDoi(before: string): boolean {
+function isPictureOrDoi(before: string, address: string): boolean {
   const start = before.lastIndexOf('[');
   const label = /^\[([^\]]*)\]\(<?$/.exec(before.slice(start))?.[1];
-  return label !== undefined && (before[start - 1] === '!' || /\b10\.\d{4,5}\/\S{6}/.test(label));
+  return (
+    label !== undefined &&
+    (before[start - 1] === '!' || (/\b10\.\d{4,5}\/\S{6}/.test(label) && !RESOLVER.test(address)))
+  );
 }
 
 /** The page that an address leads to: that of an id where it is one; undefined if it is no public page. */
 function pageAt(text: string, at: number, raw: string, isResult: boolean): Omit<Find, 'at'> | undefined {
-  const resolver = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/(?=10\.\d{4})/i.exec(raw)?.[0];
-  if (resolver !== undefined) return doisAt(text, at + resolver.length).map(doiPage)[0];
+  const resolver = RESOLVER.exec(raw)?.[0].length;
+  const doiFrom = resolver ?? raw.search(/(?<=\/)10\.\d{4,9}\//);
+  const doi = doiFrom > 0 ? doisAt(text, at + doiFrom)[0] : undefined;
+  // Brackets in a DOI end the address that names it.
+  if (resolver !== undefined || (doi !== undefined && /[<[]/.test(doi.slice(raw.length - doiFrom))))
+    return doi === undefined ? undefined : doiPage(doi);
   const url = URL.parse(wholeName(text, at, raw) ?? '');
   if (url === null || url.username + url.password !== '' || url.href.length > MAX_URL_LENGTH)
     return undefined;
@@ -171,7 +182,7 @@ function pageAt(text: string, at: number, raw: string, isResult: boolean): Omit<
   for (const { pages, pageOf, whole, isInTextOnly } of ID_KINDS) {
     if (isResult && isInTextOnly) continue;
     const start = pages.find((one) => plain.startsWith(one)) ?? plain;
-    const id = plain.slice(start.length).replace(/[?&].*/, '');
+    const id = plain.slice(start.length).replace(/(?:[?&]|%[89a-f]).*/i, '');
     if (whole.test(id)) return pageOf(id);
   }
   const isSite = /^.{1,80}\.[a-z][a-z\d-]{1,20}$/.test(url.hostname) && !NO_SITE.test(url.hostname);
@@ -180,7 +191,7 @@ function pageAt(text: string, at: number, raw: string, isResult: boolean): Omit<
 
 /** The page of a DOI; what would end the path of its address is encoded. */
 function doiPage(doi: string): Omit<Find, 'at'> {
-  return { url: `https://doi.org/${doi.replace(/[#%?]/g, encodeURIComponent)}`, label: doi };
+  return { url: `https://doi.org/${doi.replace(/[#%?^|]/g, encodeURIComponent)}`, label: doi };
 }
 
 /** Below an answer: the sources that it names, if there are two or more. */

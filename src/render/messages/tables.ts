@@ -1,6 +1,7 @@
 import type * as types from '@slack/types';
 import { markdownBlocks, type SlackBlock } from '../blocks/slack-blocks.ts';
 import { figureWords } from '../markdown/figures.ts';
+import { literalMarks } from '../markdown/literal-marks.ts';
 import {
   hasDelimiterRow,
   isTableTooWide,
@@ -15,6 +16,7 @@ import { labelNote } from '../markdown/unsafe-links.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { firstOfTable, tableCaption } from '../strings/index.ts';
+import { unescapeHtml } from '../text-format.ts';
 
 /** A table of at most so many rows is read at a glance. */
 const MAX_PLAIN_ROWS = 10;
@@ -24,6 +26,8 @@ const PAGE_SIZE = 10;
 /** With a thousands separator or without; what begins with further zeros is a name. */
 const NUMBER = /^[+\-−]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?%?$/i;
 const LINK = /^\[[\s\S]*\]\(\s*<?(https?:[^\s<>]+?)>?(?:\s+["'(][\s\S]*)?\s*\)$/;
+/** What is no part of the address in a destination or a bare address. */
+const LINK_ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
 const STYLES: Readonly<Record<string, types.RichTextStyleable['style']>> = {
   strong: { bold: true },
   emphasis: { italic: true },
@@ -131,7 +135,7 @@ function dataTable(
 
 /** What people see of a cell that is written so; as it is if only Markdown shows it, or `count` says that enough was parsed. */
 export function cellText(source: string, count: ParseCounter): string {
-  if (!/[`$\\<*_~[^]/.test(source) || isParsedEnough(count)) return source;
+  if (!/[`$\\<*_~[^&]/.test(source) || isParsedEnough(count)) return source;
   const [only, ...more] = parseMarkdown(source, count).children;
   try {
     return only?.type === 'paragraph' && more.length === 0 ? plainTextOf(source, only) : source;
@@ -183,19 +187,20 @@ function elementsOf(
     const source = text.slice(node.start, node.end);
     const added = STYLES[node.type];
     if (added !== undefined) return elementsOf(text, node.children, { ...styles, ...added });
-    if (node.type === 'text') return [{ type: 'text', text: unescaped(source), ...(style && { style }) }];
+    if (node.type === 'text') return [{ type: 'text', text: unescaped(text, node), ...(style && { style }) }];
     const span = spanInCell(node.type, source);
     if (span !== undefined) return [{ type: 'text', text: span, ...(style && { style }) }];
     if (/^inline(?:Code|Formula)$/.test(node.type)) {
       const code = source.replace(/^`+ ?| ?`+$/g, '').replaceAll('\\|', '|');
       return [{ type: 'text', text: code, style: { ...styles, code: true } }];
     }
-    const url = LINK.exec(source)?.[1] ?? (/^https?:\S+$/.test(source) ? source : undefined);
+    const url = (LINK.exec(source) ?? /^<?(https?:[^\s<>]+)>?$/.exec(source))?.[1];
     if (node.type !== 'link' || url === undefined) throw new OnlyMarkdown();
+    const target = unescapeHtml(url.replace(source.startsWith('<') ? /\\(?=\|)/g : LINK_ESCAPE, ''));
     const label = plainTextOf(text, node);
-    const note = labelNote(label, url);
+    const note = labelNote(label, target);
     const shown = label.endsWith(note) ? label : label + note;
-    return [{ type: 'link', url, text: shown, ...(style && { style }) }];
+    return [{ type: 'link', url: target, text: shown, ...(style && { style }) }];
   });
 }
 
@@ -213,8 +218,13 @@ function plainTextOf(text: string, { children }: MarkdownNode): string {
     .join('');
 }
 
-/** A character reference needs Markdown's reader. */
-function unescaped(source: string): string {
-  if (/&#?\w+;/.test(source)) throw new OnlyMarkdown();
-  return source.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+/** The text of a node as people see it. Most character references need Markdown's reader. */
+function unescaped(text: string, { start, end }: MarkdownNode): string {
+  const source = text.slice(start, end);
+  if (/&(?!(?:amp|lt|gt|quot);)#?\w+;/.test(source)) throw new OnlyMarkdown();
+  const data = source.includes('\\') ? literalMarks(text, start, end) : [];
+  const plain = source.replace(/\\([!-/:-@[-`{-~])|:\u2060(?=\w+:)/g, (all, mark = ':', at: number) =>
+    data.includes(start + at) ? all : mark,
+  );
+  return unescapeHtml(plain);
 }

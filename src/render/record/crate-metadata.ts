@@ -3,7 +3,6 @@ import { displayedFileName } from '../messages/result-list.ts';
 import { recordNotes } from '../strings/index.ts';
 import { counted } from '../text-format.ts';
 import type { RecordedFile, RecordedPerson, RecordedTask, RecordedTurn } from './record-page.ts';
-import { sourceType } from './source-types.ts';
 
 /** The version that every reader takes: https://www.researchobject.org/ro-crate/specification/1.1/ */
 const PROFILE = 'https://w3id.org/ro/crate/1.1';
@@ -23,6 +22,15 @@ const LICENCE = {
   name: 'No licence',
   description: 'For the use of those who may read the conversation. No licence is stated.',
 };
+
+/** Addresses of articles: DOIs but for those below, PubMed, PMC, preprints. */
+const ARTICLE =
+  /^https:\/\/(?:doi\.org\/10\.|pubmed\.ncbi\.nlm\.nih\.gov\/\d|(?:www\.)?pmc\.ncbi\.nlm\.nih\.gov\/articles\/|europepmc\.org\/|arxiv\.org\/abs\/|www\.(?:bio|med)rxiv\.org\/content\/)/;
+/** DOIs of PDB, PANGAEA, Dryad, Zenodo, CCDC, figshare, Dataverse and Mendeley Data. */
+const DATA_DOI = /^https:\/\/doi\.org\/10\.(?:2210|1594|5061|5281|5517|6084|7910|17632)\//;
+/** GEO, SRA, BioProject, dbSNP and ClinVar; then what is named. */
+const DATABASE =
+  /^https:\/\/(?:www\.ncbi\.nlm\.nih\.gov\/(?:geo|sra|bioproject|snp|clinvar)\/|www\.ebi\.ac\.uk\/(?:biostudies|chembl|ena|pride)\/|proteomecentral\.proteomexchange\.org\/|www\.rcsb\.org\/structure\/|www\.uniprot\.org\/uniprotkb\/|www\.ensembl\.org\/id\/)/;
 
 export const PAGE_NAME = 'record.html';
 export const METADATA_NAME = 'ro-crate-metadata.json';
@@ -171,7 +179,6 @@ function fileId({ id, place }: RecordedFile): string {
   return `#file-${encodeURIComponent(id.toWellFormed())}`;
 }
 
-/** The first of each id. */
 function onceEach(entities: readonly Entity[]): Entity[] {
   return [...Map.groupBy(entities, ({ '@id': id }) => id).values()].flatMap(([first]) => first ?? []);
 }
@@ -196,4 +203,10 @@ function time(at: Date): string {
 /** Without what readers refuse: a NUL, and half of a surrogate pair. */
 function readable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value;
+}
+
+/** What schema.org calls the page of a source. */
+function sourceType(url: string): 'ScholarlyArticle' | 'Dataset' | 'WebPage' {
+  if (DATA_DOI.test(url) || DATABASE.test(url)) return 'Dataset';
+  return ARTICLE.test(url) ? 'ScholarlyArticle' : 'WebPage';
 }

@@ -3,6 +3,7 @@ import type { SourceChecks } from '../../registries/source-check.ts';
 import { markdownToHtml } from '../markdown/markdown-to-html.ts';
 import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
 import { answerText } from '../messages/answer-text.ts';
+import { moreAbout } from '../messages/checked-sources.ts';
 import { type Source, sourcesOf } from '../messages/sources.ts';
 import { callTitle, type ToolCall, toolCalls } from '../messages/tool-steps.ts';
 import { inputText, wholeValue } from '../messages/tool-values.ts';
@@ -45,7 +46,7 @@ export interface RecordedMessage {
   sentAt: Date;
   /** The message that it is about, in plain text. */
   about?: { writer: string; text: string } | undefined;
-  /** Plain text as it was sent, or as it is now where that is no longer kept; undefined where a button was pressed. */
+  /** Plain text as it was sent, or as it is now where that is no longer kept; undefined where a button sent it. */
   text: string | undefined;
   /** It was edited after it was sent. */
   isEdited?: boolean;
@@ -159,7 +160,6 @@ function saidHtml(text: string): string {
   return text === '' ? '' : `<p class="asked">${escapeHtml(withoutSignedLinks(text))}</p>\n`;
 }
 
-/** The text of an answer, and the sources that it names. */
 function* answerHtml(blocks: readonly ContentBlock[], checks: SourceChecks): Generator<string> {
   yield* markdownToHtml(answerText(blocks));
   const sources = sourcesOf(blocks).map((source) => sourceHtml(source, checks));
@@ -180,9 +180,10 @@ export function* stepsHtml({ answer }: Pick<RecordedTurn, 'answer'>): Generator<
 /** A source, with what a registry said of it, and when. */
 function sourceHtml({ url, number, id }: Source, checks: SourceChecks): string {
   const check = id && checks[id];
-  const said =
-    check && note([escapeHtml(sourceFinding(check)), `checked ${time(new Date(check.checkedAt))}`]);
-  return `<li value="${number}">${linkTo(url)}${said ?? ''}</li>`;
+  if (check === undefined) return `<li value="${number}">${linkTo(url)}</li>`;
+  const more = moreAbout(check);
+  const said = [escapeHtml(sourceFinding(check)), ...(more ? [`${more.text}: ${linkTo(more.url)}`] : [])];
+  return `<li value="${number}">${linkTo(url)}${note([...said, `checked ${time(new Date(check.checkedAt))}`])}</li>`;
 }
 
 function stepHtml(call: ToolCall): string {

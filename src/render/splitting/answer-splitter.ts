@@ -17,7 +17,7 @@ export interface AnswerPart {
   source: [number, number];
   /** A closed part never changes as the answer grows. */
   isClosed: boolean;
-  /** The Markdown in segments, with pings neutralised. */
+  /** The Markdown, with pings neutralised. */
   segments: Segment[];
 }
 
@@ -254,7 +254,6 @@ function makePart(made: Segment[], source: [number, number], closed: boolean): A
   };
 }
 
-/** The parts up to the last one with visible text. */
 function withoutBlankEnd(parts: readonly AnswerPart[]): AnswerPart[] {
   return parts.slice(0, parts.findLastIndex(({ segments }) => segments.some(isVisible)) + 1);
 }

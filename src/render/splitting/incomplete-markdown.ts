@@ -1,3 +1,4 @@
+import { UNFINISHED_ADDRESS } from '../markdown/bare-address.ts';
 import { UNREADABLE_OPENER, UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
 import { literalMarks } from '../markdown/literal-marks.ts';
 import {
@@ -200,7 +201,7 @@ const HALF_WRITTEN = [
   // They are tried until none of them moves the end.
   /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
   /\$\$[^$]{0,600}\$?$/,
-  /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|]|[\d.,\s+*/-]*(?:[\\^_{=<>\uE000]|$))[^$\n]{0,80}$/u,
+  /(?<![$\\])\$(?=[_^\\\uE000]|(?<![\p{L}\p{N}]\$)(?:[\p{L}{(|]|[\d.,\s+*/-]*(?:[\\^_{=<>\uE000]|$)))[^$\n]{0,80}$/u,
   /\$$/,
   /[\p{L}\p{N})\]]{0,20}\^(?:\{[^{}`\n]{0,40})?$/u,
   /(?<![\w\\:/.])\\[A-Za-z]{0,18}(?:[_^](?:[A-Za-z\d]|\{[^{}`\n]{0,20}\}?)?){0,2}$/,
@@ -208,9 +209,10 @@ const HALF_WRITTEN = [
   UNREADABLE_OPENER,
   UNSURE_EMPHASIS,
   /&#?[a-z0-9]{0,31}$/i,
-  /[*_~]+$/,
+  /[*_~\\]+$/,
   /<[^\s<>]{0,300}$/,
-  /(?:https?:\/\/|www\.)\S*$/i,
+  UNFINISHED_ADDRESS,
+  /[\w.+-]{1,100}@[\w-]{1,63}\.[\w.-]{0,200}$/,
   OPEN_LABEL,
   new RegExp(`!?\\[${LABEL}{0,500}\\]$`),
   /!?\[[^[\]]{0,500}\]\[[^\]]{0,100}$/,

@@ -1,3 +1,4 @@
+import { addressEndCost } from '../markdown/bare-address.ts';
 import { wordJoinerCost } from '../markdown/cjk-emphasis.ts';
 import { literalCost } from '../markdown/literal-marks.ts';
 import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
@@ -164,7 +165,7 @@ export class OpenPart {
 /** How many characters the renderer may add for the character at `index`. */
 function addedCost(text: string, index: number): number {
   const marks = pingCost(text, index) + formulaCost(text, index) + wordJoinerCost(text, index);
-  return marks + hostNoteCost(text, index) + literalCost(text, index);
+  return marks + hostNoteCost(text, index) + literalCost(text, index) + addressEndCost(text, index);
 }
 
 /** How many marks the character at `index` counts for; a list marker counts with the space after it. */

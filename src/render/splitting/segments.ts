@@ -1,6 +1,7 @@
+import { ESCAPE as ADDRESS_ESCAPE, goesOn } from '../markdown/bare-address.ts';
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
 import { figureWords } from '../markdown/figures.ts';
-import { literalMarks } from '../markdown/literal-marks.ts';
+import { emojiNames, literalMarks } from '../markdown/literal-marks.ts';
 import {
   fenceAround,
   isTableTooWide,
@@ -19,6 +20,8 @@ export interface Segment {
 }
 
 const ESCAPE = '\\';
+/** An address that Slack would link only up to the `<` within its DOI, outside of a link's text. */
+const HALF_DOI = /(?<![a-z])https?:\/\/[^\s<>]{1,200}\/10\.\d{4,9}\/[^\s<>]{1,200}<\d(?!\S{0,500}\]\()/gi;
 
 /** What reopens, at the beginning of a part, the construct that the part before ended in; '' if nothing does. */
 export function openerOf([first]: readonly Segment[]): string {
@@ -50,10 +53,15 @@ function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): I
       { at: node.end, text: '`', kind: 'closes' },
     ];
   }
-  if (node.type === 'text')
-    return literalMarks(text, node.start, node.end).map((at) => ({ at, text: ESCAPE, kind: 'between' }));
+  if (node.type === 'text') {
+    const marks = literalMarks(text, node.start, node.end).map((at) => ({ at, text: ESCAPE }));
+    const names = [...emojiNames(text, node.start, node.end), ...halfDois(text, node)];
+    return [...marks, ...names.map((at) => ({ at, text: WORD_JOINER }))]
+      .sort((a, b) => a.at - b.at)
+      .map((one) => ({ ...one, kind: 'between' }));
+  }
   // A backslash would belong to the address.
-  if (node.type === 'link' && text.charAt(node.start) !== '[') return [];
+  if (node.type === 'link' && text.charAt(node.start) !== '[') return addressInsertions(text, node);
   const isLine = isOnOneLine || /^(?:heading|tableCell)$/.test(node.type);
   const inner = node.children.flatMap((child) => insertionsFor(text, child, isLine));
   const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
@@ -71,6 +79,26 @@ function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): I
       added.push({ at: labelTo + 1, text: WORD_JOINER, kind: 'between' });
   }
   return added.length === 0 ? inner : [...inner, ...added].sort((a, b) => a.at - b.at);
+}
+
+/** What ends a bare address where Slack would read on, and leaves out the backslashes that it would read, too. */
+function addressInsertions(text: string, node: MarkdownNode): Insertion[] {
+  const { start, end } = node;
+  const address = text.slice(start, end);
+  if (!/^https?:/i.test(address)) return [];
+  const [half] = halfDois(text, node);
+  if (half !== undefined) return [{ at: half, text: WORD_JOINER, kind: 'between' }];
+  const escapes = Array.from(address.matchAll(ADDRESS_ESCAPE), ({ index }) => ({
+    ...{ at: start + index, to: start + index + 1, text: '' },
+    kind: 'replaces' as const,
+  }));
+  if (!goesOn(address, text.slice(end, end + 20))) return escapes;
+  return [{ at: start, text: '<', kind: 'opens' }, ...escapes, { at: end, text: '>', kind: 'closes' }];
+}
+
+/** Where a word joiner in an address makes it text. */
+function halfDois(text: string, { start, end }: MarkdownNode): number[] {
+  return Array.from(text.slice(start, end + 2).matchAll(HALF_DOI), ({ index }) => start + index + 1);
 }
 
 /** A formula on lines of its own that has its end, outside of quotes. */

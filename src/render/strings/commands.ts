@@ -53,7 +53,7 @@ export const command = {
   since: (ms: number) => `for ${formatDuration(ms)}`,
   unavailable: "That didn't work just now. Please try again in a moment.",
   installAgain: 'Slack no longer lets me do that here. Ask an admin to install me again.',
-  tooLate: "That took too long, and Slack can't open the window anymore. Please try again.",
+  tooLate: "That took too long, and Slack can't open the window any more. Please try again.",
 } as const;
 
 /** Sent once to a person who writes below a finished thread of direct messages; `url` leads to that thread. */
@@ -180,7 +180,7 @@ export const questionRefusals = {
   refused: "Slack doesn't accept it as it is. Shorten it, then ask again.",
   not_allowed: "you can't ask there any more.",
   gone: 'its thread was deleted. Ask in a new one.',
-  given_up: "I don't answer there, or Slack has failed for an hour.",
+  given_up: "Slack failed for an hour, or I don't answer there. Ask again, or choose another channel.",
 } as const;
 
 export const asks = 'asks:';
@@ -228,7 +228,7 @@ export const workflowStep = {
       "I don't answer in that channel. An admin of this workspace or the operator of this app decides where I do.",
     not_posted:
       "I couldn't post the question: I'm not in that channel, can't post there, or don't answer there.",
-    refused: 'The question was not sent to the agent.',
+    refused: "The question wasn't sent to the agent. Its thread in the channel says why.",
     given_up:
       "I couldn't finish this step. The question may have been asked: look for its thread in the channel before you run the workflow again.",
     outputs: 'Slack refused the outputs of this step: update the app with the newest manifest.',

@@ -3,7 +3,7 @@ import { buttons } from './buttons.ts';
 /** Why a press on a button had no effect. */
 export const controlFailed = {
   over: 'This has already ended, so nothing changed.',
-  late: "That took too long, and Slack can't open the window anymore. Please press the button again.",
+  late: "That took too long, and Slack can't open the window any more. Please press the button again.",
   stopping:
     "The agent has already been asked to stop. If it's still running after 10 seconds, ask again to stop it at once.",
   unknown: "I no longer know this message, so its buttons don't work. Write in the thread instead.",
@@ -16,7 +16,7 @@ export const buttonUses = {
   continue: 'Continued',
   retry: 'Tried again',
   choose_again: 'Asked again',
-  replace_sources: 'Asked to replace sources',
+  replace_sources: 'Replacement requested',
   unknown: 'Answered',
 } as const;
 
@@ -89,4 +89,4 @@ export const pausedSent = (count: number, who: string) =>
 export const pausedDiscarded = (count: number, who: string) =>
   `${who} discarded ${counted(count, 'message')}; the agent won't see ${count === 1 ? 'it' : 'them'}.`;
 
-export const nothingPaused = 'No messages are waiting here anymore.';
+export const nothingPaused = 'No messages are waiting here any more.';

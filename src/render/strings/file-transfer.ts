@@ -40,7 +40,7 @@ const FILE_REASONS = {
   type_refused: "I don't send files of this type here.",
   too_many:
     'there are too many files in one message, quoted ones included. Share it again in another message.',
-  earlier: 'only the five newest files from before your question go along. Share it again.',
+  earlier: "it isn't among the five newest files from before your question. Share it again.",
   message_full:
     'the files in this message, quoted ones included, are too large together. Share it again in another message.',
   download_failed: "I couldn't download it. Share it again.",
@@ -51,12 +51,12 @@ const FILE_REASONS = {
   too_long:
     "what's pasted, forwarded or linked in one message is too long together. Copy it into a file and share that.",
   unreadable: "I can't read anything in it. Copy its text into your message.",
-  cut: "it's too long to go along whole, so only its beginning did. Share it as a file.",
+  cut: "it's too long, so I sent only its beginning. Share it as a file to send all of it.",
   not_visible: "I couldn't confirm that you may see it. Share it in this thread.",
   left_behind:
     'it was shared before this workspace or channel changed its account or project. Share it again.',
-  link_preview: "Slack's preview of a message isn't passed on. Put its link into your question.",
-  link_workflow: 'a workflow asked, and its answer may leave this conversation. Ask me yourself.',
+  link_preview: "I don't send Slack's previews of messages. Put the message's own link into your question.",
+  link_workflow: 'a workflow asked, and people elsewhere may read the answer. Ask me about it yourself.',
   link_hidden: "I can't see that conversation. Add me there, or forward the message.",
   link_elsewhere: "as far as Slack tells me, it's in another workspace. Forward the message.",
   link_outsider: "as far as Slack tells me, you're not in that conversation. Forward the message.",

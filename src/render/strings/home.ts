@@ -44,7 +44,7 @@ export const taskRecord = {
   /** Beside the file, and in the modal. */
   missing: (files: number) => `It lacks ${counted(files, 'file')}; record.html in it says why.`,
   uploading: "The record is complete, and I'm sending it to your direct messages with me.",
-  done: 'The record of this task is in your direct messages with me.',
+  done: 'The record of this task is in your direct messages with me. Import the .eln file into a lab notebook, or unzip it and open record.html.',
   gone: "I can't save the record, because the agent service no longer has this task.",
   tooLarge:
     "I can't save the record of this task, because it's too large for me. Ask your app admin for more space for temporary files.",
@@ -140,7 +140,7 @@ export function channelTasks(shown: number, count: number): string {
 
 /** What an admin reads about the use of the agent. */
 export const usage = {
-  heading: 'What the agent is used for',
+  heading: 'How much the agent is used',
   title: 'Usage',
   about: 'This month and last, by channel and model, without anything that people wrote.',
   /** `since` is a month, such as 2026-10. */

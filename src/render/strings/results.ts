@@ -1,9 +1,10 @@
 import { counted, shorten, toOneLine } from '../text-format.ts';
+import { buttons } from './buttons.ts';
 import { withReason } from './turn-errors.ts';
 
 /** What stands in and below an answer: its rest, its results and their links, its review and its steps. */
 
-export const restInFile = 'The rest of the answer is in the file below.';
+export const restInFile = 'The rest of the answer follows in a file.';
 export const restOfAnswer = 'The rest of the answer';
 
 /** Below an answer that is still being written and exceeds its messages; `characters` is its length so far. */
@@ -24,7 +25,7 @@ export const tableCaption = (rows: number) => `Table with ${counted(rows, 'row')
 
 /** Below a table of which the thread shows only the first rows or columns. */
 export const firstOfTable = (shown: number, all: number, what: 'rows' | 'columns') =>
-  `The table shows the first ${shown} of ${all.toLocaleString('en-US')} ${what}. The file below has all of them.`;
+  `The table shows the first ${shown} of ${all.toLocaleString('en-US')} ${what}. A file with all of them follows.`;
 
 /** Stand in the answer for a picture or a file that the agent wrote as encoded text. */
 export const embeddedPicture = '(picture)';
@@ -56,7 +57,7 @@ export const answerFiles = {
 /** What brings new links, if anything does. */
 const linkRenewals = {
   none: '.',
-  button: '; press the button for new ones.',
+  button: `; press ${buttons.fresh_links.label} for new ones.`,
   modal: '; open this again for new ones.',
 } as const;
 
@@ -68,13 +69,13 @@ export function linksHint(until: Date | undefined, renewal: keyof typeof linkRen
   return `These links work until <!date^${seconds}^{date_short_pretty} at {time}|${utc}> at the latest${linkRenewals[renewal]}`;
 }
 
-export const moreResultsHint = 'The other files do not fit here; press the button for links to all of them.';
+export const moreResultsHint = `The other files do not fit here; press ${buttons.fresh_links.label} for links to all of them.`;
 export const resultsIncomplete =
   'The agent service listed only some of its files, so this may not be all of them. Ask the agent for a single archive of the files, or tell your app admin.';
 export const resultTooLarge = 'too large to show here';
 export const resultInAnswer = 'shown in the answer';
 export const resultNotShown = "couldn't be shown here";
-export const linkTooLong = 'link too long for Slack; use the button below';
+export const linkTooLong = `link too long for Slack; press ${buttons.fresh_links.label}`;
 export const noLink = 'no link';
 /** The page before a file of a service that a workspace's admin chose; `host` is ASCII. */
 export const ownServicePage = (host: string) => ({

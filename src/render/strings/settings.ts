@@ -15,7 +15,7 @@ export const settings = {
       mentions: ['Replies that mention me'],
       conversation: [
         'Replies meant for me',
-        'You asked me there, and nobody else has written since I answered',
+        'From the person I answered last, until somebody else writes there',
       ],
       replies: ['Every reply, once someone has mentioned me'],
       everything: [
@@ -96,7 +96,7 @@ export const settings = {
   show_sources: { label: 'List the sources below an answer that names several' },
   send_reminders: {
     label: 'Remind who asked when the agent waits for their answer',
-    description: 'One reminder for each question; it goes when somebody answers',
+    description: 'One reminder for each question, which I delete once somebody answers',
   },
   sync_project_name: { label: "Keep the project's name and description the same as the channel's" },
   allow_workflow_steps: {
@@ -107,11 +107,11 @@ export const settings = {
 
 /** In a channel's settings, in place of its prompts. */
 export const noPrompts =
-  "This channel can't have its own prompts, because your operator hasn't set SECRET_KEY, which encrypts them.";
+  "To have prompts of its own here, ask the app's operator to set SECRET_KEY, which encrypts them.";
 
 /** In a channel's settings, in place of its standing instructions. */
 export const noInstructions = {
-  key: "This channel can't have standing instructions, because your operator hasn't set SECRET_KEY, which encrypts them.",
+  key: "To have standing instructions here, ask the app's operator to set SECRET_KEY, which encrypts them.",
   skill:
     "This channel can't have standing instructions, because AGENT_SKILL makes every message run a skill.",
 } as const;

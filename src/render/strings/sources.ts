@@ -7,7 +7,7 @@ export const firstSourcesOnly = (count: number) =>
   `These are the first ${count}; there may be more in the answer.`;
 /** Below a list of sources that has no room for `count` more. */
 export const sourcesInSteps = (count: number) =>
-  count === 1 ? 'Steps has 1 more source.' : `Steps has ${count} more sources.`;
+  count === 1 ? 'Press Steps for 1 more source.' : `Press Steps for ${count} more sources.`;
 
 /** What the registries say of a source. */
 export const sourceStates = {
@@ -23,12 +23,18 @@ export const sourceStates = {
   not_checked: { mark: '–', word: 'not checked' },
 } as const;
 
+/** How publishers begin the titles of what is retracted or withdrawn; without a mark after it, only capitals are no word of the title. */
+const TITLE_MARK =
+  /^\W*(?:(?:RETRACTED|WITHDRAWN|[Rr]etracted|[Ww]ithdrawn)(?:\s+(?:[Aa]rticle|ARTICLE|[Cc]hapter|CHAPTER|[Pp]aper|PAPER))?\s*[:\])]|(?:RETRACTED|WITHDRAWN)(?:\s+ARTICLE)?\s(?:\s*[-–—])?)\s*/;
+
 /** "retracted on 2010-02-06: Its title (1998)" */
 export function sourceFinding(check: Partial<SourceCheck>): string {
   const { state = 'not_checked', since, agency, title, year } = check;
   const when = since === undefined ? '' : ` on ${since}`;
   const where = agency === undefined ? '' : ` at ${agency}`;
-  const named = title === undefined ? '' : `: ${title}`;
+  const isInTitle = state === 'retracted' || state === 'withdrawn';
+  const shown = (isInTitle && title?.replace(TITLE_MARK, '')) || title;
+  const named = shown === undefined ? '' : `: ${shown}`;
   return `${sourceStates[state].word}${when}${where}${named}${year === undefined ? '' : ` (${year})`}`;
 }
 
@@ -39,7 +45,7 @@ export function sourcesCheckedWith(registries: readonly ('crossref' | 'pubmed')[
   const names = { crossref: 'Crossref', pubmed: 'PubMed' };
   return `Checked with ${registries.map((one) => names[one]).join(' and ')}.`;
 }
-export const sourcesNotChecked = "The registries haven't answered.";
+export const sourcesNotChecked = "I couldn't check these sources: the registries haven't answered.";
 export const ncbiDisclaimer = {
   text: "NCBI's disclaimer and copyright notice",
   url: 'https://www.ncbi.nlm.nih.gov/About/disclaimer.html',

@@ -51,8 +51,8 @@ export const linkedFiles = (count: number) =>
 /** The heading over what spreadsheets seem to have altered in the attached tables. */
 export const alteredTables = 'Noticed in the attached tables, which are as they were shared:';
 
-/** The heading over the linked Slack messages that the agent does not get. */
-export const unreadLinks = 'Linked Slack messages that are not quoted here:';
+/** The heading over the files and linked Slack messages that the agent does not get, each with what its thread says. */
+export const leftOut = 'Shared or linked in Slack, but left out:';
 
 /** Precedes the sources that are to be replaced, each with what is wrong with it. */
 export const replaceSources =

@@ -12,9 +12,9 @@ export const projectNotFound =
 /** Somebody took another channel's project for this one. */
 export const projectNotAllowed = {
   outsider:
-    "Whoever chose this channel's project may no longer use it, so I didn't send your message. Choose a project in the channel's settings (`/agent settings`), then ask in a new thread.",
+    "The person who chose this channel's project has lost access to it, so I didn't send your message. Choose a project in the channel's settings (`/agent settings`), then ask in a new thread.",
   shared:
-    "This channel's project is another channel's, and another organisation may read here, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`), then ask in a new thread.",
+    "This channel uses another channel's project, and another organisation can read here, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`), then ask in a new thread.",
 } as const;
 /** The service answered 403 for a channel's project, although it accepts the key. */
 export const projectForbidden = (id: string) =>
@@ -58,11 +58,11 @@ export const serviceFailed =
 
 /** The service created something for the message, and answered so that nobody can read what. */
 export const serviceUnreadable =
-  "I can't read the agent service's answers, so I didn't send your message. Tell your app admin, then press Try again.";
+  "I can't read the agent service's answers, so I didn't send your message. Tell your app admin, and press Try again once it's fixed.";
 
 /** The service has the message, but its answer is invalid; `reason` is what the service said, or ''. */
 export const answerUnreadable = (reason: string) =>
-  `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it. Try again, or tell your app admin.`;
+  `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it. Tell your app admin before you try again.`;
 
 export const answerTooLarge =
   "The agent's answer is too large for me to read. Continue in a new thread, and ask for long answers as files.";

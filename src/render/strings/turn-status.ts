@@ -3,16 +3,15 @@ import { agentFailed } from './turn-errors.ts';
 
 /** What a reply says while a step waits, by what it waits for. */
 export const waits = {
-  service_unreachable:
-    "I can't reach the agent service right now. Your message is safe; I'll continue automatically once it's back.",
-  service_busy: "The agent service is very busy right now. I'll continue automatically in a moment.",
-  service_key:
-    "The agent service rejected this app's API key. Ask your app admin to update it; I'll continue automatically.",
-  slack: "Slack is limiting my messages right now. I'll continue automatically in a moment.",
-  file: "I can't fetch your file from Slack right now. I'll continue automatically once I can.",
-  store:
-    "I can't reach my database right now. Your message is safe; I'll continue automatically in a moment.",
+  service_unreachable: "I can't reach the agent service right now.",
+  service_busy: 'The agent service is very busy right now.',
+  service_key: "The agent service rejected this app's API key. Ask your app admin to update it.",
+  slack: 'Slack is limiting my messages right now.',
+  file: "I can't fetch your file from Slack right now.",
+  store: "I can't reach my database right now.",
 } as const;
+/** Follows, unless somebody has asked to stop. */
+export const waitEnds = "Your message is safe, and I'll continue automatically.";
 
 /** What a reply says in each phase of its turn, unless there is a better sentence. */
 export const phases = {
@@ -44,7 +43,8 @@ export const backgroundNotices = {
   completed: 'The agent has finished its work in the background.',
   failed: "The agent's work in the background failed. Write to it here to find out what is missing.",
   cancelled: 'The work in the background was stopped.',
-  superseded: 'The agent went on to a later message, so I no longer watch its work in the background.',
+  superseded:
+    'The agent went on to a later message, so I stopped following its work in the background. Write to it here to find out how it went.',
   unwatched:
     'The agent was still working in the background when I last checked, and I no longer watch it. Write to it here to find out how it went.',
 } as const;

@@ -41,7 +41,7 @@ export class Retention extends Queries {
       ...LEFTOVER_DELETIONS,
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
-      uploaded_files: deletion('uploaded_files', sql`created_at < ${long}`, 'created_at'),
+      uploads: deletion('uploads', sql`started_at < ${long} or (${isAbandoned})`, 'started_at'),
     };
     const batched = Object.entries(statements).map(
       ([name, statement]) => [name, () => countChanges(this.db, statement)] as const,
@@ -152,7 +152,6 @@ const LEFTOVER_DELETIONS = {
     'theoretical_arrival_at',
   ),
   registry_answers: deletion('registry_answers', sql`expires_at < now()`, 'expires_at'),
-  uploads: deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
   // A form that was never sent, or a question that was given up. Whose words were asked again in a thread, its form tells.
   task_starts: deletion(
     'task_starts',
@@ -166,6 +165,8 @@ const LEFTOVER_DELETIONS = {
   jobs: deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),
 };
 
+/** Nobody has gone on with an upload for days. */
+const isAbandoned = sql`uploaded_at is null and started_at < now() - interval '7 days'`;
 const isDone = sql`state not in ('waiting', 'sending')`;
 const isUnresumed = sql`messages.state = 'waiting' and messages.resends_turn_id is null`;
 
@@ -206,12 +207,10 @@ function contentErasures(then: RawBuilder<Date>) {
   };
 }
 
-/** A table's rows of the turns in `due`, found one turn at a time. */
-function ofDueTurns(table: string) {
-  return sql`ctid = any (array(
-    select theirs.ctid from due cross join lateral (
-      select ctid from ${sql.table(table)} where workspace = due.workspace and turn_id = due.id offset 0) as theirs))`;
-}
+/** The posts of the turns in `due`, found one turn at a time. */
+const ofDueTurns = sql`ctid = any (array(
+  select theirs.ctid from due cross join lateral (
+    select ctid from posts where workspace = due.workspace and turn_id = due.id offset 0) as theirs))`;
 
 /** Deletes the rows of what ended before `then`. */
 function rowDeletions(then: RawBuilder<Date>) {
@@ -222,8 +221,7 @@ function rowDeletions(then: RawBuilder<Date>) {
       with due as (
         select ctid as place, workspace, id from turns where finished_at < ${then}
         order by finished_at limit ${batchSize} for update skip locked
-      ), posted as (delete from posts where ${ofDueTurns('posts')}
-      ), shared as (delete from slack_files where ${ofDueTurns('slack_files')})
+      ), posted as (delete from posts where ${ofDueTurns})
       delete from turns where ctid = any (array(select place from due))`,
     messages: deletion('messages', sql`${isDone} and received_at < ${then}`, 'received_at'),
   };

@@ -1,14 +1,6 @@
 import { sql } from 'kysely';
-import { inThread, ofTurn, Queries } from '../queries.ts';
-import type {
-  PostedResult,
-  SlackFileRow,
-  SlackFileState,
-  SlackTs,
-  ThreadKey,
-  TurnId,
-  TurnLocation,
-} from '../schema.ts';
+import { inThread, Queries } from '../queries.ts';
+import type { PostedResult, SlackTs, ThreadKey, TurnLocation } from '../schema.ts';
 
 /** The post that claimed a result or a review. */
 export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch' | 'sha256'> {
@@ -38,8 +30,7 @@ export class PostedResults extends Queries {
       select result_id,
         array(select ts::text from posts where ${own} and state = 'posted' and ts is not null
           and (part = 'results:' || coalesce(nullif(batch, ''), '0') or starts_with(part, batch || ':'))) as shown_ts,
-        (select slack_file_id from slack_files
-          where ${own} and part = 'result:' || result_id and state = 'shared') as file
+        (select dedupe_key from posts where ${own} and part = 'result:' || result_id and state = 'posted') as file
       from posted_results where ${inThread(thread)}`);
     return new Map(rows.map(({ result_id, ...shown }) => [result_id, shown]));
   }
@@ -63,36 +54,5 @@ export class PostedResults extends Queries {
   async markPosted(turn: TurnLocation, batch: string): Promise<void> {
     await this.changes(sql`
       update posted_results set posted_at = now() where ${inThread(turn)} and turn_id = ${turn.id} and batch = ${batch}`);
-  }
-}
-
-/** Files that we put into Slack: the id is recorded first, then each state. */
-export class SlackFiles extends Queries {
-  /** All files of a turn, by part. */
-  async ofTurn(turn: TurnId): Promise<Map<string, SlackFileRow>> {
-    const rows = await this.db.selectFrom('slack_files').selectAll().where(ofTurn(turn)).execute();
-    return new Map(rows.map((row) => [row.part, row]));
-  }
-
-  /** Slack has assigned an id to a part; nobody can see the file yet. */
-  async begin(turn: TurnId, part: string, slackFile: string): Promise<void> {
-    await this.changes(sql`
-      insert into slack_files (workspace, turn_id, part, slack_file_id, state)
-      values (${turn.workspace}, ${turn.id}, ${part}, ${slackFile}, 'begun')
-      on conflict (workspace, turn_id, part) do update
-        set slack_file_id = excluded.slack_file_id, state = excluded.state, intended_at = clock_timestamp()`);
-  }
-
-  async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
-    await this.changes(sql`
-      update slack_files set state = ${state}, intended_at = clock_timestamp()
-      where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`);
-  }
-
-  /** The parts start over. */
-  async delete(turn: TurnId, parts: readonly string[]): Promise<void> {
-    await this.changes(
-      sql`delete from slack_files where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`,
-    );
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { fromNow, isUnclaimed, Queries, toPostgresJson } from '../queries.ts';
+import { fromNow, Queries, toPostgresJson } from '../queries.ts';
 import type { UploadKey, UploadRow } from '../schema.ts';
 import { isOpenTurn } from '../threads/turn-phase.ts';
 
@@ -19,44 +19,38 @@ export type UploadClaim =
   /** The file is at the service. */
   | { kind: 'done'; fileId: string };
 
-/** Uploads under way: the turn that claimed each, and what the storage has. */
+/**
+ * Uploads to the service: the turn that claimed each, what the storage has, and which are complete. A complete one learns nothing
+ * more from a process that comes too late.
+ */
 export class ServiceUploads extends Queries {
   /**
    * Claims an upload for a turn, unless another one has it that is not over and has not released it. A file whose size differs
    * from the one at the service was edited since and is uploaded again.
    */
   async claim(key: UploadKey, claimedBy: string, sizeBytes: number): Promise<UploadClaim> {
-    const earlier = await this.#uploaded(key, sizeBytes);
-    if (earlier !== undefined) return { kind: 'done', fileId: earlier };
     const { workspace, slack_file_id, project_id } = key;
     const row = await this.first(sql<UploadRow>`
-      insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until)
-      values (${workspace}, ${slack_file_id}, ${project_id}, ${claimedBy}, ${fromNow(MAX_CLAIM_MS)})
+      insert into uploads (workspace, slack_file_id, project_id, claimed_by)
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${claimedBy})
       on conflict (workspace, slack_file_id, project_id) do update
-        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
-        where uploads.claimed_by = excluded.claimed_by or ${isUnclaimed('uploads.claimed_until')} or not exists (
-          select from turns where (turns.workspace, turns.id) = (uploads.workspace, uploads.claimed_by) and ${isOpenTurn})
+        set claimed_by = excluded.claimed_by, started_at = excluded.started_at, uploaded_at = null
+        where case when uploads.uploaded_at is not null then uploads.size_bytes <> ${sizeBytes}
+          else uploads.claimed_by = excluded.claimed_by or uploads.started_at < ${fromNow(-MAX_CLAIM_MS)} or not exists (
+            select from turns where (turns.workspace, turns.id) = (uploads.workspace, uploads.claimed_by) and ${isOpenTurn})
+          end
       returning *`);
-    if (row === undefined) return { kind: 'taken' };
-    if (row.file_id !== null) return { kind: 'ours', row };
-    // Another turn may have finished the upload between the two statements.
-    const fileId = await this.#uploaded(key, sizeBytes);
-    if (fileId === undefined) return { kind: 'ours', row };
-    await this.changes(sql`delete from uploads where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
-    return { kind: 'done', fileId };
-  }
-
-  /** The service's id of the file, where it is there with this size. */
-  async #uploaded(key: UploadKey, sizeBytes: number): Promise<string | undefined> {
-    const file = await this.first(sql<{ file_id: string }>`
-      select file_id from uploaded_files where ${ofUpload(key)} and size_bytes = ${sizeBytes}`);
-    return file?.file_id;
+    if (row !== undefined) return { kind: 'ours', row };
+    const known = await this.first(sql<{ file_id: string }>`
+      select file_id from uploads where ${ofUpload(key)} and uploaded_at is not null and size_bytes = ${sizeBytes}`);
+    return known === undefined ? { kind: 'taken' } : { kind: 'done', fileId: known.file_id };
   }
 
   /** Lets somebody else take the claim at once; what was recorded stays. */
   async release(key: UploadKey, claimedBy: string): Promise<void> {
-    await this.changes(sql`
-      update uploads set claimed_until = ${fromNow(-1_000)} where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
+    await this.changes(
+      sql`update uploads set claimed_by = null where ${ofUpload(key)} and claimed_by = ${claimedBy}`,
+    );
   }
 
   /** The upload has started, or started over: earlier parts are void. */
@@ -64,39 +58,38 @@ export class ServiceUploads extends Queries {
     const { file_id, multipart_id, part_size_bytes, part_headers, size_bytes } = start;
     await this.changes(sql`
       update uploads set file_id = ${file_id}, multipart_id = ${multipart_id}, part_size_bytes = ${part_size_bytes},
-        part_headers = ${JSON.stringify(part_headers)}, size_bytes = ${size_bytes}, part_etags = '{}', is_finalizing = false, started_at = now()
-      where ${ofUpload(key)}`);
+        part_headers = ${JSON.stringify(part_headers)}, size_bytes = ${size_bytes}, part_etags = '{}', is_finalizing = false
+      where ${ofUpload(key)} and uploaded_at is null`);
   }
 
   async recordPart(key: UploadKey, { number, etag }: { number: number; etag: string }): Promise<void> {
     await this.changes(sql`
-      update uploads set part_etags = part_etags || ${toPostgresJson({ [number]: etag })}::jsonb where ${ofUpload(key)}`);
+      update uploads set part_etags = part_etags || ${toPostgresJson({ [number]: etag })}::jsonb
+      where ${ofUpload(key)} and uploaded_at is null`);
   }
 
   /** All bytes are uploaded; from now on finalizing may have taken effect. */
   async markFinalizing(key: UploadKey): Promise<void> {
-    await this.changes(sql`update uploads set is_finalizing = true where ${ofUpload(key)}`);
+    await this.changes(
+      sql`update uploads set is_finalizing = true where ${ofUpload(key)} and uploaded_at is null`,
+    );
   }
 
   /** The file is at the service. */
   async finish(
     key: UploadKey,
-    file: { file_id: string; size_bytes: number; sha256: string | null },
+    { file_id, size_bytes, sha256 }: { file_id: string; size_bytes: number; sha256: string | null },
   ): Promise<void> {
-    const { workspace, slack_file_id, project_id } = key;
     await this.changes(sql`
-      with over as (delete from uploads where ${ofUpload(key)})
-      insert into uploaded_files (workspace, slack_file_id, project_id, file_id, size_bytes, sha256)
-      values (${workspace}, ${slack_file_id}, ${project_id}, ${file.file_id}, ${file.size_bytes}, ${file.sha256})
-      on conflict (workspace, slack_file_id, project_id) do update
-        set file_id = excluded.file_id, size_bytes = excluded.size_bytes, sha256 = excluded.sha256`);
+      update uploads set uploaded_at = now(), file_id = ${file_id}, size_bytes = ${size_bytes}, sha256 = ${sha256}
+      where ${ofUpload(key)}`);
   }
 
   /** Of these files of the service, those that we sent: the file of Slack, unless it was a message's table, and the SHA-256. */
   async sent(workspace: string, fileIds: readonly string[]) {
     const rows = await this.rows(sql<{ file_id: string; slack_file_id: string; sha256: string | null }>`
-      select file_id, slack_file_id, sha256 from uploaded_files
-      where workspace = ${workspace} and file_id = any(${[...fileIds]}::text[])
+      select file_id, slack_file_id, sha256 from uploads
+      where workspace = ${workspace} and file_id = any(${[...fileIds]}::text[]) and uploaded_at is not null
       order by slack_file_id`);
     const sent = rows.map(({ file_id, slack_file_id: id, sha256 }) => {
       const slackFileId = /^F[A-Z0-9]+$/.test(id) ? id : undefined;

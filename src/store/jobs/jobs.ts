@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import {
   countChanges,
   fromNow,
-  inThread,
   isInstalled,
   isUnclaimed,
   nextTry,
@@ -72,11 +71,17 @@ export interface JobRoom {
   isUnpaced?: boolean;
 }
 
+/** A claim for a job that is about to be recorded, as its process makes it: for `holdMs`. */
+export interface JobClaim {
+  id: string;
+  holder: string | undefined;
+  holdMs: number;
+}
+
 /** When a job runs again, and what it knows by then. */
 export interface NextRun {
   inMs: number;
   payload?: Job['payload'];
-  thread_ts?: SlackTs;
 }
 
 /** A job that fails, or whose process dies, waits as long as it has been tried so far (ms), within these limits. */
@@ -97,13 +102,6 @@ export class Jobs extends Queries {
     return this.changes(sql`${jobInsert(job, inMs)} on conflict do nothing`);
   }
 
-  /** Whether a job of the channel, or of any of its threads, waits or runs, or was done and is remembered. */
-  async isKnown({ workspace, kind, channel, key }: Omit<JobKey, 'thread_ts'>): Promise<boolean> {
-    return this.exists(
-      sql`select from jobs where (workspace, kind, channel, key) = (${workspace}, ${kind}, ${channel}, ${key})`,
-    );
-  }
-
   async wake(job: Omit<JobKey, 'key'>): Promise<void> {
     await this.changes(jobWake(job, [job.kind]));
   }
@@ -117,7 +115,7 @@ export class Jobs extends Queries {
   /** A job that waits or runs, or was done and is remembered. */
   async get({ workspace, kind, channel, thread_ts, key }: JobKey): Promise<Job | undefined> {
     return this.first(sql<Job>`
-      select * from jobs where (${JOB_KEY}) = (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key})`);
+      select ${jobColumns()} from jobs where (${JOB_KEY}) = (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key})`);
   }
 
   /**
@@ -171,7 +169,7 @@ export class Jobs extends Queries {
         tried_since = coalesce(tried_since, clock_timestamp()),
         due_at = case when kind = any(${unpaced}::text[]) then due_at else ${nextTry('tried_since', PAUSE_MS)} end
       where ctid = any(array(select at from locked))
-      returning *`);
+      returning ${jobColumns()}`);
   }
 
   /** Extends claims to `holdMs` from now; returns those that this process still has. One that changes just now is left for the next time. */
@@ -220,10 +218,10 @@ export class Jobs extends Queries {
   }
 
   /** A claimed job made progress and runs again, at once if it was asked for again meanwhile. */
-  async again({ claim_id, version }: Job, { inMs, payload, thread_ts }: NextRun): Promise<void> {
+  async again({ claim_id, version }: Job, { inMs, payload }: NextRun): Promise<void> {
     const isSame = sql`version = ${version}`;
     await this.changes(sql`
-      update jobs set ${RELEASED}, thread_ts = coalesce(${thread_ts ?? null}::numeric, thread_ts),
+      update jobs set ${RELEASED},
         due_at = case when ${isSame} then ${fromNow(inMs)} else due_at end,
         payload = case when ${isSame} then coalesce(${payload === undefined ? null : toPostgresJson(payload)}::jsonb, payload)
           else payload end
@@ -231,7 +229,7 @@ export class Jobs extends Queries {
   }
 
   /** The process stops: claimed jobs are due at once, for another. */
-  async release(jobs: readonly Job[]): Promise<void> {
+  async release(jobs: readonly Pick<Job, 'claim_id'>[]): Promise<void> {
     await this.changes(sql`
       update jobs set ${UNCLAIMED}, due_at = clock_timestamp()
       where claim_id = any(${jobs.map(({ claim_id }) => claim_id)}::uuid[])`);
@@ -245,7 +243,23 @@ export class Jobs extends Queries {
   }
 }
 
-const JOB_KEY = sql.raw('workspace, kind, channel, thread_ts, key');
+const KEY = ['workspace', 'kind', 'channel', 'thread_ts', 'key'];
+const JOB_KEY = sql.raw(KEY.join(', '));
+
+/** What a run knows of its job, in a row of the table. */
+export function jobColumns(row = 'jobs') {
+  const more = [
+    'person',
+    'payload',
+    'version',
+    'created_at',
+    'claim_id',
+    'tried_since',
+    'intended_at',
+    'done_at',
+  ];
+  return sql.raw([...KEY, ...more].map((name) => `(${row}).${name}`).join(', '));
+}
 const UNCLAIMED = sql.raw('claim_id = null, claimed_until = null, holder = null');
 const RELEASED = sql`${UNCLAIMED}, tried_since = null, intended_at = null`;
 
@@ -282,10 +296,14 @@ export function jobDeletion(job: Job, only = sql`true`) {
 /** Of a job that is due now; one that runs runs again. */
 const DUE_NOW = sql.raw('version = version + 1, due_at = clock_timestamp()');
 
-/** A statement that makes waiting jobs of a thread due now: something they wait for has happened. */
-export function jobWake(thread: ThreadKey, kinds: readonly string[]) {
+/**
+ * A statement that makes waiting jobs due now, which are a thread's or name it in their payload: something they wait for has
+ * happened.
+ */
+export function jobWake({ workspace, channel, thread_ts }: ThreadKey, kinds: readonly string[]) {
   return sql`
-    update jobs set ${DUE_NOW} where ${inThread(thread)} and kind = any(${kinds}::text[]) and done_at is null`;
+    update jobs set ${DUE_NOW} where (workspace, channel) = (${workspace}, ${channel}) and kind = any(${kinds}::text[])
+      and (thread_ts = ${thread_ts} or payload ->> 'thread_ts' = ${thread_ts}) and done_at is null`;
 }
 
 /** A statement that makes the job of a message's mark due now, or those of several: they no longer wait. */

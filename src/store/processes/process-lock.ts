@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type ClockReading, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
 import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { Database } from '../database.ts';
+import { answerInTime } from '../database-client.ts';
 import { LOCK_KEY, type ProcessRegistry } from './process-registry.ts';
 
 /** How often the lock's connection is tried, and how long an answer may take (ms). */
@@ -61,17 +62,14 @@ export class ProcessLock {
   async #keep(stopping: AbortSignal): Promise<void> {
     const { createClient, log } = this.#deps;
     while (!stopping.aborted) {
-      const client = createClient({
-        application_name: 'taskthread process',
-        query_timeout: ANSWER_TIMEOUT_MS,
-      });
+      const client = createClient({ application_name: 'taskthread process' });
       try {
         await client.connect();
         if (!(await this.#lock(client))) return;
         while (!stopping.aborted) {
           await sleepUnlessAborted(TRY_INTERVAL_MS, stopping);
           const sentAt = readClocks(SYSTEM_CLOCKS);
-          await client.query('');
+          await ask(client, '');
           this.#provenAt = sentAt;
         }
       } catch (error) {
@@ -86,14 +84,14 @@ export class ProcessLock {
 
   /** False if a pooler answers: it may give the next statement another session. */
   async #lock(client: pg.Client): Promise<boolean> {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const { rows } = await ask<{ pid: number }>(client, 'select pg_backend_pid() as pid');
     if (rows[0]?.pid !== client.processID) return false;
     // An earlier connection of ours that is only dead from here still holds it: then this takes too long.
-    await client.query(`select pg_advisory_lock(${LOCK_KEY}) from (select $1::uuid as id) as ours`, [
+    await ask(client, `select pg_advisory_lock(${LOCK_KEY}) from (select $1::uuid as id) as ours`, [
       this.#id,
     ]);
     this.#provenAt = readClocks(SYSTEM_CLOCKS);
-    await client.query('update processes set locked_at = clock_timestamp() where id = $1', [this.#id]);
+    await ask(client, 'update processes set locked_at = clock_timestamp() where id = $1', [this.#id]);
     return true;
   }
 
@@ -115,4 +113,9 @@ export class ProcessLock {
       }
     }
   }
+}
+
+/** What the connection of the lock answers; throws if that takes too long. */
+async function ask<Row extends pg.QueryResultRow>(client: pg.Client, text: string, values?: unknown[]) {
+  return answerInTime(ANSWER_TIMEOUT_MS, client.query<Row>(text, values));
 }

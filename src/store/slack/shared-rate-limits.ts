@@ -1,15 +1,6 @@
 import { sql } from 'kysely';
 import { fromNow, millis, Queries } from '../queries.ts';
 
-/**
- * A rate: `perMinute` permits spread evenly, of which up to `burst` are granted at once. No sliding minute has more than
- * `perMinute + burst` of them.
- */
-export interface PermitRate {
-  perMinute: number;
-  burst: number;
-}
-
 /** How much a 429 reduces a rate, for all processes, and how it recovers. */
 export const BACKOFF = {
   /** What a 429 leaves of the rate. */
@@ -43,12 +34,17 @@ export class SharedRateLimits extends Queries {
   #pending = new Map<string, PendingTake>();
 
   /**
-   * Requests one permit: 0 if it is granted, else the milliseconds until the next request is worthwhile. Callers may
+   * Requests one of `perMinute` permits spread evenly, of which up to `burst` are granted at once: 0 if it is granted, else the
+   * milliseconds until the next request is worthwhile. No sliding minute has more than `perMinute + burst`. Callers may
    * use different rates for one limit; a larger `burst` gets permits that a smaller one does not. With a reduced rate,
    * each permit costs more, but the burst stays that of the full rate: no caller gets ahead of the others. What is
    * asked at one moment takes one statement.
    */
-  take(workspace: string, limitKey: string, { perMinute, burst }: PermitRate): Promise<number> {
+  take(
+    workspace: string,
+    limitKey: string,
+    { perMinute, burst }: { perMinute: number; burst: number },
+  ): Promise<number> {
     const name = `${workspace} ${limitKey}`;
     if (this.#pending.size === 0 || this.#pending.has(name)) {
       const pending = new Map<string, PendingTake>();

@@ -1,6 +1,15 @@
 import { sql } from 'kysely';
+import { type JobClaim, jobColumns } from '../jobs/jobs.ts';
 import { inThread, ofMessage, Queries, toPostgresJson } from '../queries.ts';
-import type { EarlyEditRow, Message, MessageContent, MessageKey, SlackTs, ThreadKey } from '../schema.ts';
+import type {
+  EarlyEditRow,
+  Job,
+  Message,
+  MessageContent,
+  MessageKey,
+  SlackTs,
+  ThreadKey,
+} from '../schema.ts';
 
 /** A message that arrived. */
 export interface InboxMessage
@@ -17,6 +26,8 @@ export interface InboxMessage
   appliedEdit: EarlyEdit | undefined;
   /** The caller knows that the bot answers there. */
   is_place_checked: boolean;
+  /** For the thread's job, if that is new. */
+  claim?: JobClaim | undefined;
 }
 
 /** What became of a message. */
@@ -30,6 +41,8 @@ export interface InboxDecision {
   is_paused: boolean;
   /** The `ts` under which it is known: another one if a client sent the message twice. */
   known_ts: SlackTs | null;
+  /** The thread's job, if it has the message's claim. */
+  job: Job | undefined;
 }
 
 /** Writes arriving messages. */
@@ -37,14 +50,16 @@ export class InboxWriter extends Queries {
   /** Decides about a message and writes it with its thread (the SQL function `record_message` of the baseline). */
   async write(message: InboxMessage): Promise<InboxDecision> {
     const { workspace, channel, thread_ts, ts, user_id, account_id, edited_ts, appliedEdit } = message;
-    const { is_partial, client_msg_id } = message;
-    const decision = await this.first(sql<InboxDecision>`
-      select decision, is_paused, known_ts from record_message(
+    const { is_partial, client_msg_id, claim } = message;
+    const row = await this.first(sql<Omit<InboxDecision, 'job'> & Job>`
+      select decision, is_paused, known_ts, ${jobColumns('job')} from record_message(
         ${workspace}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${account_id}, ${toPostgresJson(message.content)},
         ${edited_ts}, ${message.state}, ${message.is_addressed}, ${appliedEdit?.is_deletion}, ${appliedEdit?.edited_ts},
-        ${is_partial}, ${client_msg_id}, ${message.is_place_checked})`);
-    if (decision === undefined) throw new Error('record_message returned no decision.');
-    return decision;
+        ${is_partial}, ${client_msg_id}, ${message.is_place_checked}, ${claim?.id}, ${claim?.holder}, ${claim?.holdMs})`);
+    if (row === undefined) throw new Error('record_message returned no decision.');
+    const { decision, is_paused, known_ts, ...job } = row;
+    const isOurs = claim !== undefined && job.claim_id === claim.id;
+    return { decision, is_paused, known_ts, job: isOurs ? job : undefined };
   }
 }
 

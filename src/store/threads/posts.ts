@@ -3,10 +3,10 @@ import { ofTurn, Queries } from '../queries.ts';
 import type { MessageKey, Post, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
 import { isOpenTurn } from './turn-phase.ts';
 
-/** A part that is in Slack, and where. */
+/** A part that is in Slack, and where; null of a file, which its key identifies. */
 export interface PostOutcome {
   part: string;
-  ts: SlackTs;
+  ts: SlackTs | null;
 }
 
 /** The part that a turn's reply has as its message number `index`. */

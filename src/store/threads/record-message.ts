@@ -14,10 +14,12 @@ export const RECORD_MESSAGE_FUNCTION = `
   --   withdrawn: it is written as withdrawn
   --   waits: it waits behind another message or an open turn
   --   next: it is the first in its thread
+  -- job: the thread's, if it was asked for; a new one has the caller's claim
   create function record_message(
     in_workspace text, in_channel text, in_thread_ts text, in_ts numeric, in_user_id text, in_account_id text,
     in_content jsonb, in_edited_ts numeric, in_state text, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric,
-    in_is_partial boolean, in_client_msg_id text, is_place_checked boolean, out decision text, out is_paused boolean, out known_ts numeric
+    in_is_partial boolean, in_client_msg_id text, is_place_checked boolean, in_claim_id uuid, in_holder uuid, in_hold_ms float8,
+    out decision text, out is_paused boolean, out known_ts numeric, out job jobs
   ) language plpgsql as $$
   declare
     root numeric(16,6) := in_thread_ts::numeric;
@@ -73,9 +75,13 @@ export const RECORD_MESSAGE_FUNCTION = `
       return;
     end if;
     insert into messages (workspace, channel, ts, thread_ts, said_ts, user_id, state, content, edited_ts, is_partial, client_msg_id)
-      values (in_workspace, in_channel, in_ts, root, in_ts, in_user_id,
+      select in_workspace, in_channel, in_ts, root, in_ts, in_user_id,
         case when applied_is_deletion then 'withdrawn' else in_state end,
-        case when in_state = 'waiting' then in_content end, in_edited_ts, in_is_partial, in_client_msg_id)
+        case when in_state = 'waiting' then in_content end, in_edited_ts, in_is_partial, in_client_msg_id
+      -- A conflict would lock the row of a known message, which is a write.
+      where not exists (
+        select from messages where workspace = in_workspace and channel = in_channel and ts = in_ts
+          and not (state = 'unsent' and is_addressed))
       -- By its text alone, the other copy of a mention may have been for people.
       on conflict (workspace, channel, ts)
       do update set state = excluded.state, content = excluded.content, edited_ts = excluded.edited_ts,
@@ -120,10 +126,12 @@ export const RECORD_MESSAGE_FUNCTION = `
     end if;
     is_paused := coalesce(thread.paused_by_turn_id, stopped_turn) is not null;
     if not is_paused then
-      insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
-        values (in_workspace, 'turn', in_channel, root, '', '', '{}', clock_timestamp())
+      insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at, claim_id, holder, claimed_until)
+        values (in_workspace, 'turn', in_channel, root, '', '', '{}', clock_timestamp(), in_claim_id, in_holder,
+          clock_timestamp() + in_hold_ms * interval '1 ms')
         on conflict (workspace, kind, channel, thread_ts, key)
-        do update set version = jobs.version + 1, due_at = excluded.due_at;
+        do update set version = jobs.version + 1, due_at = excluded.due_at
+        returning * into job;
     end if;
     if is_busy or exists (
       select from messages where workspace = in_workspace and channel = in_channel and thread_ts = root

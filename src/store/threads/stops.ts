@@ -3,33 +3,24 @@ import { hasTurn, inThread, isInstalled, isTurn, isWaiting, placeInWorkspace, Qu
 import type { Message, SlackTs, Tables, ThreadKey, Turn, TurnId } from '../schema.ts';
 import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 
-/** A person's request to stop a turn. */
-export interface StopRequest {
-  workspace: string;
-  turn_id: string;
-  user_id: string;
-  /** When, by Slack's clock: a request that is delivered again counts once. */
-  ts: SlackTs;
-}
-
-/** What a request means; `waits`: the stop was requested before, and it is too early to force it. */
-export interface StopRequestResult {
-  kind: 'asked' | 'same' | 'waits' | 'forced';
-  turn: Turn;
-}
-
 /** Requests to stop turns, and what became of them. */
 export class StopRequests extends Queries {
   /**
-   * Records a request, in a transaction; undefined if the turn is over. The first person who asked stays recorded.
-   * Another request forces the stop from `forceAfterSeconds` after the first. `isBackground`: it is about what the task
-   * still does after the turn; `sendsWaiting`: what waits is sent instead, so that the stop pauses nothing.
+   * Records a person's request, in a transaction; undefined if the turn is over. The first person who asked stays recorded; a
+   * request of the same ts counts once. Another one forces the stop from `forceAfterSeconds` after the first, and `waits`
+   * before. `isBackground`: it is about what the task still does after the turn; `sendsWaiting`: what waits is sent instead,
+   * so that the stop pauses nothing.
    */
   async record(
-    { workspace, turn_id: id, user_id, ts }: StopRequest,
+    {
+      workspace,
+      turn_id: id,
+      user_id,
+      ts,
+    }: Pick<Message, 'workspace' | 'user_id' | 'ts'> & { turn_id: string },
     forceAfterSeconds: number,
     { isBackground = false, sendsWaiting = false } = {},
-  ): Promise<StopRequestResult | undefined> {
+  ): Promise<{ kind: 'asked' | 'same' | 'waits' | 'forced'; turn: Turn } | undefined> {
     const turn = await this.first(sql<Turn>`
       select * from turns
       where ${isTurn({ workspace, id })}

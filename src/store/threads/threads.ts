@@ -161,11 +161,6 @@ export class Threads extends Queries {
     return this.#update(key, change, sql`project_id = ${projectId} and ${hasNoTask}`);
   }
 
-  /** Records, before the call, that a task is about to be created. */
-  async intendTask(key: ThreadKey, intent: TaskIntent): Promise<void> {
-    await taskIntentUpdate(key, intent).execute(this.db);
-  }
-
   /** The task was certainly not created. */
   async forgetTaskIntent(key: ThreadKey): Promise<void> {
     await this.#update(key, sql`task_intended_at = null`);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, jobWanted } from '../jobs/jobs.ts';
 import { sameThread, toPostgresJson } from '../queries.ts';
-import type { Job, Turn, TurnLocation, TurnOutcome, TurnPhase } from '../schema.ts';
+import type { Job, Message, SlackTs, Turn, TurnLocation, TurnOutcome, TurnPhase } from '../schema.ts';
 import type { PostOutcome } from './posts.ts';
 import { BEFORE_SENT, BEFORE_SETTLED, PHASES } from './turn-phase.ts';
 
@@ -16,6 +16,18 @@ export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn | 's
 export interface FollowUpTimes {
   firstMs: number;
   forMs: number;
+}
+
+/** What goes with a message that is frozen. */
+export interface FreezeOptions {
+  /** The message before it that waits, too. */
+  earlierTs?: SlackTs | undefined;
+  /** Becomes the thread's task, unless it has one. */
+  startedTaskId?: string | null;
+  /** Becomes the title of the thread's task. */
+  title?: string | undefined;
+  /** The messages that go with it. */
+  others?: readonly Message[];
 }
 
 /** What is recorded with the end of a turn. */

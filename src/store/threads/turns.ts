@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { JOB_KIND, jobDeletion, jobWake, markWake } from '../jobs/jobs.ts';
+import { JOB_KIND, jobDeletion, jobWake, jobWanted, markWake } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, ofMessage, Queries, sentAs } from '../queries.ts';
 import type {
   ButtonClaim,
@@ -20,6 +20,7 @@ import { hasOtherWork, type TaskIntent, taskBinding, taskIntentUpdate, threadLoc
 import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 import {
   endColumns,
+  type FreezeOptions,
   followUpWanted,
   type LastStep,
   mayRecord,
@@ -45,17 +46,6 @@ export function messageKeyOf({ workspace, channel, message_ts }: Omit<Turn, 'pro
 /** The task of a turn: its own, because the thread may have another task since. */
 export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null {
   return turn?.task_id ?? thread.task_id;
-}
-
-interface FreezeOptions {
-  /** The message before it that waits, too. */
-  earlierTs?: SlackTs | undefined;
-  /** Becomes the thread's task, unless it has one. */
-  startedTaskId?: string | null;
-  /** Becomes the title of the thread's task. */
-  title?: string | undefined;
-  /** The messages that go with it. */
-  others?: readonly Message[];
 }
 
 /** Turns: one message to the agent and its reply. */
@@ -135,10 +125,15 @@ export class Turns extends Queries {
         begun as (${turnInsert(id, message, forwardedBy)} returning *) select * from begun`);
   }
 
-  /** Starts the turn of a waiting message, or returns the turn that another process starts at the same time. */
+  /**
+   * Starts the turn of a waiting message, or returns the turn that another process starts at the same time. Its job runs
+   * again: a run that is looking for the message now does not find it any more, and must not end the job.
+   */
   async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
+    const { workspace, channel, thread_ts } = message;
     const begun = sql`${turnInsert(id, message, null)} on conflict do nothing`;
-    await this.changes(sql`with unmarked as (${markWake(message)}) ${begun}`);
+    const job = jobWanted({ workspace, kind: JOB_KIND.turn, channel, thread_ts, key: '' }, 0);
+    await this.changes(sql`with unmarked as (${markWake(message)}), wanted as (${job}) ${begun}`);
     return this.open(message);
   }
 

@@ -52,7 +52,7 @@ describe.concurrent('a control', () => {
     const stranger = scene.slack.createPerson({ name: 'sten', kind: 'stranger' });
     const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
     const channel = scene.slack.createChannel({ name: 'shared', shared: true });
-    const root = scene.ask(channel, '/slow 1000');
+    const root = scene.ask(channel, '/slow 9000');
     const reply = await growing(scene, channel, root);
     await scene.slack.click({ person: stranger, channel, ts: reply.ts, actionId: 'stop' });
     scene.reply(channel, root, 'stop', { person: guest });
@@ -62,9 +62,9 @@ describe.concurrent('a control', () => {
     expect([...told(scene, stranger, channel), ...told(scene, guest, channel)]).toEqual(
       Array.from({ length: 3 }, () => strings.controlRefused.stranger),
     );
-    const task = scene.agent.tasks.find(({ title }) => title === '/slow 1000');
+    const task = scene.agent.tasks.find(({ title }) => title === '/slow 9000');
     await scene.expectStays(() => task?.status, 'running');
-    expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 9000').texts).toHaveLength(1);
     scene.reply(channel, root, 'what waits', { person: scene.grace });
     await scene.slack.settled();
     await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
@@ -93,13 +93,13 @@ describe.concurrent('a control', () => {
     await scene.until('it is over for one of them', () =>
       two.some((person) => told(scene, person, channel).includes(strings.nothingPaused)),
     );
-    expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 9000').texts).toHaveLength(1);
   });
 
   test('that only the starter may use also obeys admins and the asker of the turn, across a restart', async () => {
     const admin = starters.slack.createPerson({ name: 'root', admin: true });
     const channel = starters.channel();
-    const root = starters.ask(channel, '/slow 1000 mine');
+    const root = starters.ask(channel, '/slow 9000 mine');
     const reply = await growing(starters, channel, root);
     await starters.sandbox.restartBot();
     const press = { channel, ts: reply.ts, actionId: 'stop' };
@@ -110,7 +110,7 @@ describe.concurrent('a control', () => {
     await starters.slack.click({ ...press, person: admin });
     await starters.finished(channel, root);
     expect(starters.shown(channel, root)).toContain('Stopped by root.');
-    const hers = starters.reply(channel, root, 'hers\n/slow 1000', { person: starters.grace });
+    const hers = starters.reply(channel, root, 'hers\n/slow 9000', { person: starters.grace });
     const second = await starters.until('the reply grows', () =>
       starters
         .replies(channel, hers)
@@ -129,7 +129,7 @@ describe.concurrent('a control', () => {
     const mallory = scene.slack.createPerson({ name: 'mallory' });
     const secret = scene.slack.createChannel({ name: 'secret', private: true, members: [scene.ada] });
     const elsewhere = scene.channel();
-    const root = scene.ask(secret, '/slow 1000 in secret');
+    const root = scene.ask(secret, '/slow 9000 in secret');
     await growing(scene, secret, root);
     const value = await turnOf(scene, root);
     const controls = Object.entries(strings.buttons).filter(([, { about }]) => about === 'control');
@@ -157,7 +157,7 @@ describe.concurrent('a control', () => {
       expect(shown()).not.toContain('in secret');
       await scene.slack.closeView(mallory);
     }
-    expect(scene.sentToAgent('/slow 1000 in secret').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 9000 in secret').texts).toHaveLength(1);
     expect(
       (await scene.sandbox.bot.store.turns.get(scene.slack.team.id, value))?.stop_requested_at,
     ).toBeNull();
@@ -169,7 +169,7 @@ describe.concurrent('a control', () => {
     );
     if (lise === undefined || otto === undefined) throw new Error('There are two.');
     const dm = scene.slack.openDm(lise);
-    const root = scene.slack.say({ person: lise, channel: dm, text: '/slow 1000 between us' });
+    const root = scene.slack.say({ person: lise, channel: dm, text: '/slow 9000 between us' });
     const reply = await growing(scene, dm, root);
     const press = { channel: dm, ts: reply.ts, actionId: 'stop' };
     await scene.slack.click({ ...press, person: otto });

@@ -228,8 +228,10 @@ describe('whoever has just', () => {
       const needed = ({ id }: { id: string }) => !isDemoted || !NEEDS_NO_ADMIN.test(id);
       const isReader = READERS.includes(loss);
       const since = slack.calls.length;
-      const seen = (withViews: boolean) =>
-        [word, 'Looked up: entry'].filter((hidden) => shownTo(at, since, withViews).includes(hidden));
+      const seen = (withViews: boolean) => {
+        const shown = shownTo(at, since, withViews);
+        return [word, 'Looked up: entry'].filter((hidden) => shown.includes(hidden));
+      };
       // A view that shows it for a moment only, until the next one opens, counts too.
       const leaks = new Set<string>();
       const looking = setInterval(() => {

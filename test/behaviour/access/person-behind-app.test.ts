@@ -18,13 +18,15 @@ async function isKnown(channel: Channel, { ts }: Message): Promise<boolean> {
 
 test('what a person posts by an app is theirs: questions, replies, edits and deletions', async () => {
   const channel = scene.channel();
-  const root = scene.ask(channel, 'scheduled yesterday\n/slow 100', { byApp });
+  const root = scene.ask(channel, 'scheduled yesterday\n/slow 9000', { byApp });
   await scene.until('the agent works', () => scene.sentToAgent('scheduled yesterday').texts.length > 0);
   const reply = scene.reply(channel, root, 'wiht a typo', { byApp });
   const deleted = scene.reply(channel, root, 'never mind this', { byApp });
   await slack.settled();
   slack.edit(channel, reply.ts, 'without a typo');
   slack.remove(channel, deleted.ts);
+  await slack.settled();
+  await scene.hurry('scheduled yesterday');
   await scene.finished(channel, reply);
   expect(scene.sentToAgent('scheduled yesterday').texts.slice(1)).toEqual(['without a typo']);
   const turn = await scene.sandbox.bot.store.turns.ofMessage({

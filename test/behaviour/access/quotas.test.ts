@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { openStartFormScene, StartFormScene } from '../../support/start-form-scene.ts';
 
@@ -43,7 +44,7 @@ describe.concurrent('a quota', () => {
   });
 
   test('admits only as many of a burst of messages as may run at once', async ({ onTestFinished }) => {
-    const starting = await openStartFormScene({ settings: { TURNS_AT_ONCE_PERSON: '3' } }, onTestFinished);
+    const starting = await openStartFormScene({ limits: { atOncePerson: 3 } }, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
     const roots: Message[] = [];
@@ -129,7 +130,7 @@ describe.concurrent('a quota', () => {
     const starting = await openStartFormScene(
       {
         agent: { script, behaviour: { skillOnTask: 'runs' } },
-        settings: { TURNS_AT_ONCE_PERSON: '1' },
+        limits: { atOncePerson: 1 },
       },
       onTestFinished,
     );
@@ -158,7 +159,7 @@ describe.concurrent('a quota', () => {
 
   test('of a workspace applies to messages and to the form', async ({ onTestFinished }) => {
     const starting = await openStartFormScene(
-      { settings: { TURNS_AT_ONCE_WORKSPACE: '1', TURNS_PER_HOUR_WORKSPACE: '2' } },
+      { limits: { atOnceWorkspace: 1 }, settings: { TURNS_PER_HOUR_WORKSPACE: '2' } },
       onTestFinished,
     );
     const { scene } = starting;
@@ -179,14 +180,17 @@ describe.concurrent('a quota', () => {
 
   test('says in the status, in Home and to operators what it still allows', async ({ onTestFinished }) => {
     const starting = await openStartFormScene(
-      { settings: { TURNS_PER_HOUR_PERSON: '3', TURNS_PER_HOUR_WORKSPACE: '4', FILE_LIMIT_MIB: '20' } },
+      {
+        settings: { TURNS_PER_HOUR_PERSON: '3', TURNS_PER_HOUR_WORKSPACE: '4' },
+        limits: { maxFileBytes: 20 * 1024 * 1024 },
+      },
       onTestFinished,
     );
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
-    const status = async (asker = person) => {
+    const status = async (asker = person, word = 'status') => {
       const before = starting.ephemeralTexts(asker, channel).length;
-      await starting.command(asker, channel, 'status');
+      await starting.command(asker, channel, word);
       return told(starting, asker, channel, before + 1);
     };
     const home = async (asker: Person, text: string) => {
@@ -203,6 +207,7 @@ describe.concurrent('a quota', () => {
       'You can send me 3 more messages this hour. Each file can be up to 21 MB.',
     );
     await scene.finished(channel, starting.ask(person, channel, 'one'));
+    expect(await status(person, 'stop')).toBe(strings.command.noneOfYours);
     await home(person, 'You can send me 2 more messages this hour.');
     await scene.finished(channel, starting.ask(person, channel, 'two'));
     await scene.finished(channel, scene.ask(channel, 'of Ada'));

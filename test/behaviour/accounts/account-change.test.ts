@@ -84,9 +84,9 @@ describe('changing the agent account of a workspace', () => {
       [old, root].every((message) => tenants.shown(message).includes("rejected this app's API key")),
     );
     await tenants.setAccount(boss, address, 'workspace-key-of-three');
-    await scene.finished(place.channel, root, 40_000);
+    await scene.finished(place.channel, root);
     expect(scene.sentToAgent('Waiting for a key').texts).toHaveLength(1);
-    await scene.finished(place.channel, next, 40_000);
+    await scene.finished(place.channel, next);
     expect(tenants.shown(old)).toContain(strings.accountChanged);
     expect(scene.sentToAgent('Begun before').texts).toHaveLength(1);
   });

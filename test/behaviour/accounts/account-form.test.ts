@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
+import { WORKSPACE_RESPONSE_LIMITS } from '../../../src/agent/response-limits.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { localServer } from '../../support/local-server.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
@@ -175,7 +176,7 @@ describe("a workspace's agent account", () => {
   });
 
   test('finishes its running turns when it is replaced, and then loses its key', async () => {
-    const root = tenants.ask(place, '/slow 300');
+    const root = tenants.ask(place, '/slow 9000');
     await scene.until('the answer grows', () => tenants.shown(root).includes('Second 1'));
     const before = await current();
     await tenants.setAccount(boss, address, 'workspace-key-of-one');
@@ -183,7 +184,8 @@ describe("a workspace's agent account", () => {
     const { store } = scene.sandbox.bot;
     await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).not.toBeNull();
-    expect(await tenants.answered(root)).toContain('Second 300');
+    await scene.hurry('/slow 9000');
+    expect(await tenants.answered(root)).toContain('Second 9000');
     const deletion = { kind: 'task_deletion', key: 'due', workspace: 'T1' };
     const due = { ...deletion, channel: place.channel.id, thread_ts: root.ts };
     const payload = { account_id: before?.account_id };
@@ -208,17 +210,19 @@ describe("a workspace's agent account", () => {
   });
 
   test('at a service that answers without end does not slow another workspace', async () => {
-    let poured = 0;
+    /** Bytes of each answer: how often it is asked depends on how long the turn takes. */
+    const poured: number[] = [];
     await using hostile = await localServer((request, response) => {
       if (request.headers.authorization !== 'Bearer the-key-of-a-hostile-one')
         return response.writeHead(401).end();
       if (request.method === 'GET') return response.writeHead(404).end();
-      const pour = () => {
-        do poured += 65_536;
-        while (response.write('['.repeat(65_536)));
-        response.once('drain', pour);
+      const answer = poured.push(0) - 1;
+      const pour = (bytes: number) => {
+        poured[answer] = bytes;
+        if (response.write('['.repeat(65_536))) pour(bytes + 65_536);
+        else response.once('drain', () => pour(bytes + 65_536));
       };
-      return pour();
+      return pour(0);
     });
     const other = scene.slack.createPerson({ name: 'other-boss', teamId: 'T2', admin: true });
     const base = `${hostile.origin}/v1`;
@@ -227,11 +231,12 @@ describe("a workspace's agent account", () => {
     );
     const theirs = tenants.personAndChannel('T2');
     const root = tenants.ask(theirs, 'Pour it out');
-    await scene.until('it pours', () => poured > 1_000_000);
+    await scene.until('it pours', () => Math.max(...poured) > 1_000_000);
     await tenants.answered(tenants.ask(place, 'Meanwhile?'));
     expect(scene.sentToAgent('Meanwhile').texts).toHaveLength(1);
     expect(await tenants.answered(root)).not.toBe('');
-    expect(poured).toBeLessThan(200_000_000);
+    // As much again is on its way in the network.
+    expect(Math.max(...poured)).toBeLessThan(2 * WORKSPACE_RESPONSE_LIMITS.maxBytes);
     await scene.sandbox.bot.store.accounts.remove('T2');
   });
 

@@ -38,7 +38,7 @@ test('four replies of a workspace with 5 MB of tool output each arrive', async (
   );
   letGrow();
   for (const [at, root] of roots.entries()) {
-    await scene.finished(place.channel, root, 60_000);
+    await scene.finished(place.channel, root);
     expect(tenants.shown(root)).toContain(`The answer of run ${at}.`);
   }
 });

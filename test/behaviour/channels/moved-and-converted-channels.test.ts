@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { channelNotMoved } from '../../../src/render/strings/index.ts';
-import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 import { letJobBeGivenUp } from '../../support/outage.ts';
 
 const scene = await openAppScene();
@@ -11,17 +11,31 @@ describe.concurrent('a channel', () => {
   test('whose id changes during a turn keeps its reply, its task and its project', async () => {
     const channel = scene.channel();
     const before = channel.id;
-    const root = scene.ask(channel, 'one to move\n/slow 300');
+    const root = scene.ask(channel, 'one to move\n/slow 9000');
     const reply = await scene.until('the reply grows', () =>
       scene.replies(channel, root).find(({ versions }) => versions.length > 1),
     );
+    const { turns } = scene.sandbox.bot.store;
+    const key = { workspace: slack.team.id, channel: before, ts: root.ts };
+    const turn = await turns.ofMessage(key);
+    const get = turns.get.bind(turns);
+    const moved = Promise.withResolvers<void>();
+    const look = vi.spyOn(turns, 'get').mockImplementation(async (workspace, id) => {
+      if (id === turn?.id) await moved.promise;
+      return get(workspace, id);
+    });
     const announce = slack.changeId(channel);
-    await scene.until('an edit is refused', () =>
-      slack.calls.some(({ args, ok }) => args.channel === before && !ok),
+    // Before the event tells why an edit is refused.
+    await scene.until('the turn looks for another id', () =>
+      look.mock.calls.some(([, id]) => id === turn?.id),
     );
-    // The turn has noticed it before the event tells why.
-    await pause(1_500);
     announce();
+    await scene.until(
+      'it is moved',
+      async () => (await turns.ofMessage({ ...key, channel: channel.id })) !== undefined,
+    );
+    moved.resolve();
+    await scene.hurry('one to move');
     await scene.finished(channel, root);
     expect(channel.id).not.toBe(before);
     expect(scene.replies(channel, root).map(({ ts }) => ts)).toEqual([reply.ts]);

@@ -5,17 +5,18 @@ import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 const sends = 'POST /experimental/tasks/{task_id}/messages';
 const reads = 'GET /experimental/tasks/{task_id}/messages';
 
-/** A turn whose first send was refused, and whose second one waits so long for the read before it. */
-async function aboutToBeSent(scene: AppScene, text: string, ms: number) {
+/** A turn whose first send was refused, and whose second one waits for the read before it, until `goOn`. */
+async function aboutToBeSent(scene: AppScene, text: string) {
+  const { promise, resolve: goOn } = Promise.withResolvers<void>();
   const before = scene.agent.calls.length;
   const channel = scene.channel();
   scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 429 }, times: 1 });
-  scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms }, times: 1 });
+  scene.agent.faults.add({ call: reads, fault: { kind: 'hold', until: promise }, times: 1 });
   const root = scene.ask(channel, text);
   const turn = await frozenTurn(scene, { channel: channel.id, ts: root.ts });
   const reply = await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
   const isRead = () => scene.agent.calls.slice(before).some(({ name }) => name === reads);
-  return { turn, reply, channel, root, isRead };
+  return { turn, reply, channel, root, isRead, goOn };
 }
 
 /** The turn of a message whose content is fixed, and which is not being sent. */
@@ -38,17 +39,17 @@ describe('a stop request', async () => {
 
   test('ends background work that continues after the reply', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/background 5000');
+    const root = scene.ask(channel, '/background 9000');
     const reply = await scene.until('the background is named', () =>
       scene
         .replies(channel, root)
         .find((message) => scene.slack.visibleText(message).includes('background for')),
     );
-    const task = scene.agent.tasks.find(({ title }) => title === '/background 5000');
+    const task = scene.agent.tasks.find(({ title }) => title === '/background 9000');
     await scene.until('the reply has settled', () => task?.messages.at(-1)?.status === 'completed');
     expect(task?.status).toBe('running');
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
-    await scene.finished(channel, root, 15_000);
+    await scene.finished(channel, root);
     expect(task?.status).toBe('cancelled');
     expect(scene.shown(channel, root)).not.toContain('is still working on something');
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
@@ -82,8 +83,9 @@ describe('a stop request', async () => {
   });
 
   test('prevents a message that was about to be sent', async () => {
-    const { turn, reply, channel, root } = await aboutToBeSent(scene, 'soon to be sent', 5_000);
+    const { turn, reply, channel, root, goOn } = await aboutToBeSent(scene, 'soon to be sent');
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    goOn();
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
     expect(sendsOf(scene, 'soon to be sent')).toBe(1);
@@ -91,13 +93,14 @@ describe('a stop request', async () => {
   });
 
   test('prevents a message even where the sending process has not seen the request', async () => {
-    const { turn, channel, root, isRead } = await aboutToBeSent(scene, 'unseen', 4_000);
+    const { turn, channel, root, isRead, goOn } = await aboutToBeSent(scene, 'unseen');
     await scene.sandbox.bot.store.transaction(async ({ threads, stopRequests: stops }) => {
       await threads.lock(turn);
       await stops.record(
         { workspace: turn.workspace, turn_id: turn.id, user_id: scene.ada.id, ts: root.ts },
         10,
       );
+      goOn();
       // With a statement now and then: the server ends a transaction that idles for eight seconds.
       await scene.until('the messages are read', async () => {
         await threads.lock(turn);
@@ -150,7 +153,7 @@ describe('a stop request', async () => {
 
   test('updates the number of paused messages when a reaction withdraws one', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000');
+    const root = scene.ask(channel, '/slow 9000');
     await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
     const first = scene.reply(channel, root, 'the first');
     scene.reply(channel, root, 'the second');
@@ -177,14 +180,17 @@ describe('a stop request during a run that is silent', async () => {
       scene.shown(channel, root).includes('No news'),
     );
     scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 429 }, times: 1 });
-    // Before the message is frozen, and before it is sent again.
-    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 4_000 }, times: 2 });
+    // Not the read before the message is frozen, but the one before it is sent again.
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 0 }, times: 1 });
+    scene.agent.faults.add({ call: reads, fault: { kind: 'hold', until: promise } });
     const next = scene.reply(channel, root, 'and this');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { messages, turns } = scene.sandbox.bot.store;
     await frozenTurn(scene, { channel: channel.id, ts: next.ts });
     const [reply] = scene.replies(channel, root);
     await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
+    goOn();
     await scene.finished(channel, root);
     await scene.until('the thread names the paused messages', () =>
       scene.shown(channel, root).includes('1 message is waiting.'),

@@ -31,13 +31,13 @@ const buttons = (channel: Channel) =>
 
 test.concurrent('one press stops the run, and sends the message that waits next, in the same task', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 1000 the wrong gene');
+  const root = await growing(channel, '/slow 9000 the wrong gene');
   const instead = scene.reply(channel, root, 'the right gene');
   const { ts } = await note(channel);
   await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
   await scene.finished(channel, instead);
-  expect(scene.sentToAgent('/slow 1000 the wrong').texts).toEqual([
-    '/slow 1000 the wrong gene',
+  expect(scene.sentToAgent('/slow 9000 the wrong').texts).toEqual([
+    '/slow 9000 the wrong gene',
     'the right gene',
   ]);
   expect(scene.shown(channel, root)).toContain('Stopped by ada.');
@@ -49,7 +49,7 @@ test.concurrent('one press stops the run, and sends the message that waits next,
 
 test.concurrent('all that its writer has waiting goes first and as one, pressed twice or not, and then what others wrote', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 1000 with many who wait');
+  const root = await growing(channel, '/slow 9000 with many who wait');
   const graces = scene.reply(channel, root, 'a question of grace', { person: grace });
   scene.reply(channel, root, 'no, the other one');
   const { ts } = await note(channel);
@@ -58,8 +58,8 @@ test.concurrent('all that its writer has waiting goes first and as one, pressed 
   const press = { person: ada, channel, ts, actionId: 'send_instead' };
   await Promise.all([slack.click(press), slack.click(press)]);
   await Promise.all([graces, last].map((message) => scene.finished(channel, message)));
-  expect(scene.sentToAgent('/slow 1000 with many').texts).toEqual([
-    '/slow 1000 with many who wait',
+  expect(scene.sentToAgent('/slow 9000 with many').texts).toEqual([
+    '/slow 9000 with many who wait',
     'no, the other one\n\nwith all plates',
     `${strings.unnamedWriter('ada')}\n\ngrace: a question of grace`,
   ]);
@@ -67,20 +67,21 @@ test.concurrent('all that its writer has waiting goes first and as one, pressed 
 
 test.concurrent('where the run has ended meanwhile, the message goes once, and its note says so', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 20 nearly over');
+  const root = await growing(channel, '/slow 9000 nearly over');
   const next = scene.reply(channel, root, 'and then this');
   const { ts } = await note(channel);
+  await scene.hurry('/slow 9000 nearly over');
   await scene.finished(channel, next);
   await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
   await scene.until('the note says so', () => texts(channel).includes(TAKEN));
   expect(texts(channel)).toEqual([TAKEN]);
-  expect(scene.sentToAgent('/slow 20 nearly').texts).toEqual(['/slow 20 nearly over', 'and then this']);
+  expect(scene.sentToAgent('/slow 9000 nearly').texts).toEqual(['/slow 9000 nearly over', 'and then this']);
   expect(scene.shown(channel, root)).not.toContain('Stopped');
 });
 
 test.concurrent('whoever may not stop the run is told so, and everything stays as it is', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 1000 of grace', grace);
+  const root = await growing(channel, '/slow 9000 of grace', grace);
   const next = scene.reply(channel, root, 'of ada');
   await scene.makeKnown(ada);
   const { ts } = await note(channel);
@@ -96,35 +97,39 @@ test.concurrent('whoever may not stop the run is told so, and everything stays a
 
 test.concurrent('a stop that the service refuses lets the run end, and the message follows', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 60 that nobody can stop');
-  const task = agent.tasks.find(({ title }) => title === '/slow 60 that nobody can stop');
+  const root = await growing(channel, '/slow 9000 that nobody can stop');
+  const task = agent.tasks.find(({ title }) => title === '/slow 9000 that nobody can stop');
   const call = /cancel$/;
   agent.faults.add({ call, about: task?.id ?? '?', fault: { kind: 'status', status: 400 } });
   const next = scene.reply(channel, root, 'the next in line');
   const { ts } = await note(channel);
   await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
+  const isRefused = () =>
+    agent.calls.some(({ name, path }) => call.test(name) && path.includes(task?.id ?? '?'));
+  await scene.until('the stop is refused', isRefused);
+  await scene.hurry('/slow 9000 that nobody can stop');
   await scene.finished(channel, next);
-  expect(scene.shown(channel, root)).toContain('Second 60 of 60');
-  expect(scene.sentToAgent('/slow 60 that').texts.slice(1)).toEqual(['the next in line']);
+  expect(scene.shown(channel, root)).toContain('Second 9000 of 9000');
+  expect(scene.sentToAgent('/slow 9000 that').texts.slice(1)).toEqual(['the next in line']);
 });
 
 test.concurrent('after a stop, it sends what that has paused', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 1000 stopped before');
+  const root = await growing(channel, '/slow 9000 stopped before');
   const next = scene.reply(channel, root, 'this after all');
   const { ts } = await note(channel);
   scene.reply(channel, root, 'stop');
   await scene.messageWithButton(channel, root, 'send_paused');
   await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
   await scene.finished(channel, next);
-  expect(scene.sentToAgent('/slow 1000 stopped').texts.slice(1)).toEqual(['this after all']);
+  expect(scene.sentToAgent('/slow 9000 stopped').texts.slice(1)).toEqual(['this after all']);
   await scene.until('the notice is over', () => scene.shown(channel, root).includes('sent 1 message'));
   expect(next.versions).toHaveLength(1);
 });
 
 test.concurrent('one press stops the answer to a question that was edited, and sends its new words', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 1000 the mean of colum a');
+  const root = await growing(channel, '/slow 9000 the mean of colum a');
   slack.edit(channel.id, root.ts, `${scene.mention} the mean of column a`);
   const { ts, text } = await note(channel);
   expect(text).toBe(strings.editedAfterSending);
@@ -133,8 +138,8 @@ test.concurrent('one press stops the answer to a question that was edited, and s
   const press = { person: ada, channel, ts, actionId: 'send_instead' };
   await Promise.all([slack.click(press), slack.click(press)]);
   await scene.finished(channel, other);
-  expect(scene.sentToAgent('/slow 1000 the mean').texts).toEqual([
-    '/slow 1000 the mean of colum a',
+  expect(scene.sentToAgent('/slow 9000 the mean').texts).toEqual([
+    '/slow 9000 the mean of colum a',
     'A correction to my message: the mean of column a',
     expect.stringContaining('grace asks, too'),
   ]);
@@ -144,7 +149,7 @@ test.concurrent('one press stops the answer to a question that was edited, and s
 
 test.concurrent('messages that one person writes while the agent works go as one, in order, and none looks as if it waited', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 60 and then these');
+  const root = await growing(channel, '/slow 9000 and then these');
   const table = { name: 'plates.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' };
   const one = scene.reply(channel, root, 'first this');
   const two = scene.reply(channel, root, `${scene.mention} then that`, { files: [table] });
@@ -155,14 +160,16 @@ test.concurrent('messages that one person writes while the agent works go as one
   await slack.settled();
   slack.remove(channel, gone.ts);
   slack.edit(channel.id, three.ts, 'at last this');
+  await slack.settled();
+  await scene.hurry('/slow 9000 and then these');
   await Promise.all([three, four].map((message) => scene.finished(channel, message)));
-  expect(scene.sentToAgent('/slow 60 and then').texts).toEqual([
-    '/slow 60 and then these',
+  expect(scene.sentToAgent('/slow 9000 and then').texts).toEqual([
+    '/slow 9000 and then these',
     'first this\n\nthen that\n\nat last this',
     `${strings.unnamedWriter('ada')}\n\ngrace: of grace`,
     'ada: after grace',
   ]);
-  expect(scene.sentToAgent('/slow 60 and then').fileIds[1]).toHaveLength(1);
+  expect(scene.sentToAgent('/slow 9000 and then').fileIds[1]).toHaveLength(1);
   const { store } = scene.sandbox.bot;
   const key = (message: Message) => ({ workspace: slack.team.id, channel: channel.id, ts: message.ts });
   const turns = await Promise.all([one, two, three].map((message) => store.turns.ofMessage(key(message))));
@@ -181,11 +188,13 @@ test.concurrent('messages that one person writes while the agent works go as one
 
 test.concurrent('what was sent with others is sent again whole, and can be corrected by itself', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 60 and more');
+  const root = await growing(channel, '/slow 9000 and more');
   scene.reply(channel, root, '/fail of the first');
   const second = scene.reply(channel, root, 'and of colum b');
+  await slack.settled();
+  await scene.hurry('/slow 9000 and more');
   await scene.finished(channel, second);
-  const sent = () => scene.sentToAgent('/slow 60 and more').texts.slice(1);
+  const sent = () => scene.sentToAgent('/slow 9000 and more').texts.slice(1);
   expect(sent()).toEqual(['/fail of the first\n\nand of colum b']);
   const failed = await scene.messageWithButton(channel, root, 'retry');
   await slack.click({ person: ada, channel, ts: failed.ts, actionId: 'retry' });
@@ -203,10 +212,13 @@ test.concurrent('what was sent with others is sent again whole, and can be corre
 /** A question whose first half `root` kept waiting, and whose second half, sent with it, is being answered. */
 async function growingAsOne(what: string): Promise<{ channel: Channel; root: Message; second: Message }> {
   const channel = scene.channel();
-  const root = await growing(channel, `/slow 60 ${what}`);
+  const question = `/slow 8000 ${what}`;
+  const root = await growing(channel, question);
   scene.reply(channel, root, 'of colum a');
-  const second = scene.reply(channel, root, '/slow 1000 of colum b');
-  await scene.until('the answer to both grows', () => scene.shown(channel, root).includes('of 1000'));
+  const second = scene.reply(channel, root, '/slow 9000 of colum b');
+  await slack.settled();
+  await scene.hurry(question);
+  await scene.until('the answer to both grows', () => scene.shown(channel, root).includes('of 9000'));
   return { channel, root, second };
 }
 
@@ -216,10 +228,19 @@ test.concurrent('one press stops the answer to what went as one, and sends the p
   const edited = () => slack.ephemerals(ada, channel).find(({ text }) => text === strings.editedAfterSending);
   const { ts } = await scene.until('the correction is offered', edited);
   await slack.click({ person: ada, channel, ts, actionId: 'send_instead' });
-  const sent = () => scene.sentToAgent('/slow 60 before an edit').texts.slice(1);
+  const sent = () => scene.sentToAgent('/slow 8000 before an edit').texts.slice(1);
   await scene.until('it is sent', () => sent().length === 2);
-  expect(sent()).toEqual(['of colum a\n\n/slow 1000 of colum b', 'A correction to my message: of column b']);
+  expect(sent()).toEqual(['of colum a\n\n/slow 9000 of colum b', 'A correction to my message: of column b']);
   expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+});
+
+test.concurrent('a correction that is sent while the agent works waits, and its writer is told so', async () => {
+  const channel = scene.channel();
+  const root = await growing(channel, '/slow 5000 of colum a');
+  slack.edit(channel.id, root.ts, `${scene.mention} of column a`);
+  const { ts } = await note(channel);
+  await slack.click({ person: ada, channel, ts, actionId: 'correct' });
+  await expect.poll(() => texts(channel), { timeout: 60_000 }).toEqual([strings.messageQueued]);
 });
 
 test.concurrent('who deletes a part of what went as one may stop its answer', async () => {
@@ -230,32 +251,36 @@ test.concurrent('who deletes a part of what went as one may stop its answer', as
   const { ts } = await scene.until('Stop is offered', deleted);
   await slack.click({ person: ada, channel, ts, actionId: 'stop' });
   await scene.until('it is stopped', () => scene.shown(channel, root).includes('Stopped by ada.'));
-  expect(scene.shown(channel, root)).not.toContain('Second 999');
+  expect(scene.shown(channel, root)).not.toContain('Second 9000');
 });
 
 test.concurrent('what was not sent with a part that is deleted since is not sent again', async () => {
   const channel = scene.channel();
-  const root = await growing(channel, '/slow 60 before a refusal');
-  const task = agent.tasks.find(({ title }) => title === '/slow 60 before a refusal');
+  const root = await growing(channel, '/slow 9000 before a refusal');
+  const task = agent.tasks.find(({ title }) => title === '/slow 9000 before a refusal');
   const call = /^POST .*\/messages$/;
   agent.faults.add({ call, about: task?.id ?? '?', fault: { kind: 'status', status: 422 }, times: 1 });
   scene.reply(channel, root, 'the first half');
   const second = scene.reply(channel, root, 'the second half');
+  await slack.settled();
+  await scene.hurry('/slow 9000 before a refusal');
   const { ts } = await scene.messageWithButton(channel, root, 'retry');
   slack.remove(channel, second.ts);
   await slack.settled();
   await slack.click({ person: ada, channel, ts, actionId: 'retry' });
   const told = strings.pressedTooLate(strings.questionDeleted);
   await scene.until('ada is told', () => texts(channel).includes(told));
-  expect(scene.sentToAgent('/slow 60 before a refusal').texts).toHaveLength(1);
+  expect(scene.sentToAgent('/slow 9000 before a refusal').texts).toHaveLength(1);
 });
 
 test.concurrent('what went as one is asked again as one', async () => {
   const starting = new StartFormScene(scene);
   const { channel, person } = starting.personInChannel();
-  const root = await growing(channel, '/slow 60 and on', person);
+  const root = await growing(channel, '/slow 9000 and on', person);
   scene.reply(channel, root, 'the first half', { person });
   const last = scene.reply(channel, root, 'the second half', { person });
+  await slack.settled();
+  await scene.hurry('/slow 9000 and on');
   await scene.finished(channel, last);
   await starting.choose(person, channel, root, 'ask_again');
   await starting.form(person);

@@ -29,13 +29,13 @@ async function pausedPost(channel: Channel, root: Message): Promise<Message> {
 describe.concurrent('the agent', () => {
   test('is stopped by the whole message "@bot stop."', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 and stop');
+    const root = scene.ask(channel, '/slow 9000 and stop');
     await growing(channel, root);
     scene.reply(channel, root, `${scene.mention} stop.`, { person: scene.grace });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
     expect(scene.shown(channel, root)).toContain('Second 1');
-    expect(scene.sentToAgent('/slow 1000 and stop').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 9000 and stop').texts).toHaveLength(1);
   });
 
   test('answers "stop" to its writer alone where nothing is running', async () => {
@@ -55,7 +55,7 @@ describe.concurrent('the agent', () => {
     'is stopped by “%s”',
     async (words) => {
       const channel = scene.channel();
-      const question = `/slow 1000 until ${words}`;
+      const question = `/slow 9000 until ${words}`;
       const root = scene.ask(channel, question);
       await growing(channel, root);
       scene.reply(channel, root, words);
@@ -73,7 +73,7 @@ describe.concurrent('the agent', () => {
   test('is not stopped by such words between people, or below a message that mentions somebody else', async () => {
     const channel = scene.channel();
     const talk = slack.say({ person: scene.grace, channel, text: 'we argue here' });
-    const root = scene.reply(channel, talk, `${scene.mention} /slow 1000 while people talk`);
+    const root = scene.reply(channel, talk, `${scene.mention} /slow 9000 while people talk`);
     await growing(channel, root);
     scene.reply(channel, talk, 'please stop', { person: scene.grace });
     scene.reply(channel, talk, `<@${scene.grace.id}> stop it`);
@@ -85,7 +85,7 @@ describe.concurrent('the agent', () => {
 
   test('is stopped by a top-level "stop" in direct messages', async () => {
     const dm = slack.openDm(scene.ada);
-    const root = slack.say({ person: scene.ada, channel: dm, text: '/slow 1000' });
+    const root = slack.say({ person: scene.ada, channel: dm, text: '/slow 9000' });
     await growing(dm, root);
     slack.say({ person: scene.ada, channel: dm, text: 'stop' });
     await scene.finished(dm, root);
@@ -94,7 +94,7 @@ describe.concurrent('the agent', () => {
 
   test.each(['reply', 'message'])('is stopped by the reaction on the %s', async (where) => {
     const channel = scene.channel();
-    const root = scene.ask(channel, `/slow 1000 ${where}`);
+    const root = scene.ask(channel, `/slow 9000 ${where}`);
     const reply = await growing(channel, root);
     slack.react(scene.grace, channel, reply.ts, 'thumbsup');
     await scene.expectStays(() => scene.shown(channel, root).includes('Stopped by'), false);
@@ -106,17 +106,17 @@ describe.concurrent('the agent', () => {
   test('is stopped by the reaction on a reply whose post is not known to have arrived', async () => {
     const channel = scene.channel();
     slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: { kind: 'lost' }, times: 1 });
-    const root = scene.ask(channel, '/slow 1000 not recorded yet');
+    const root = scene.ask(channel, '/slow 9000 not recorded yet');
     const reply = await scene.until('it is posted', () => scene.replies(channel, root)[0]);
     slack.react(scene.grace, channel, reply.ts, 'octagonal_sign');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
-    expect(scene.sentToAgent('/slow 1000 not recorded yet').texts).toEqual([]);
+    expect(scene.sentToAgent('/slow 9000 not recorded yet').texts).toEqual([]);
   });
 
   test('never receives a waiting message that a reaction withdrew, and a later reaction is told it has ended', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 react to what waits');
+    const root = scene.ask(channel, '/slow 9000 react to what waits');
     await growing(channel, root);
     const waiting = scene.reply(channel, root, 'never to be sent');
     await slack.settled();
@@ -126,7 +126,7 @@ describe.concurrent('the agent', () => {
     await scene.finished(channel, root);
     slack.react(scene.ada, channel, root.ts, 'octagonal_sign');
     await scene.until('it is told', () => told(scene.ada, channel).includes('already ended'));
-    expect(scene.sentToAgent('/slow 1000 react').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 9000 react').texts).toHaveLength(1);
   });
 
   test('is cancelled by force only by a second press more than ten seconds after the first', async () => {
@@ -164,7 +164,7 @@ describe.concurrent('the agent', () => {
 describe.concurrent('a message that waits when the agent is stopped', () => {
   test('stays paused until someone sends it on, and the thread shows how many there are', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 held and let go');
+    const root = scene.ask(channel, '/slow 9000 held and let go');
     await growing(channel, root);
     scene.reply(channel, root, 'the first that waits');
     const second = scene.reply(channel, root, 'the second that waits');
@@ -177,11 +177,11 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await scene.until('the number is brought up to date', () => post.text.startsWith('3 messages'));
     slack.remove(channel, second.ts);
     await scene.until('the number is brought up to date', () => post.text.startsWith('2 messages'));
-    expect(scene.sentToAgent('/slow 1000 held and let').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 9000 held and let').texts).toHaveLength(1);
     const press = { person: scene.grace, channel, ts: post.ts, actionId: 'send_paused' };
     await Promise.allSettled([slack.click(press), slack.click({ ...press, person: scene.ada })]);
     await scene.finished(channel, third);
-    expect(scene.sentToAgent('/slow 1000 held and let').texts.slice(1)).toEqual([
+    expect(scene.sentToAgent('/slow 9000 held and let').texts.slice(1)).toEqual([
       'the first that waits\n\nthe third, said since',
     ]);
     await scene.until('the post says it', () => /sent 2 messages to the agent/.test(post.text));
@@ -191,7 +191,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
 
   test('can be withdrawn, and is then never sent', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 held and taken back');
+    const root = scene.ask(channel, '/slow 9000 held and taken back');
     await growing(channel, root);
     const waiting = scene.reply(channel, root, 'in vain');
     await slack.settled();
@@ -204,12 +204,12 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('withdrawn');
     const next = scene.reply(channel, root, 'this one is meant');
     await scene.finished(channel, next);
-    expect(scene.sentToAgent('/slow 1000 held and taken').texts.slice(1)).toEqual(['this one is meant']);
+    expect(scene.sentToAgent('/slow 9000 held and taken').texts.slice(1)).toEqual(['this one is meant']);
   });
 
   test('no longer pauses the thread once its writer deletes it', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 deleted while held');
+    const root = scene.ask(channel, '/slow 9000 deleted while held');
     await growing(channel, root);
     const waiting = scene.reply(channel, root, 'soon deleted');
     await slack.settled();
@@ -220,13 +220,13 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await slack.settled();
     const next = scene.reply(channel, root, 'this goes at once');
     await scene.finished(channel, next);
-    expect(scene.sentToAgent('/slow 1000 deleted').texts.slice(1)).toEqual(['this goes at once']);
-    await scene.until('the post says it', () => post.text === 'No messages are waiting here anymore.');
+    expect(scene.sentToAgent('/slow 9000 deleted').texts.slice(1)).toEqual(['this goes at once']);
+    await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
   });
 
   test('is not named any more where it was deleted while the thread was being told', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 told too late');
+    const root = scene.ask(channel, '/slow 9000 told too late');
     await growing(channel, root);
     const waiting = scene.reply(channel, root, 'deleted in between');
     await slack.settled();
@@ -243,20 +243,20 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await slack.settled();
     gate.resolve();
     const post = await scene.until('the thread says so', () =>
-      scene.replies(channel, root).find(({ text }) => text === 'No messages are waiting here anymore.'),
+      scene.replies(channel, root).find(({ text }) => text === 'No messages are waiting here any more.'),
     );
     expect(JSON.stringify(post.blocks)).not.toContain('send_paused');
   });
 
   test('is sent at once where it was written after the stop', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 something else instead');
+    const root = scene.ask(channel, '/slow 9000 something else instead');
     await growing(channel, root);
     scene.reply(channel, root, 'stop');
     await slack.settled();
     const instead = scene.reply(channel, root, 'do this instead');
     await scene.finished(channel, instead);
-    expect(scene.sentToAgent('/slow 1000 something').texts.slice(1)).toEqual(['do this instead']);
+    expect(scene.sentToAgent('/slow 9000 something').texts.slice(1)).toEqual(['do this instead']);
   });
 });
 
@@ -280,9 +280,9 @@ test.concurrent('a message that is stopped before it was sent is never sent, eve
 
 test.concurrent('a stop that does not reach the service is sent again', async () => {
   const channel = scene.channel();
-  const root = scene.ask(channel, '/slow 1000 with a lost stop');
+  const root = scene.ask(channel, '/slow 9000 with a lost stop');
   const reply = await growing(channel, root);
-  const task = agent.tasks.find(({ title }) => title.startsWith('/slow 1000 with a lost'));
+  const task = agent.tasks.find(({ title }) => title.startsWith('/slow 9000 with a lost'));
   const mend = agent.faults.add({
     call: 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel',
     about: task?.id ?? '?',
@@ -302,7 +302,7 @@ describe('after a stop', () => {
 
   test('a paused thread stays paused across a restart, and its buttons work until they are gone', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 paused for long');
+    const root = scene.ask(channel, '/slow 9000 paused for long');
     await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
     const waiting = scene.reply(channel, root, 'after the restart');
     await slack.settled();
@@ -313,7 +313,7 @@ describe('after a stop', () => {
       scene.replies(channel, root).find(({ text }) => text.includes('message is waiting.')),
     );
     await scene.sandbox.restartBot();
-    await scene.expectStays(() => scene.sentToAgent('/slow 1000 paused for long').texts.length, 1);
+    await scene.expectStays(() => scene.sentToAgent('/slow 9000 paused for long').texts.length, 1);
     const mend = slack.faults.add({
       call: 'chat.update',
       about: channel.id,
@@ -326,8 +326,8 @@ describe('after a stop', () => {
     );
     mend();
     await scene.finished(channel, waiting);
-    expect(scene.sentToAgent('/slow 1000 paused for long').texts).toEqual([
-      '/slow 1000 paused for long',
+    expect(scene.sentToAgent('/slow 9000 paused for long').texts).toEqual([
+      '/slow 9000 paused for long',
       'after the restart',
     ]);
     // As if the process that posted the notice had died before it learnt that it stands.
@@ -338,13 +338,13 @@ describe('after a stop', () => {
     await slack.click({ person: scene.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });
     await scene.until(
       'it is sent again',
-      () => scene.sentToAgent('/slow 1000 paused for long').texts.length === 3,
+      () => scene.sentToAgent('/slow 9000 paused for long').texts.length === 3,
     );
   });
 
   test('a stop whose answer is lost never stops the next run', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 stopped once');
+    const root = scene.ask(channel, '/slow 9000 stopped once');
     const reply = await growing(channel, root);
     const call = 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel';
     agent.faults.add({ call, fault: { kind: 'lost' }, times: 1 });

@@ -32,20 +32,20 @@ const sentTo = (on: AppScene, title: string) =>
 describe.concurrent('Try again', () => {
   test('sends a stopped message once more in the same task, also when two people press at once', async () => {
     const channel = scene.channel();
-    const { root, reply } = await stopped(scene, channel, '/slow 1000 same task');
+    const { root, reply } = await stopped(scene, channel, '/slow 9000 same task');
     const press = { channel, ts: reply.ts, actionId: 'retry' };
     await Promise.all([
       scene.slack.click({ ...press, person: scene.ada }),
       scene.slack.click({ ...press, person: scene.grace }),
     ]);
     const told = await scene.until('it is sent again', () => {
-      const now = scene.sentToAgent('/slow 1000 same task');
+      const now = scene.sentToAgent('/slow 9000 same task');
       return now.fileIds.length === 2 && now;
     });
     expect(told.texts[1]).toBe(told.texts[0]);
     expect(told.fileIds[1]).toEqual(told.fileIds[0]);
     expect(told.fileIds[1]).toHaveLength(1);
-    expect(sentTo(scene, '/slow 1000 same task')).toEqual([2]);
+    expect(sentTo(scene, '/slow 9000 same task')).toEqual([2]);
     expect(scene.shown(channel, root)).not.toContain(strings.newConversation);
     const toldLater = () => [scene.ada, scene.grace].map((one) => scene.slack.ephemerals(one, channel));
     await scene.until('the second press is told', () =>
@@ -58,7 +58,7 @@ describe.concurrent('Try again', () => {
 
   test('goes before messages that were paused by the stop', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 again before the rest');
+    const root = scene.ask(channel, '/slow 9000 again before the rest');
     const reply = await scene.until('the reply grows', () =>
       scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
     );
@@ -70,27 +70,28 @@ describe.concurrent('Try again', () => {
     await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
     await scene.until(
       'it is sent again',
-      () => scene.sentToAgent('/slow 1000 again before').texts.length === 2,
+      () => scene.sentToAgent('/slow 9000 again before').texts.length === 2,
     );
-    expect(new Set(scene.sentToAgent('/slow 1000 again before').texts).size).toBe(1);
+    expect(new Set(scene.sentToAgent('/slow 9000 again before').texts).size).toBe(1);
   });
 
   test('starts a new task where the old one accepts no further messages', async () => {
     const channel = strict.channel();
-    const { root, reply } = await stopped(strict, channel, '/slow 500 takes no more');
+    const { root, reply } = await stopped(strict, channel, '/slow 9000 takes no more');
     await strict.slack.click({ person: strict.ada, channel, ts: reply.ts, actionId: 'retry' });
+    await strict.hurry('/slow 9000 takes no more');
     await strict.until('the answer of the new task is there', () =>
       strict.shown(channel, root).includes(strings.conversationQuoted),
     );
-    expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 1]);
+    expect(sentTo(strict, '/slow 9000 takes no more')).toEqual([1, 1]);
     const [first, second] = strict.agent.tasks.filter(({ title }) =>
-      title.startsWith('/slow 500 takes no more'),
+      title.startsWith('/slow 9000 takes no more'),
     );
     const [sent, again] = [first, second].map((task) => textOf(task?.messages[0]?.content ?? []));
     expect(again?.endsWith(`The question:\n\n${sent}`)).toBe(true);
     const next = strict.reply(channel, root, 'and on in the new one');
     await strict.finished(channel, next);
-    expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 2]);
+    expect(sentTo(strict, '/slow 9000 takes no more')).toEqual([1, 2]);
   });
 
   test('starts a new task where the service no longer has the old one', async () => {

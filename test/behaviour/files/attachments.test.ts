@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { contentFrom } from '../../../sandbox/slack/file-content.ts';
 import type { SlackFile } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const mib = 1024 * 1024;
@@ -10,11 +11,8 @@ const scene = await openAppScene({
   tls: true,
   s3: true,
   agent: { behaviour: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
-  settings: {
-    FILE_LIMIT_MIB: '8',
-    FILE_TYPES_REFUSED: '.zip,audio/*',
-  },
-  limits: { maxMessageBytes: 10 * mib, maxMessageFiles: 3, maxInlineBytes: 0 },
+  settings: { FILE_TYPES: '!.zip,!audio/*' },
+  limits: { maxFileBytes: 8 * mib, maxMessageBytes: 10 * mib, maxMessageFiles: 3, maxInlineBytes: 0 },
 });
 const { agent } = scene;
 
@@ -93,7 +91,13 @@ describe.concurrent('an attachment', () => {
     expect(shown).toContain("“huge.csv” was left out: it's too large");
     expect(shown).toContain("“empty.csv” was left out: it's empty");
     expect(shown).toContain('“virus.exe” was left out: the agent service rejected it');
-    expect(scene.sentToAgent('none of these').texts).toEqual(['none of these']);
+    const [text] = scene.sentToAgent('none of these').texts;
+    expect(text?.split('\n')).toEqual([
+      ...['none of these', '', strings.leftOut],
+      expect.stringMatching(/^- “huge\.csv” was left out: it's too large/),
+      expect.stringMatching(/^- “empty\.csv” was left out: it's empty/),
+      expect.stringMatching(/^- “virus\.exe” was left out: the agent service rejected it/),
+    ]);
   });
 
   test.each([[had.slice(0, 3)], [had.slice(3, 6)], [had.slice(6)]])(
@@ -275,6 +279,36 @@ describe.concurrent('an attachment', () => {
     await scene.finished(channel, scene.shareAgain(channel, 'the same snippet', first.fileIds, first));
     const [last = ''] = scene.sentToAgent('a snippet').fileIds.at(-1) ?? [];
     expect(await agent.files.find(({ id }) => id === last)?.sha256()).toBe(sha256(edited));
+  });
+
+  test('that is a snippet which was edited while its message waited goes as it is then', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 9000 before the snippet');
+    await scene.until('the agent writes', () => scene.shown(channel, root).includes('Second 1'));
+    const files = [{ name: 'doses.txt', mime: 'text/plain', kind: 'snippet' as const, bytes: 'dose 1\n' }];
+    const reply = scene.reply(channel, root, 'read my snippet', { files });
+    await scene.slack.settled();
+    const edited = Buffer.from('dose 1\ndose 2\n');
+    scene.slack.file(reply.fileIds[0] ?? '').content = contentFrom({ bytes: edited });
+    await scene.hurry('/slow 9000 before the snippet');
+    await scene.finished(channel, reply);
+    expect(scene.shown(channel, root)).not.toContain('left out');
+    const [sent = ''] = scene.sentToAgent('/slow 9000 before the snippet').fileIds.at(-1) ?? [];
+    expect(await agent.files.find(({ id }) => id === sent)?.sha256()).toBe(sha256(edited));
+  });
+
+  test('that is one of several of one name has a name of its own, for people and the agent', async () => {
+    const channel = scene.channel();
+    const image = (bytes: string) => ({ name: 'image.png', mime: 'image/png', bytes });
+    const root = scene.ask(channel, 'compare both pictures', {
+      files: [image('first'), image(''), image('third')],
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain("“image (2).png” was left out: it's empty");
+    const sent = scene.sentToAgent('compare both pictures').fileIds[0] ?? [];
+    const stored = sent.map((id) => agent.files.find((one) => one.id === id));
+    expect(stored.map((one) => one?.name)).toEqual(['image.png', 'image (3).png']);
+    expect(await stored[1]?.sha256()).toBe(sha256('third'));
   });
 
   test("beyond this app's limits is left out before anything is downloaded", async () => {

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
@@ -207,6 +208,23 @@ describe('the Home tab', () => {
     const after = await seen(leaver, strings.command.hiddenTask);
     expect(after).not.toContain('What nobody else sees');
     expect(after).not.toContain(strings.usage.heading);
+  });
+
+  test('is filled once the database is back that failed for a moment', async () => {
+    const channel = scene.channel();
+    const patient = slack.createPerson({ name: 'patient' });
+    slack.invite(channel, patient);
+    await asked(channel, 'What is listed later', patient);
+    const { tasks } = scene.sandbox.bot.store;
+    const real = tasks.ofPerson.bind(tasks);
+    let isAway = true;
+    const read = vi.spyOn(tasks, 'ofPerson').mockImplementation(async (workspace, person, range) => {
+      if (person !== patient.id || !isAway) return real(workspace, person, range);
+      isAway = false;
+      throw new StoreError('unavailable', 'The database is away.');
+    });
+    onTestFinished(() => read.mockRestore());
+    expect(await openHome(patient, 'What is listed later')).not.toContain('You have no tasks yet');
   });
 
   test("opens the chosen channel's settings, and says so where the click came too late for Slack", async () => {

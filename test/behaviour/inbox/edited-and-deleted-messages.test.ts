@@ -21,13 +21,15 @@ describe.concurrent('a changed message', () => {
 
   test('is sent as edited while it waits, and never once it is deleted', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, 'edits while waiting\n/slow 100');
+    const root = scene.ask(channel, 'edits while waiting\n/slow 9000');
     await scene.until('the turn has begun', () => scene.replies(channel, root).length > 0);
     const edited = scene.reply(channel, root, 'wiht a typo');
     const deleted = scene.reply(channel, root, 'never mind this');
     await slack.settled();
     slack.edit(channel.id, edited.ts, 'without a typo');
     slack.remove(channel.id, deleted.ts);
+    await slack.settled();
+    await scene.hurry('edits while waiting');
     await scene.finished(channel, edited);
     const later = () => scene.sentToAgent('edits while waiting').texts.slice(1);
     await scene.expectStays(later, ['without a typo']);
@@ -59,13 +61,16 @@ describe.concurrent('a changed message', () => {
   test('is asked when an edit turns an empty mention into a question', async ({ onTestFinished }) => {
     const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
-    const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 4_000 }, times: 1 } as const;
-    own.slack.faults.add(posts);
+    const edited = Promise.withResolvers<void>();
+    const hold = { kind: 'hold', until: edited.promise } as const;
+    own.slack.faults.add({ call: 'chat.postMessage', fault: hold, times: 1 });
     const root = own.ask(channel, '');
     const { turns } = own.sandbox.bot.store;
     const key = { workspace: own.slack.team.id, channel: channel.id, ts: root.ts };
     await own.until('its turn has begun', () => turns.ofMessage(key));
     own.slack.edit(channel.id, root.ts, `${own.mention} what is in column a?`);
+    await own.slack.settled();
+    edited.resolve();
     await own.until('it is asked', () => own.sentToAgent('what is in column a?').texts.length > 0);
     await own.finished(channel, root);
     expect(own.shown(channel, root)).not.toContain('Mention me with a question');
@@ -131,7 +136,7 @@ describe.concurrent('a changed message', () => {
     });
     expect(told).toEqual(['the mean of colum a', 'A correction to my message: the mean of column b']);
     const states = () => slack.ephemerals(scene.ada, channel).map(({ text }) => text);
-    const said = [strings.passingOn(1), strings.notPassedOn, strings.sendNowTooLate('sent')];
+    const said = [strings.passingOn(1), strings.messageQueued, strings.sendNowTooLate('sent')];
     await scene.until('the note says so', () => said.some((text) => states().includes(text)));
     // Its button goes with its use, and nothing else is said.
     expect(states()).toHaveLength(1);
@@ -170,7 +175,7 @@ describe.concurrent('a changed message', () => {
 
   test('that was deleted while the agent works on it offers Stop', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, 'one to take back\n/slow 1000');
+    const root = scene.ask(channel, 'one to take back\n/slow 9000');
     await scene.until('the reply grows', () =>
       scene.replies(channel, root).some(({ versions }) => versions.length > 1),
     );

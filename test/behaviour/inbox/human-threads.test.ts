@@ -189,7 +189,7 @@ test('a person can have every reply of a thread read, and the thread says who an
 test('a reply that its writer sends after all waits behind a stop, too, and both notes say so', async () => {
   const channel = scene.channel();
   const root = slack.say({ person: grace, channel, text: 'lunch?' });
-  const asked = scene.reply(channel, root, `${scene.mention} /slow 1000 plates`);
+  const asked = scene.reply(channel, root, `${scene.mention} /slow 9000 plates`);
   await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
   scene.reply(channel, root, `${scene.mention} and the tubes`);
   scene.reply(channel, root, 'at noon', { person: barbara });

@@ -17,19 +17,20 @@ function known(scene: AppScene, channel: Channel, ts: string) {
   };
 }
 
-/** A thread whose second message uploads for so long (ms), while Slack holds a copy of an earlier one up. */
-async function overtaken(scene: AppScene, title: string, ms = 2_500) {
+/** A thread whose second message uploads until `goOn`, while Slack holds a copy of an earlier one up. */
+async function overtaken(scene: AppScene, title: string) {
   const channel = scene.channel();
   const root = scene.ask(channel, title);
   await scene.finished(channel, root);
-  scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms }, times: 1 });
   return { channel, root, ...(await later(scene, channel, root)) };
 }
 
 async function later(scene: AppScene, channel: Channel, root: Message) {
+  const { promise, resolve: goOn } = Promise.withResolvers<void>();
+  scene.agent.faults.add({ call: uploads, fault: { kind: 'hold', until: promise }, times: 1 });
   const message = scene.reply(channel, root, 'the later one', { files });
   const turn = await scene.until('its turn has begun', known(scene, channel, message.ts).turn);
-  return { message, turn };
+  return { message, turn, goOn };
 }
 
 /** The copy of an earlier message is written down only now; its ts. */
@@ -54,8 +55,9 @@ describe('a message that arrives late, while a newer one is being sent,', async 
 
   test('is sent first, in its place in the thread', async () => {
     const before = scene.agent.calls.length;
-    const { channel, root, message, turn } = await overtaken(scene, 'the first of four');
+    const { channel, root, message, turn, goOn } = await overtaken(scene, 'the first of four');
     const earlier = await arrives(scene, channel, root, message);
+    goOn();
     scene.reply(channel, root, 'the last one');
     await scene.until('three are sent', () => scene.sentToAgent('the first of four').texts.length >= 3);
     const { texts, fileIds } = scene.sentToAgent('the first of four');
@@ -71,23 +73,26 @@ describe('a message that arrives late, while a newer one is being sent,', async 
   });
 
   test('is what a stop ends, and the newer one is paused', async () => {
-    const { channel, root, message, turn } = await overtaken(scene, 'stopped', 1_500);
+    const { channel, root, message, turn, goOn } = await overtaken(scene, 'stopped');
     const elsewhere = scene.slack.say({
       person: scene.grace,
       channel: scene.channel(),
       text: 'a file',
       files,
     });
-    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 6_000 }, times: 1 });
+    const { promise, resolve: uploadEarlier } = Promise.withResolvers<void>();
+    scene.agent.faults.add({ call: uploads, fault: { kind: 'hold', until: promise }, times: 1 });
     const shared = elsewhere.fileIds.map((id) => ({
       id,
       mode: 'file_access',
       file_access: 'check_file_info',
     }));
     const earlier = await arrives(scene, channel, root, message, { files: shared });
+    goOn();
     await scene.until("the turn is the earlier one's", known(scene, channel, earlier).turn);
     const reply = await scene.until('its reply is there', () => scene.replies(channel, root).at(1));
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    uploadEarlier();
     const { turns } = scene.sandbox.bot.store;
     const isOver = async () => (await turns.get(turn.workspace, turn.id))?.finished_at != null;
     await scene.until('the turn is over', isOver);
@@ -102,11 +107,12 @@ describe('a message that arrives late, while a newer one is being sent,', async 
   });
 
   test('may be refused by the service, and the newer one is still sent', async () => {
-    const { channel, root, message } = await overtaken(scene, 'refused');
+    const { channel, root, message, goOn } = await overtaken(scene, 'refused');
     const refused = { kind: 'status', status: 422, body: { detail: 'no' } } as const;
     const sends = 'POST /experimental/tasks/{task_id}/messages';
     scene.agent.faults.add({ call: sends, fault: refused, times: 1 });
     const earlier = await arrives(scene, channel, root, message);
+    goOn();
     await scene.finished(channel, message);
     expect(scene.sentToAgent('refused').texts).toEqual(['refused', 'ada: the later one']);
     expect(await known(scene, channel, earlier).state()).toBe('closed');
@@ -119,16 +125,18 @@ describe('a message that arrives late, while a newer one is being sent,', async 
       onTestFinished,
     );
     const channel = silent.channel();
-    const root = silent.ask(channel, '/silent 600');
+    const root = silent.ask(channel, '/silent 9000');
     await silent.until('the reply says that the agent is silent', () =>
       silent.shown(channel, root).includes('No news'),
     );
-    silent.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
-    const { message } = await later(silent, channel, root);
+    const { message, goOn } = await later(silent, channel, root);
     const earlier = await arrives(silent, channel, root, message);
+    goOn();
+    await silent.until('one is refused', () => silent.agent.calls.some(({ status }) => status === 409));
+    await silent.hurry('/silent');
     await silent.finished(channel, message);
     expect(silent.sentToAgent('/silent').texts).toEqual([
-      '/silent 600',
+      '/silent 9000',
       `${strings.unnamedWriter('ada')}\n\ngrace: the earlier one`,
       expect.stringMatching(/^ada:\s+the later one/),
     ]);

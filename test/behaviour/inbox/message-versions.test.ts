@@ -45,13 +45,15 @@ describe('a mention of which Slack first sends an app_mention without its file',
 
 test('a message that waits takes files and tables that come later, with an edit and without', async () => {
   const channel = scene.channel();
-  const root = scene.ask(channel, 'at work\n/slow 60');
+  const root = scene.ask(channel, 'at work\n/slow 9000');
   await scene.until('the turn has begun', () => scene.replies(channel, root).length > 0);
   const reply = scene.reply(channel, root, 'compare these');
   await slack.settled();
   slack.showLater(channel, reply.ts, [data]);
   await slack.settled();
   slack.edit(channel, reply.ts, 'compare these', { table: [['a pasted cell']], files: [more] });
+  await slack.settled();
+  await scene.hurry('at work');
   await scene.finished(channel, reply);
   expect(scene.sentToAgent('at work').texts.at(-1)).toMatch(/^compare these\n\n\| a pasted cell \|/);
   expect(filesSent('at work').toSorted()).toEqual(['data.csv', 'more.csv', 'table-1.csv']);
@@ -87,7 +89,7 @@ test('a message that its client sends twice is one', async () => {
 test("the word stop stops although Slack repeats the root's file in its event", async () => {
   slack.delivery.repeatsRootFiles = true;
   const channel = scene.channel();
-  const root = scene.ask(channel, 'look at it\n/slow 100', { files: [data] });
+  const root = scene.ask(channel, 'look at it\n/slow 9000', { files: [data] });
   await scene.until('the agent works', () => scene.sentToAgent('look at it').texts.length > 0);
   scene.reply(channel, root, 'stop');
   await scene.finished(channel, root);

@@ -150,7 +150,7 @@ describe('installing the app', () => {
     });
     const first = installation.token;
     await scene.sandbox.restartBot();
-    await scene.until('the next refresh token is good', () => installation.token !== first, 20_000);
+    await scene.until('the next refresh token is good', () => installation.token !== first);
     const place = tenants.personAndChannel('T1');
     expect(await tenants.answered(tenants.ask(place, 'And now?'))).not.toBe('');
   });

@@ -87,7 +87,7 @@ describe('in a channel of two installations', () => {
 
   test('an edit and a deletion of a waiting message reach the one that has it', async () => {
     const channel = sharedChannel();
-    const root = mention(two, bob, channel, 'at work\n/slow 100');
+    const root = mention(two, bob, channel, 'at work\n/slow 9000');
     await scene.until('it is sent', async () => (await known(channel, root))[0] === 'T2 sent');
     const [reply, deleted] = ['wiht a typo', 'never mind'].map((text) =>
       slack.say({ person: bob, channel, thread: root.ts, text }),
@@ -96,6 +96,8 @@ describe('in a channel of two installations', () => {
     await slack.settled();
     slack.edit(channel, reply.ts, 'without a typo');
     slack.remove(channel, deleted.ts);
+    await slack.settled();
+    await scene.hurry('at work');
     await scene.until('it is sent', async () => (await known(channel, reply))[0] === 'T2 sent');
     expect(scene.sentToAgent('at work').texts.slice(1)).toEqual(['without a typo']);
     expect(await known(channel, deleted)).toEqual(['T2 withdrawn']);

@@ -48,9 +48,9 @@ describe('calls are back soon', () => {
     'after the connections to the %s have died in the middle of %i answers',
     async ([dead, threads], { onTestFinished: whenDone }) => {
       const { scene, proxies } = await openSceneBehindProxies(whenDone);
-      const asked = Array.from({ length: threads }, () => {
-        const channel = scene.channel();
-        return { channel, root: scene.ask(channel, '/slow 12') };
+      const asked = Array.from({ length: threads }, (_, index) => {
+        const [channel, text] = [scene.channel(), `/slow 9000 ${index}`];
+        return { channel, text, root: scene.ask(channel, text) };
       });
       for (const { channel, root } of asked)
         await scene.until(
@@ -61,6 +61,7 @@ describe('calls are back soon', () => {
       const back = until((happened) => place.onCall(happened));
       proxies[dead].silence();
       expect(await back).toBeLessThan(withinMs(BACK_MS));
+      for (const { text } of asked) await scene.hurry(text);
       for (const { channel, root } of asked) await scene.finished(channel, root);
       expect(scene.agent.tasks.map(({ messages }) => messages.length)).toEqual(asked.map(() => 2));
     },

@@ -41,7 +41,7 @@ async function live(): Promise<void> {
   const root = scene.ask(channel, 'what is in there?', { files });
   const direct = scene.slack.say({ person: scene.ada, channel: dm, text: 'a question of its own' });
   await Promise.all([scene.finished(channel, root), scene.finished(dm, direct)]);
-  const slow = scene.ask(channel, '/slow 1000');
+  const slow = scene.ask(channel, '/slow 9000');
   const seconds = () => scene.shown(channel, slow).includes('Second');
   await scene.until('the reply grows', seconds);
   const paused = scene.reply(channel, slow, 'one more thing');

@@ -31,7 +31,11 @@ const script: AgentScript = async (turn) => {
 const options = {
   agent: { script },
   settings: { AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }), CHECK_SOURCES: 'crossref' },
-  limits: { maxBackgroundWaitMs: 0, watchIntervalMs: 1_000, remindMs: 200 },
+  limits: {
+    ...{ maxBackgroundWaitMs: 0, watchIntervalMs: 1_000, remindMs: 200 },
+    // A check that is over before the registry has answered marks nothing, and is a run without a failure.
+    ...{ sourceCheckMs: 50_000, sourceLookAgainMs: 500 },
+  },
 };
 
 /** A person in a channel of their own, and what they write. */
@@ -284,7 +288,7 @@ async function openJobs(place: Place, name: KindName) {
 
 /** Waits until a run of the job has failed. */
 async function failed(place: Place, name: KindName): Promise<void> {
-  await place.on.scene.until('a run of the job has failed', async () =>
+  await place.on.scene.until(`a run of the job has failed (${name})`, async () =>
     (await openJobs(place, name)).some((job) => job.tried_since !== null && job.claim_id === null),
   );
 }
@@ -295,7 +299,7 @@ async function failedAndPutOff(place: Place, name: KindName): Promise<void> {
     .set({ due_at: new Date(Date.now() + 60 * 60_000) })
     .where('tried_since', 'is not', null)
     .where('claim_id', 'is', null);
-  await place.on.scene.until('a run of the job has failed', async () => {
+  await place.on.scene.until(`a run of the job has failed (${name})`, async () => {
     const { numUpdatedRows } = await putOff.executeTakeFirst();
     return numUpdatedRows > 0n;
   });

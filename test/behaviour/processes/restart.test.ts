@@ -7,11 +7,14 @@ test.concurrent('a restart in the middle of an answer removes no text that peopl
 }) => {
   const scene = await openAppScene({}, onTestFinished);
   const channel = scene.channel();
-  const root = scene.ask(channel, '/slow 200');
+  const root = scene.ask(channel, '/slow 9000');
   const first = () => scene.replies(channel, root)[0];
   const words = /Second 1 of/;
   await scene.until('the answer grows', () => words.test(first()?.text ?? ''));
+  const before = first()?.versions.length ?? 0;
   await scene.sandbox.restartBot();
+  await scene.until('the answer grows again', () => (first()?.versions.length ?? 0) > before);
+  await scene.hurry('/slow 9000');
   await scene.finished(channel, root);
   const versions = first()?.versions ?? [];
   const begun = versions.findIndex(({ text }) => words.test(text));
@@ -39,7 +42,7 @@ test.concurrent('a stopping process waits for no call that can be repeated, and 
       .execute();
     return row[0]?.payload.checks;
   };
-  const [root, other] = [scene.ask(channel, '/slow 1000 one'), scene.ask(channel, '/slow 8000 two')];
+  const [root, other] = [scene.ask(channel, '/slow 9000 one'), scene.ask(channel, '/slow 9000 two')];
   for (const slow of [root, other])
     await scene.until('the answer grows', () => scene.shown(channel, slow).includes('Second'));
   const hits = vi.spyOn(faults, 'hit');
@@ -56,7 +59,8 @@ test.concurrent('a stopping process waits for no call that can be repeated, and 
   await scene.sandbox.restartBot();
   expect(await looks()).toBe(made);
   for (const end of mend) end();
+  await scene.hurry('/slow 9000 one');
   for (const slow of [root, other]) await scene.finished(channel, slow);
-  expect(scene.shown(channel, root)).toContain('Second 1000 of 1000');
+  expect(scene.shown(channel, root)).toContain('Second 9000 of 9000');
   expect(scene.shown(channel, other)).toContain('Stopped by ada.');
 });

@@ -88,7 +88,10 @@ describe.concurrent('the connections to Slack', () => {
     const scene = await openAppScene({ limits: { mostSockets: 2 } }, onTestFinished);
     await scene.sandbox.bot.stop();
     const child = program(scene, onTestFinished);
-    await scene.until('the program has two connections', () => scene.slack.connections === 2);
+    await scene.until('the program has two connections', () => {
+      if (child.exitCode !== null) throw new Error('The program has ended.');
+      return scene.slack.connections === 2;
+    });
     await scene.sandbox.restartBot();
     child.kill('SIGKILL');
     await scene.until('the other one has both', async () => (await socketsOf(scene.sandbox.bot)).live === 2);
@@ -129,7 +132,7 @@ describe.concurrent('the connections to Slack', () => {
     const scene = await openAppScene({ agent: { pace: 1 }, limits: { mostSockets: 2 } }, onTestFinished);
     const first = scene.sandbox.bot;
     const channel = scene.channel();
-    const root = scene.ask(channel, 'who finishes this?\n/slow 10');
+    const root = scene.ask(channel, 'who finishes this?\n/slow 9000');
     await scene.until('the first process shows the reply', () => scene.replies(channel, root).length > 0);
     await takenByOthers(scene, 2);
     const second = await another(scene, 2, onTestFinished);
@@ -137,12 +140,13 @@ describe.concurrent('the connections to Slack', () => {
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
     expect((await second.store.turns.ofMessage(key))?.finished_at).toBeNull();
     await first.stop();
+    await scene.hurry('who finishes this?');
     await scene.until(
       'the second process finishes it',
       async () => (await second.store.turns.ofMessage(key))?.finished_at != null,
     );
     expect(await socketsOf(second)).toEqual({ live: 0, allowed: 0 });
-    expect(scene.sentToAgent('who finishes this?').texts).toEqual(['who finishes this?\n/slow 10']);
+    expect(scene.sentToAgent('who finishes this?').texts).toEqual(['who finishes this?\n/slow 9000']);
   });
 
   test('are opened again after Slack refused them for a while, and /readyz says why they were missing', async ({

@@ -10,7 +10,7 @@ test.concurrent("Slack's own status is shown while the agent works, and its stop
   );
   const stranger = scene.slack.createPerson({ name: 'sten', kind: 'stranger' });
   const channel = scene.channel();
-  const root = scene.ask(channel, '/slow 1000');
+  const root = scene.ask(channel, '/slow 9000');
   await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
   expect(scene.slack.status(channel.id, root.ts)?.status).toBe('processing');
   scene.slack.stopSession(stranger, channel, root.ts);

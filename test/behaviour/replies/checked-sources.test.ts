@@ -107,7 +107,7 @@ describe('the sources of an answer', () => {
     );
     const lines = [
       '1. 10.1038/171737a0 ✓ found: The structure of an acid (1953)',
-      '2. 10.1016/s0140-6736(97)11096-0 ⛔ retracted on 2010-02-06: RETRACTED: Something about bowels (1998), notice',
+      '2. 10.1016/s0140-6736(97)11096-0 ⛔ retracted on 2010-02-06: Something about bowels (1998), notice',
       '3. 10.1234/no.such.work ✗ not found',
       '4. 10.1371/journal.pone.0033693 ⚠ another title: Neurons of mice (2012)',
       '5. 10.5281/zenodo.1436372 ✓ found at DataCite',
@@ -135,8 +135,9 @@ describe('the sources of an answer', () => {
     );
     const { page } = await unpackedRecord(await scene.slack.fileBytes(file));
     expect(page).toMatch(
-      /retracted on 2010-02-06: RETRACTED: Something about bowels \(1998\) · checked <time datetime="20/,
+      /retracted on 2010-02-06: Something about bowels \(1998\) · notice: <a href="([^"]+)">\1<\/a> · checked <time datetime="20/,
     );
+    expect(page).toContain('the newer one: <a href="https://doi.org/10.1029/2020ms002386">');
     expect(page).toContain('not found');
     expect(page).toContain(strings.ncbiDisclaimer.url);
   });

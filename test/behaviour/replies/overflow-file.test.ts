@@ -4,6 +4,7 @@ import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { ReplyState } from '../../../src/relay/replies/reply-state.ts';
 import { RenderQueue } from '../../../src/relay/runtime/render-queue.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene({ limits: { maxReplyMessages: 2 } });
@@ -51,7 +52,7 @@ describe('an answer longer than its messages may be', () => {
     expect(file.length).toBeGreaterThan(38_000);
     expect(answer.endsWith(file.slice(-38_000))).toBe(true);
     expect(scene.replies(channel, root).filter(({ fileIds }) => fileIds.length === 0)).toHaveLength(2);
-    expect(scene.shown(channel, root)).toContain('The rest of the answer is in the file below.');
+    expect(scene.shown(channel, root)).toContain(strings.restInFile);
   });
 
   test('has one file, even where the response to the upload was lost', async () => {
@@ -73,7 +74,7 @@ describe('an answer longer than its messages may be', () => {
     const last = answerOf().trimEnd().slice(-30);
     expect(scene.shown(channel, root)).toContain(last);
     expect(scene.replies(channel, root).length).toBeGreaterThan(3);
-    expect(scene.shown(channel, root)).not.toContain('in the file below');
+    expect(scene.shown(channel, root)).not.toContain(strings.restInFile);
     for (const message of scene.replies(channel, root).slice(0, -1))
       expect(scene.slack.visibleText(message)).not.toContain('Stop');
   });
@@ -90,7 +91,7 @@ describe('where Slack accepts a file and shows it to nobody', () => {
     const root = scene.ask(channel, '/long 40000');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(answerOf().trimEnd().slice(-30));
-    expect(scene.shown(channel, root)).not.toContain('in the file below');
+    expect(scene.shown(channel, root)).not.toContain(strings.restInFile);
     await scene.slack.settled();
     expect(await filesIn(channel, root)).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentScript, AgentTurn } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { visibleText } from '../../../sandbox/slack/visible-text.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 import { saveChannelSettings } from '../../support/channel-settings-scene.ts';
 
@@ -97,7 +98,7 @@ describe.concurrent('a run of several steps', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'a wide one');
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('the first 20 of 24 columns');
+    expect(scene.shown(channel, root)).toContain(strings.firstOfTable(20, 24, 'columns'));
     expect(JSON.stringify(scene.replies(channel, root)[0]?.blocks)).not.toContain('c20');
     const file = await scene.until('the file is shown', () =>
       scene.replies(channel, root).find(({ fileIds }) => fileIds.length > 0),
@@ -113,7 +114,7 @@ describe.concurrent('a run of several steps', () => {
     const root = own.ask(channel, 'a wide one');
     await own.finished(channel, root);
     expect(own.shown(channel, root)).toContain('22.5 | 23.5');
-    expect(own.shown(channel, root)).not.toContain('The file below');
+    expect(own.shown(channel, root)).not.toContain(strings.firstOfTable(20, 24, 'columns'));
   });
 
   test('shows everything where Slack knows neither block, each refused once', async ({ onTestFinished }) => {
@@ -155,7 +156,7 @@ test('a finished answer lists its first 20 sources, Steps lists the rest, and a 
   await scene.finished(channel, root);
   const shown = scene.shown(channel, root);
   expect(shown).toContain('Sources\n1. 10.1016/S0140-6736(20)30183-5\n2. NCT00000010\n');
-  expect(shown).toContain('\n20. NCT00000028\nSteps has 2 more sources.\n');
+  expect(shown).toContain('\n20. NCT00000028\nPress Steps for 2 more sources.\n');
   const rest = '21. NCT00000029\n22. PMID 31978945';
   expect(await stepsModal(channel, root, rest)).toContain('BRCA1');
   await saveChannelSettings(scene, channel, { channel_switches: ['show_sources'] });

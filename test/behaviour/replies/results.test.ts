@@ -14,6 +14,8 @@ const table = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},$
 /** Their endings tell that they are pictures. */
 const pictureName = (n: number) => `chart-${n}.${['webp', 'png', 'JPG', 'jpeg', 'gif'][n % 5]}`;
 
+const oddNames = ['run 1/gel.png', 'gel\u202Egnp\n2.png', `${'测'.repeat(120)}.png`];
+
 /** Holds back the files that are made after the answer. */
 const laterFiles = Promise.withResolvers<void>();
 /** Holds back the end of an answer. */
@@ -37,6 +39,9 @@ const maker: AgentScript = async (turn) => {
     await turn.result('figure.png.gz', 'image/png', png);
     await turn.result('matrix.txt', 'text/plain', 'gene\tfold\r\nTP53\t1.2\nMYC\t3\n');
     await turn.result('report.txt', 'text/plain', 'A report.\n\nAll went well.\n');
+  });
+  await each('odd', async () => {
+    for (const name of oddNames) await turn.result(name, 'image/png', png);
   });
   await each('crowded', async () => turn.write(`|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}\n\n`));
   await each('held', async () => {
@@ -111,6 +116,19 @@ describe.concurrent('the results of a turn', () => {
     await scene.until('the upload is there', () => shares(scene, channel, root).length > 0);
     expect(shares(scene, channel, root)).toEqual([['matrix.txt']]);
     expect(urls(scene, channel, root)).toHaveLength(4);
+  });
+
+  test('have names in Slack that every file system takes, and the titles of the list', async () => {
+    const { channel, root } = await asked(scene, 'odd 1');
+    await scene.until('the upload is there', () => shares(scene, channel, root).length > 0);
+    expect(shares(scene, channel, root)).toEqual([
+      ['run 1_gel.png', 'gelgnp 2.png', `${'测'.repeat(83)}.png`],
+    ]);
+    const titles = scene
+      .replies(channel, root)
+      .flatMap(({ fileIds }) => fileIds.map((id) => scene.slack.file(id).title));
+    expect(titles).toEqual(['run 1/gel.png', 'gelgnp 2.png', oddNames[2]]);
+    for (const title of titles) expect(scene.shown(channel, root)).toContain(`${title}\n`);
   });
 
   test('are posted once, also those made after the answer', async () => {

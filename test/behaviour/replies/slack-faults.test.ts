@@ -4,12 +4,13 @@ import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
-import { openAppScene } from '../../support/app-scene.ts';
-import { letJobBeGivenUp } from '../../support/outage.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+import { letJobBeGivenUp, untilNothingIsTried } from '../../support/outage.ts';
 import { ScopedFaults } from '../../support/scoped-faults.ts';
 
 const failed = (error: string) => ({ kind: 'status', status: 200, body: { ok: false, error } }) as const;
 
+const BAD_THING_MS = 4_000;
 const faults = new ScopedFaults();
 const gate = Promise.withResolvers<void>();
 const script: AgentScript = async (turn) => {
@@ -20,7 +21,7 @@ const script: AgentScript = async (turn) => {
 const scene = await openAppScene({
   agent: { script },
   slack: { faults },
-  limits: { badThingMs: 4_000, slackPace: 1 },
+  limits: { badThingMs: BAD_THING_MS, slackPace: 1 },
 });
 const { slack } = scene;
 
@@ -108,7 +109,8 @@ test('an outage of Slack ends no answer, however long it takes', async () => {
   const back = faults.add({ call: /./, fault });
   partly();
   const root = scene.ask(channel, 'during an outage');
-  await new Promise((resolve) => setTimeout(resolve, 3 * 4_000));
+  await pause(3 * BAD_THING_MS);
+  await untilNothingIsTried(scene, slack.calls);
   back();
   await scene.finished(channel, root);
   expect(scene.shown(channel, root)).toContain('The answer begins. It ends here.');
@@ -205,6 +207,8 @@ test.concurrent('a file that Slack does not deliver is waited for by name of the
   const channel = scene.channel();
   faults.add({ call: /^files\.download .*stuck\.csv/, fault: { kind: 'cut' } });
   faults.add({ call: /^files\.download .*late\.csv/, fault: { kind: 'status', status: 503 }, times: 1 });
+  // Both fail at first, and then the one takes longer than the other may fail.
+  scene.agent.faults.add({ call: /\/finalize$/, fault: { kind: 'latency', ms: 1.5 * BAD_THING_MS } });
   const files = ['late.csv', 'stuck.csv'].map((name) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }));
   const root = scene.ask(channel, 'with a file that does not come', { files });
   await scene.until('the cause is shown', () => scene.shown(channel, root).includes(strings.waits.file));

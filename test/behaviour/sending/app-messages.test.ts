@@ -17,6 +17,15 @@ function alert(channel: Channel, why: string, thread?: Message): Message {
   return slack.say({ ...person, ...(thread && { thread: thread.ts }) });
 }
 
+/** What an app attaches to a message. */
+const attached = (text: string) => ({
+  id: 1,
+  color: '#a30200',
+  title: 'Freezer 3',
+  text,
+  footer: 'Room B12',
+});
+
 /** The alert as the agent reads it; the summary is nowhere. */
 function asRead(why: string): RegExp {
   const picture = `\\[picture: the curve of ${why}\\]`;
@@ -74,4 +83,31 @@ test('a message whose blocks were cut is sent whole', async () => {
   const question = scene.ask(channel, words, { blocks });
   await scene.finished(channel, question);
   expect(scene.sentToAgent('word0 word1').texts).toEqual([words]);
+});
+
+test('an alert that an app posts under another name is told as from that one, with all that it attaches', async () => {
+  const channel = scene.channel();
+  slack.invite(channel, monitor);
+  const alarm = { person: monitor, channel, text: '', attachments: [attached('-62 °C')] };
+  const root = slack.say({ ...alarm, odd: { username: 'Freezers' } });
+  const question = scene.reply(channel, root, `${scene.mention} which freezer is it?`);
+  await scene.finished(channel, question);
+  expect(scene.sentToAgent('which freezer is it?').texts[0]).toMatch(
+    /> \*\*Freezers \(app\)\*\*.*\n> \*\*Freezer 3\*\*\n>\n> -62 °C\n>\n> Room B12\n/,
+  );
+});
+
+test('an app whose questions are taken is answered where only its attachment mentions the bot', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({ settings: { ALLOWED_BOTS: 'B0ALARMS' } }, onTestFinished);
+  const channel = own.channel();
+  const alarms = own.slack.createPerson({ name: 'alarms', kind: 'bot' });
+  alarms.botId = 'B0ALARMS';
+  own.slack.invite(channel, alarms);
+  const attachments = [attached(`${own.mention} what is stored there?`)];
+  const alarm = own.slack.say({ person: alarms, channel, text: '', attachments, subtype: 'bot_message' });
+  await own.finished(channel, alarm);
+  expect(own.agent.tasks.map(({ title }) => title)).toEqual([expect.stringContaining('Freezer 3')]);
+  expect(own.shown(channel, alarm)).not.toBe('');
 });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene({ limits: { maxTranscriptMessages: 4 } });
@@ -69,7 +70,7 @@ describe.concurrent('a link to a message', () => {
     const { prompt, shown } = await askAbout(channel, 'what about this length', linked);
     expect(prompt).toContain('the long plates x x');
     expect(prompt).not.toContain('x end');
-    expect(shown).toContain("it's too long to go along whole, so only its beginning did.");
+    expect(shown).toContain("it's too long, so I sent only its beginning.");
     expect(shown).not.toContain('without it');
   });
 
@@ -187,7 +188,7 @@ describe.concurrent('a link to a message', () => {
     const { prompt, files, shown } = await askAbout(channel, title, root);
     expect(prompt).toContain(title);
     expect(prompt).not.toContain('the secret plates');
-    expect(prompt).toContain('that are not quoted here:\n- “https://');
+    expect(prompt).toContain(`${strings.leftOut}\n- “https://`);
     expect(prompt).toContain(why);
     expect(files).toBe(0);
     expect(shown.split(why)).toHaveLength(2);
@@ -233,15 +234,17 @@ describe.concurrent('a link to a message', () => {
       return slack.modal(ada) === undefined;
     });
     await scene.until('it is asked', () => scene.sentToAgent('sum up this one').texts.length > 0);
-    await scene.until('its thread names it', () => scene.shown(lab, pointedAt).includes("isn't passed on"));
+    await scene.until('its thread names it', () =>
+      scene.shown(lab, pointedAt).includes("Slack's previews of messages"),
+    );
     await outcome(lab, above, 'sum up what she shows');
     await outcome(lab, linked, 'sum up what is linked');
-    expect(scene.shown(lab, shown)).toContain("Slack's preview of a message isn't passed on.");
+    expect(scene.shown(lab, shown)).toContain("I don't send Slack's previews of messages.");
     for (const title of ['sum up what she shows', 'sum up what is linked', 'sum up this one']) {
       const { texts, fileIds } = scene.sentToAgent(title);
       expect(texts.join()).toMatch(/> see https/);
       expect(texts.join()).not.toContain('the kappa plates');
-      expect(texts.join()).toContain('that are not quoted here:\n- “https:');
+      expect(texts.join()).toContain(`${strings.leftOut}\n- “https:`);
       expect(fileIds.flat()).toEqual([]);
     }
     expect(own.prompt).not.toContain('the kappa plates');
@@ -308,7 +311,9 @@ describe.concurrent('a link to a message', () => {
   });
 });
 
-test('a question that waits for a linked message is stopped at once', async ({ onTestFinished }) => {
+test.concurrent('a question that waits for a linked message is stopped at once', async ({
+  onTestFinished,
+}) => {
   const own = await openAppScene({ limits: { linkMs: 600_000 } }, onTestFinished);
   const channel = own.channel();
   const linked = own.slack.say({ person: own.grace, channel, text: 'the linked words' });
@@ -347,10 +352,10 @@ test.each(['POST /experimental/tasks', /^POST \/experimental\/files/])(
   },
 );
 
-test('a question does not wait for a linked message, or its replies, that Slack does not deliver', async ({
+test.concurrent('a question does not wait for a linked message, or its replies, that Slack does not deliver', async ({
   onTestFinished,
 }) => {
-  const own = await openAppScene({ limits: { linkMs: 1_500 } }, onTestFinished);
+  const own = await openAppScene({ limits: { linkMs: 5_000 } }, onTestFinished);
   const channel = own.channel();
   const linked = own.slack.say({ person: own.grace, channel, text: 'the linked words' });
   own.reply(channel, linked, 'a reply to them');
@@ -375,10 +380,10 @@ test('a question does not wait for a linked message, or its replies, that Slack 
   }
 });
 
-test('a question does not wait for the name of the channel of a linked message', async ({
+test.concurrent('a question does not wait for the name of the channel of a linked message', async ({
   onTestFinished,
 }) => {
-  const own = await openAppScene({ limits: { linkMs: 1_000 } }, onTestFinished);
+  const own = await openAppScene({ limits: { linkMs: 5_000 } }, onTestFinished);
   const linked = own.slack.say({ person: own.grace, channel: own.channel(), text: 'words elsewhere' });
   const dm = own.slack.openDm(own.ada);
   await own.finished(dm, own.slack.say({ person: own.ada, channel: dm, text: 'hello' }));
@@ -389,7 +394,7 @@ test('a question does not wait for the name of the channel of a linked message',
   expect(own.sentToAgent('what is at').texts.join()).toMatch(/The Slack message at .*> words elsewhere/s);
 });
 
-test('an app that may read once a minute reads the message alone, and names what it cannot read in time', async ({
+test.concurrent('an app that may read once a minute reads the message alone, and names what it cannot read in time', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene(

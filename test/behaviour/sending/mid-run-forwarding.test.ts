@@ -43,6 +43,17 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.until('the waiting reaction is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
   });
 
+  test('says that the answer is ready, also where it went on before the service had answered', async () => {
+    const { channel, root } = await asked('/ask Which of the two?');
+    const task = scene.agent.tasks.find(({ title }) => title.startsWith('/ask Which of the two'));
+    const call = 'POST /experimental/tasks/{task_id}/messages';
+    scene.agent.faults.add({ call, about: task?.id ?? '-', fault: { kind: 'lost' }, times: 1 });
+    const answer = scene.reply(channel, root, 'the second', { person: scene.grace });
+    await scene.finished(channel, answer);
+    expect(scene.shown(channel, root)).toContain('grace: the second". Thank you');
+    expect(scene.replies(channel, root).at(-1)?.text).toContain('the answer is ready');
+  });
+
   test('answers the next message some seconds later, though its task shows itself settled meanwhile', async ({
     onTestFinished,
   }) => {
@@ -63,11 +74,13 @@ describe.concurrent('a run that is silent and waits for a person', () => {
       return { kind: 'body', body: { ...body, data: body.data.filter((message) => message.id !== id) } };
     };
     const channel = own.channel();
-    const root = own.ask(channel, '/silent 250');
+    const root = own.ask(channel, '/silent 9000');
     await own.until('the reply says that the agent is silent', () =>
       own.shown(channel, root).includes('No news'),
     );
     const next = own.reply(channel, root, '/slow 3 queued');
+    await own.until('it is sent', () => own.sentToAgent('/silent 9000').texts.length === 2);
+    await own.hurry('/silent 9000');
     await own.finished(channel, next);
     // The first reply went on above the message: before the second one, the thread says that it is complete.
     const [, end, ...later] = own.replies(channel, root);
@@ -84,7 +97,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     ];
     const answer = scene.reply(channel, root, 'these', { files });
     await scene.finished(channel, answer);
-    expect(scene.shown(channel, root)).toContain('You answered "these"');
+    expect(scene.shown(channel, root)).toContain('You answered "these');
     expect(scene.shown(channel, root)).toMatch(/setup\.exe.* was left out/);
   });
 
@@ -109,13 +122,16 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     ]);
     await scene.finished(channel, scene.reply(channel, root, 'the treated group'));
     await scene.finished(channel, wrong);
-    expect(scene.sentToAgent('/ask Which files?').texts).toEqual(['/ask Which files?', 'the treated group']);
+    const [, ...texts] = scene.sentToAgent('/ask Which files?').texts;
+    expect(texts.map((text) => text.split('\n'))).toEqual([
+      ['the treated group', '', strings.leftOut, ...files.map(({ name }) => expect.stringContaining(name))],
+    ]);
     await scene.until('the waiting reaction is gone', () => !wrong.reactions.get(WAITING_EMOJI)?.length);
   });
 
   test('leaves a message waiting that the service does not accept, and the thread says so', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 600');
+    const root = scene.ask(channel, '/silent 9006');
     await scene.until('the reply says that the agent is silent', () =>
       scene.shown(channel, root).includes('No news'),
     );
@@ -127,15 +143,16 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('waiting');
     expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toBeUndefined();
     await scene.until('it has the waiting reaction', () => next.reactions.get(WAITING_EMOJI)?.length);
+    await scene.hurry('/silent 9006');
     await scene.finished(channel, next);
-    expect(scene.sentToAgent('/silent 600').texts).toEqual(['/silent 600', '/files 1']);
+    expect(scene.sentToAgent('/silent 9006').texts).toEqual(['/silent 9006', '/files 1']);
     expect(scene.shown(channel, root)).toContain('That was the silence.');
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
   });
 
   test('ends without waiting for a file that cannot be uploaded', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 450');
+    const root = scene.ask(channel, '/silent 9045');
     await scene.until('the reply says that the agent is silent', () =>
       scene.shown(channel, root).includes('No news'),
     );
@@ -145,15 +162,16 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.hurry('/silent 9045');
     await scene.finished(channel, root);
     mend();
     await scene.finished(channel, next);
-    expect(scene.sentToAgent('/silent 450').texts).toEqual(['/silent 450', '/files 1']);
+    expect(scene.sentToAgent('/silent 9045').texts).toEqual(['/silent 9045', '/files 1']);
   });
 
   test('leaves a message to a turn of its own if its reply can no longer be read', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 440');
+    const root = scene.ask(channel, '/silent 9044');
     await scene.until('the reply says that the agent is silent', () =>
       scene.shown(channel, root).includes('No news'),
     );
@@ -166,15 +184,19 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const { turns } = scene.sandbox.bot.store;
     const passing = await scene.until('it is being forwarded', () => turns.ofMessage(key));
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
-    const about = scene.agent.tasks.find(({ title }) => title === '/silent 440')?.id ?? '?';
+    const about = scene.agent.tasks.find(({ title }) => title === '/silent 9044')?.id ?? '?';
     scene.agent.faults.add({ call, about, fault: { kind: 'status', status: 404 }, times: 1 });
+    const isRefused = () =>
+      scene.agent.calls.some(({ path, status }) => path.includes(about) && status === 404);
+    await scene.until('one read finds nothing', isRefused);
+    await scene.hurry('/silent 9044');
     await scene.finished(channel, root);
     gate.resolve();
     const isOver = async () => (await turns.get(passing.workspace, passing.id)) === undefined;
     await scene.until('its message is left to a turn of its own', isOver);
     await scene.finished(channel, next);
-    const { texts, fileIds } = scene.sentToAgent('/silent 440');
-    expect(texts).toEqual(['/silent 440', '/files 1']);
+    const { texts, fileIds } = scene.sentToAgent('/silent 9044');
+    expect(texts).toEqual(['/silent 9044', '/files 1']);
     expect(fileIds.at(-1)).toHaveLength(1);
   });
 
@@ -186,7 +208,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     scene.agent.faults.add({
       call: 'POST /experimental/files',
       about: 'three.csv',
-      fault: { kind: 'latency', ms: 10_000 },
+      fault: { kind: 'latency', ms: 600_000 },
     });
     const files = [{ name: 'three.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
@@ -207,7 +229,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     scene.agent.faults.add({
       call: 'POST /experimental/files',
       about: 'four.csv',
-      fault: { kind: 'latency', ms: 5_000 },
+      fault: { kind: 'latency', ms: 600_000 },
     });
     const files = [{ name: 'four.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });

@@ -31,12 +31,14 @@ function delays(written: readonly Message[]): number[] {
 
 test.concurrent("a message that waits is passed on at once when the agent's last words are a question", async () => {
   const channel = scene.channel();
-  const root = scene.ask(channel, '/slow 100\n/ask Which of the groups?');
+  const root = scene.ask(channel, '/slow 9000\n/ask Which of the groups?');
   await scene.until('the agent writes', () => scene.shown(channel, root).includes('Second 1'));
   const early = scene.reply(channel, root, 'the treated ones');
+  await slack.settled();
+  await scene.hurry('/slow 9000');
   await scene.finished(channel, early);
   expect(scene.shown(channel, root)).toContain('You answered "the treated ones"');
-  expect(scene.sentToAgent('/slow 100').texts).toHaveLength(2);
+  expect(scene.sentToAgent('/slow 9000').texts).toHaveLength(2);
 });
 
 test.concurrent('an answer to a question reaches the service within 12 seconds', async () => {
@@ -110,8 +112,8 @@ test.concurrent('a message gets no note while a finished turn posts its results'
 
 test.concurrent('messages that wait have one note, whose button passes them on once, for who may control the thread', async () => {
   const channel = scene.channel();
-  const root = scene.ask(channel, '/silent 900', { person: grace });
-  await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 900'));
+  const root = scene.ask(channel, '/silent 9000', { person: grace });
+  await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 9000'));
   const next = scene.reply(channel, root, 'and the other one');
   const { ts } = await note(channel);
   const third = scene.reply(channel, root, 'and a third one');
@@ -129,10 +131,11 @@ test.concurrent('messages that wait have one note, whose button passes them on o
   await scene.until('the thread says so', () =>
     scene.shown(channel, root).includes(strings.messagePassedOn('ada')),
   );
+  await scene.hurry('/silent 9000');
   await Promise.all([next, third].map((message) => scene.finished(channel, message)));
   expect(channel.ephemerals).toHaveLength(1);
-  expect(scene.sentToAgent('/silent 900').texts).toEqual([
-    '/silent 900',
+  expect(scene.sentToAgent('/silent 9000').texts).toEqual([
+    '/silent 9000',
     `${strings.unnamedWriter('grace')}\n\nada:\n\nand the other one\n\nand a third one`,
   ]);
 });
@@ -175,7 +178,7 @@ test.concurrent.each(['stopped', 'discarded'])(
   'the note with Send now says that its message was %s',
   async (what) => {
     const channel = scene.channel();
-    const question = `/silent 901 ${what}`;
+    const question = `/silent 9001 ${what}`;
     const root = scene.ask(channel, question, { person: grace });
     await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === question));
     scene.reply(channel, root, 'and the other one');
@@ -222,52 +225,55 @@ function expectOneNote(channel: Channel): void {
 }
 
 test.concurrent('the note with Send now says that the agent already has its message', async () => {
-  const { channel, next, press, told } = await waitsBehind('/silent 300 that ends');
+  const { channel, next, press, told } = await waitsBehind('/silent 9005 that ends');
+  await scene.hurry('/silent 9005 that ends');
   await scene.finished(channel, next);
   await press();
   await told(strings.sendNowTooLate('sent'));
   expectOneNote(channel);
-  expect(scene.sentToAgent('/silent 300 that ends').texts).toHaveLength(2);
+  expect(scene.sentToAgent('/silent 9005 that ends').texts).toHaveLength(2);
 });
 
 test.concurrent('the note with Send now says that its message was deleted', async () => {
-  const { channel, next, press, told } = await waitsBehind('/silent 902 before a deletion');
+  const { channel, next, press, told } = await waitsBehind('/silent 9002 before a deletion');
   slack.remove(channel, next.ts);
   await slack.settled();
   await press();
   await told(strings.sendNowTooLate('withdrawn'));
   expectOneNote(channel);
-  expect(scene.sentToAgent('/silent 902').texts).toHaveLength(1);
+  expect(scene.sentToAgent('/silent 9002').texts).toHaveLength(1);
 });
 
 test.concurrent('the note with Send now tells of what its writer wrote after a message that they deleted', async () => {
-  const { channel, root, next, press, told } = await waitsBehind('/silent 903 and two more', 'not this one');
+  const { channel, root, next, press, told } = await waitsBehind('/silent 9003 and two more', 'not this one');
   const other = scene.reply(channel, root, 'but this one');
   await slack.settled();
   slack.remove(channel, next.ts);
   await slack.settled();
   await press();
   await told(strings.sendNowTooLate('sent'));
+  await scene.hurry('/silent 9003');
   await scene.finished(channel, other);
   expectOneNote(channel);
-  expect(scene.sentToAgent('/silent 903 and two').texts.at(-1)).toContain('but this one');
+  expect(scene.sentToAgent('/silent 9003 and two').texts.at(-1)).toContain('but this one');
 });
 
 test.concurrent('the note with Send now says that its message has gone where the run ended meanwhile', async () => {
-  const { channel, next, press, told } = await waitsBehind('/silent 300 over too soon');
-  const task = scene.agent.tasks.find(({ title }) => title === '/silent 300 over too soon');
+  const { channel, next, press, told } = await waitsBehind('/silent 9004 over too soon');
+  const task = scene.agent.tasks.find(({ title }) => title === '/silent 9004 over too soon');
   const gate = Promise.withResolvers<void>();
   const call = /^POST .*\/messages$/;
   const hold = { kind: 'hold', until: gate.promise } as const;
   scene.agent.faults.add({ call, about: task?.id ?? '?', fault: hold, times: 1 });
   await press();
   await told(strings.passingOn(1));
+  await scene.hurry('/silent 9004');
   await scene.until('the run is over', () => task?.status === 'completed');
   gate.resolve();
   await told(strings.sendNowTooLate('sent'));
   await scene.finished(channel, next);
   expectOneNote(channel);
-  expect(scene.sentToAgent('/silent 300 over').texts).toHaveLength(2);
+  expect(scene.sentToAgent('/silent 9004 over').texts).toHaveLength(2);
 });
 
 test.concurrent('the note with Send now says that its message was refused, and another note why', async ({
@@ -279,8 +285,8 @@ test.concurrent('the note with Send now says that its message was refused, and a
   const channel = own.channel();
   const first = own.ask(channel, 'the only one of ada');
   await own.finished(channel, first);
-  const root = own.ask(channel, '/silent 300', { person: own.grace });
-  await own.until('the agent works', () => own.agent.tasks.some(({ title }) => title === '/silent 300'));
+  const root = own.ask(channel, '/silent 9000', { person: own.grace });
+  await own.until('the agent works', () => own.agent.tasks.some(({ title }) => title === '/silent 9000'));
   own.reply(channel, root, 'one too many');
   const { ts } = await own.until('there is a note', () =>
     channel.ephemerals.find(({ text }) => text === strings.messageQueued),
@@ -288,10 +294,11 @@ test.concurrent('the note with Send now says that its message was refused, and a
   await own.slack.click({ person: own.ada, channel, ts, actionId: 'send_now' });
   const told = () => channel.ephemerals.find((one) => one.ts === ts)?.text;
   await own.until('the note says so', () => told() === strings.sendNowTooLate('refused'));
+  await own.until('the other note is there', () => channel.ephemerals.length > 1);
   expect(channel.ephemerals.map(({ text }) => text)).toEqual([
     strings.sendNowTooLate('refused'),
     expect.stringContaining('the limit for one person'),
   ]);
   expect(JSON.stringify(channel.ephemerals)).not.toContain('"button"');
-  expect(own.sentToAgent('/silent 300').texts).toHaveLength(1);
+  expect(own.sentToAgent('/silent 9000').texts).toHaveLength(1);
 });

@@ -39,7 +39,7 @@ describe('a message whose send has an unknown outcome', () => {
     const channel = scene.channel();
     const arrives = Promise.withResolvers<void>();
     scene.agent.faults.add({ call: SEND, fault: { kind: 'hold', until: arrives.promise }, times: 1 });
-    const root = scene.ask(channel, '/slow 1000 held');
+    const root = scene.ask(channel, '/slow 9000 held');
     await scene.until(
       'it is being sent',
       async () => (await turnOf(scene, channel, root))?.send_intended_at != null,
@@ -50,12 +50,12 @@ describe('a message whose send has an unknown outcome', () => {
     arrives.resolve();
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(taskOf(scene, '/slow 1000 held')?.status).toBe('cancelled');
-    expect(textsOf(scene, '/slow 1000 held')).toHaveLength(1);
+    expect(taskOf(scene, '/slow 9000 held')?.status).toBe('cancelled');
+    expect(textsOf(scene, '/slow 9000 held')).toHaveLength(1);
   });
 
   test('is cancelled at the service where its turn is abandoned', async () => {
-    const { channel, root, mend } = await inDoubt(scene, '/slow 1000 abandoned', true);
+    const { channel, root, mend } = await inDoubt(scene, '/slow 9000 abandoned', true);
     const longAgo = new Date(Date.now() - 3_600_000);
     await scene.sandbox.bot.store.db
       .updateTable('turns')
@@ -67,7 +67,7 @@ describe('a message whose send has an unknown outcome', () => {
     await restarted;
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(strings.retriesExhausted);
-    expect(taskOf(scene, '/slow 1000 abandoned')?.status).toBe('cancelled');
+    expect(taskOf(scene, '/slow 9000 abandoned')?.status).toBe('cancelled');
   });
 
   test('is followed once it is found, although its writer was erased meanwhile', async () => {
@@ -112,6 +112,24 @@ describe('a message whose send has an unknown outcome', () => {
     expect(scene.shown(channel, root)).toContain(strings.closedPlaces.closed_by_channel);
     expect(textsOf(scene, 'closed in doubt')).toEqual([]);
   });
+});
+
+test('a channel gets its project where the turn that was creating it was stopped, and its process ended', async () => {
+  const channel = scene.channel();
+  const until = Promise.withResolvers<void>();
+  scene.agent.faults.add({ call: 'POST /projects', fault: { kind: 'hold', until: until.promise }, times: 1 });
+  const root = scene.ask(channel, 'the first of its channel');
+  const { db } = scene.sandbox.bot.store;
+  const intended = db.selectFrom('projects').select('claimed_by').where('channel', '=', channel.id);
+  await scene.until('its project is being created', async () => (await intended.execute()).length > 0);
+  const { ts } = await scene.until('there is a reply', () => scene.replies(channel, root)[0]);
+  await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'stop' });
+  await scene.sandbox.restartBot();
+  await scene.finished(channel, root);
+  const next = scene.ask(channel, 'the second of its channel');
+  await scene.finished(channel, next);
+  expect(textsOf(scene, 'the second of its channel')).toHaveLength(1);
+  until.resolve();
 });
 
 describe('Try again', () => {

@@ -71,7 +71,7 @@ describe.concurrent('/agent', () => {
     expect(slack.messages(channel)).toEqual([]);
   });
 
-  test.each(['status', 'tasks'])('%s says how to invite the bot where it is not', async (word) => {
+  test.each(['status', 'tasks', 'Tasks?'])('%s says how to invite the bot where it is not', async (word) => {
     const { channel, person } = starting.personInChannel({ bot: false });
     await starting.command(person, channel, word);
     const heard = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[0]);

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
@@ -95,6 +96,30 @@ describe('Download all', () => {
     const missing = answerFiles.missing([`bad.txt (${recordNotes.files.failed})`]);
     expect(sent().at(-1)?.text).toContain(missing);
     await scene.until('the window says so', () => modal().includes(missing));
+  });
+
+  test('packs no web page in place of a file, and names the file', async () => {
+    const { channel, root } = await asked('first.txt other.txt');
+    const headers = { 'content-type': 'text/html', 'content-encoding': 'gzip' };
+    const fault = { kind: 'status', status: 200, headers, body: gzipSync('<html>Sign in</html>') } as const;
+    scene.agent.faults.add({ call: 'GET download', fault, times: 2 });
+    const before = sent().length;
+    await press(channel, root);
+    const files = await nextArchive(before);
+    expect(Object.values(files)).toEqual([expect.stringMatching(/^(?:first|other)\.txt \d\n$/)]);
+    expect(sent().at(-1)?.text).toMatch(
+      new RegExp(`(?:first|other)\\.txt \\(${recordNotes.files.failed}\\)`),
+    );
+  });
+
+  test('packs a web page that is a result, compressed as it comes', async () => {
+    const { channel, root } = await asked('report.xhtml other.txt');
+    const headers = { 'content-type': 'text/html', 'content-encoding': 'gzip' };
+    const fault = { kind: 'status', status: 200, headers, body: gzipSync('<html>Plots</html>') } as const;
+    scene.agent.faults.add({ call: 'GET download', fault });
+    const before = sent().length;
+    await press(channel, root);
+    expect(await nextArchive(before)).toEqual({ 'report.xhtml': '<html>Plots</html>' });
   });
 
   test('says so where the files are too large for one archive, before any is downloaded', async () => {

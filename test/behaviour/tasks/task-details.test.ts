@@ -204,11 +204,13 @@ describe("a task's details", () => {
     await press('task_file');
     expect(await modalShows("I couldn't send you “sheep.csv”")).toContain('task_file');
     // Whoever has closed the modal meanwhile reads it in direct messages.
-    const slow = { kind: 'latency', ms: 300 } as const;
-    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: slow, times: 1 });
+    const closed = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: closed.promise } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: held, times: 1 });
     scene.slack.faults.add({ call: 'files.completeUploadExternal', fault, times: 1 });
     await press('task_file');
     await slack.closeView(scene.ada);
+    closed.resolve();
     const dm = slack.openDm(scene.ada);
     const told = () => slack.messages(dm).some(({ text }) => text.includes("I couldn't send you"));
     await scene.until('it is told', told);
@@ -248,13 +250,16 @@ describe("a task's details", () => {
     goOn();
   });
 
-  test('return a file once even where Slack could not show that it is on its way', async () => {
+  test('return a file once even where Slack could not show that it is on its way', async ({
+    onTestFinished,
+  }) => {
     const { channel, root } = await asked('Keep my fourth file', { files: [table] });
     await openDetails(channel, root);
     await modalShows('sheep.csv');
-    const slow = { kind: 'latency', ms: 3_000 } as const;
+    const pressedTwice = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: pressedTwice.promise } as const;
     const content = 'GET /experimental/files/{file_id}/content';
-    scene.agent.faults.add({ call: content, fault: slow, times: 2 });
+    onTestFinished(scene.agent.faults.add({ call: content, fault: held }));
     const away = { kind: 'status', status: 503 } as const;
     const mend = scene.slack.faults.add({ call: 'views.update', fault: away });
     const failed = () => slack.calls.filter(({ method, ok }) => method === 'views.update' && !ok).length;
@@ -274,18 +279,24 @@ describe("a task's details", () => {
     await scene.expectStays(() => downloads <= 1, true);
     await press('task_file');
     mend();
+    pressedTwice.resolve();
     await modalShows("It's in your direct messages");
     stopCounting();
     expect(brought() - broughtBefore).toBe(1);
     expect(downloads).toBe(1);
   });
 
-  test('report a file that a stopping bot could not return', async () => {
+  test.for([
+    ['begin to return', 3_000],
+    ['return', 0],
+  ] as const)('report a file that a stopping bot could not %s', async ([, ms], { onTestFinished }) => {
     const { channel, root } = await asked('Keep my third file', { files: [table] });
     await openDetails(channel, root);
     await modalShows('sheep.csv');
     const slow = { kind: 'latency', ms: 600_000 } as const;
-    scene.agent.faults.add({ call: 'GET /experimental/files/{file_id}/content', fault: slow, times: 1 });
+    const file = 'GET /experimental/files/{file_id}';
+    onTestFinished(scene.agent.faults.add({ call: file, fault: { kind: 'latency', ms } }));
+    onTestFinished(scene.agent.faults.add({ call: `${file}/content`, fault: slow }));
     await press('task_file');
     await modalShows("I'm sending it");
     await slack.closeView(scene.ada);
@@ -393,13 +404,14 @@ describe('deleting a task', () => {
 
   test('is refused while the agent works on it, and to people without permission', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 300');
-    await scene.until('the task is there', () => taskOf('/slow 3'));
+    const root = scene.ask(channel, '/slow 9000');
+    await scene.until('the task is there', () => taskOf('/slow 9'));
     await openDetails(channel, root);
     await modalShows('task_delete');
     await press('task_delete');
     await modalShows('Stop it first');
     await slack.closeView(scene.ada);
+    await scene.hurry('/slow 9000');
     await scene.finished(channel, root);
 
     const guest = slack.createPerson({ name: 'guest', kind: 'guest' });
@@ -408,7 +420,7 @@ describe('deleting a task', () => {
     await modalShows('task_delete', guest);
     await press('task_delete', guest);
     await modalShows('Only full members', guest);
-    expect(taskOf('/slow 3')).toBeDefined();
+    expect(taskOf('/slow 9')).toBeDefined();
     expect(await deletions(channel)).toEqual([]);
   });
 

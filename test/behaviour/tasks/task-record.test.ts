@@ -120,6 +120,7 @@ describe('the record of a task', () => {
     await scene.until('the review is done', reviewed);
     const { page, metadata } = await saved(channel, root, scene.grace);
     await scene.until('it is told', () => modal(scene.grace).includes(taskRecord.done));
+    expect(modal(scene.grace)).toContain('unzip it and open record.html');
     const { name } = slack.file(records(scene.grace).at(-1) ?? '');
     expect(name).toMatch(/^task-record-\d{4}-\d\d-\d\d-Look-at-the-sheep-count-them\.eln$/);
     expect(page).toContain('Look at the &lt;sheep&gt; &amp; ');
@@ -210,9 +211,9 @@ describe('the record of a task', () => {
     await scene.finished(channel, scene.reply(channel, root, 'The later task'));
     await openDetails(channel, root);
     await press();
-    await scene.until('it is asked for', () => modal(scene.ada).includes(taskRecord.begun));
-    const jobs = db.selectFrom('jobs').select('key').where('kind', '=', 'task_record');
-    expect(await jobs.where('channel', '=', channel.id).execute()).toHaveLength(2);
+    const wanted = db.selectFrom('jobs').select('key').where('kind', '=', 'task_record');
+    const jobs = wanted.where('channel', '=', channel.id);
+    await scene.until('both are asked for', async () => (await jobs.execute()).length === 2);
     mend();
     release();
     await scene.until('both are there', () => records(scene.ada).length === before + 2);
@@ -251,7 +252,7 @@ describe('the record of a task', () => {
     expect(records(scene.grace)).toHaveLength(before);
   });
 
-  test('holds what buttons have sent: the words that were repeated, or that one was pressed', async () => {
+  test('holds what buttons have sent, and once that is forgotten, that one was pressed', async () => {
     const { channel, root } = await asked('Failing words:\n/fail', { files: [table] });
     await pressed(channel, root, 'retry');
     const cut = scene.reply(channel, root, 'Long words:\n/lengthcut');
@@ -262,7 +263,11 @@ describe('the record of a task', () => {
     expect(names.filter((name) => name.endsWith('/sheep.csv'))).toHaveLength(1);
     expect(page.split('<code>sheep.csv</code>').length - 1).toBe(2);
     expect(page.split('<p class="asked">Failing words:').length - 1).toBe(2);
-    expect(page.split('A button was pressed.').length - 1).toBe(1);
+    expect(page).toContain('<p class="asked">Continue.</p>');
+    expect(page).not.toContain('A button was pressed.');
+    await forgetWords(channel);
+    const later = await saved(channel, root);
+    expect(later.page.split('A button was pressed.').length - 1).toBe(1);
   });
 
   test('holds what a form asked in the thread of a message, and its answer once those words are forgotten', async () => {
@@ -306,9 +311,12 @@ describe('the record of a task', () => {
 
   test('holds each question as it was sent, and what an edit made of it later', async () => {
     const { channel, root } = await asked('First words');
-    const slow = scene.reply(channel, root, 'Take your time:\n/silent 100');
+    const slow = scene.reply(channel, root, 'Take your time:\n/silent 9000');
+    await scene.until('it is sent', () => scene.sentToAgent('First words').texts.length === 2);
     const waiting = scene.reply(channel, root, 'Words to be mended');
     slack.edit(channel.id, waiting.ts, 'Words mended in time');
+    await slack.settled();
+    await scene.hurry('First words');
     await scene.finished(channel, slow);
     await scene.finished(channel, waiting);
     const before = await saved(channel, root);
@@ -340,12 +348,14 @@ describe('the record of a task', () => {
 
   test('holds each message of what went as one, with its time, its edit, and a correction of it by itself', async () => {
     const { channel, root } = await asked('Before them');
-    const slow = scene.reply(channel, root, 'Take your time:\n/slow 60');
+    const slow = scene.reply(channel, root, 'Take your time:\n/slow 9000');
     await scene.until('the answer grows', () => scene.shown(channel, root).includes('Second 1'));
     const [first, second] = ['The first half', 'The secnd half'].map((text) =>
       scene.reply(channel, root, text),
     );
     if (first === undefined || second === undefined) throw new Error('Nothing was said.');
+    await slack.settled();
+    await scene.hurry('Before them');
     await Promise.all([slow, second].map((message) => scene.finished(channel, message)));
     slack.edit(channel.id, second.ts, 'The second half');
     const note = await scene.until('the note is there', () =>

@@ -123,7 +123,7 @@ describe.concurrent('a conversation', () => {
     expect(texts[0]).toContain('> Four more.');
     expect(texts[0]).not.toContain('Mention me with a question');
     expect(fileIds.map((ids) => ids.length)).toEqual([5]);
-    expect(scene.shown(channel, root)).toMatch(/lane-1\.csv.* was left out: only the five newest/);
+    expect(scene.shown(channel, root)).toMatch(/lane-1\.csv.* was left out: it isn't among the five newest/);
   });
 
   test('does not start with an empty mention, which is answered with help', async () => {
@@ -149,11 +149,12 @@ describe.concurrent('a conversation', () => {
 
   test('sends messages that come while the agent works in order of ts', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 60\nthe first of four');
+    const root = scene.ask(channel, '/slow 9000\nthe first of four');
     const others = ['two', 'three', 'four'].map((text) => scene.reply(channel, root, text));
     await scene.until('a waiting message has its reaction', () =>
       others.some(({ reactions }) => reactions.has('hourglass_flowing_sand')),
     );
+    await scene.hurry('/slow 9000');
     for (const message of others) await scene.finished(channel, message);
     const task = agent.tasks.find(({ messages }) =>
       messages.some(({ content }) => JSON.stringify(content).includes('the first of four')),

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
+import { withinMs } from '../../support/busy-machine.ts';
+import { untilNothingIsTried } from '../../support/outage.ts';
 
 const READ = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
 const LIST = 'GET /experimental/tasks/{task_id}/messages';
@@ -35,7 +37,7 @@ describe('a reply that is read until its end', async () => {
     const channel = scene.channel();
     scene.agent.faults.add({ call: READ, fault: answer(401), times: 1 });
     const root = scene.ask(channel, '/slow 2 the key is refused once');
-    await scene.finished(channel, root, UNSCALED_PROBE_MS);
+    await scene.finished(channel, root, withinMs(UNSCALED_PROBE_MS));
     expect(scene.shown(channel, root)).toContain('Second 2 of 2');
     expect(scene.shown(channel, root)).not.toContain(strings.waits.service_key);
   });
@@ -81,7 +83,7 @@ function respelt(name: string, value: unknown): unknown {
 }
 
 describe('a service that answers oddly', async () => {
-  const scene = await openAppScene();
+  const scene = await openAppScene({ limits: { watchIntervalMs: 3_000 } });
   afterEach(() => scene.reset());
 
   test('an answer and its results arrive where fields that nobody needs are odd', async () => {
@@ -130,12 +132,16 @@ describe('a service that answers oddly', async () => {
   test('a stop that the service refuses is said below the answer', async () => {
     const channel = scene.channel();
     scene.agent.faults.add({ call: /cancel$/, fault: answer(400) });
-    const root = scene.ask(channel, '/slow 200 unstopped');
+    const root = scene.ask(channel, '/slow 9000 unstopped');
     await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
     const post = scene.replies(channel, root)[0];
     await scene.slack.click({ person: scene.ada, channel, ts: post?.ts ?? '', actionId: 'stop' });
+    const isRefused = () =>
+      scene.agent.calls.some(({ name, status }) => /cancel$/.test(name) && status === 400);
+    await scene.until('the stop is refused', isRefused);
+    await scene.hurry('/slow 9000 unstopped');
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Second 200 of 200');
+    expect(scene.shown(channel, root)).toContain('Second 9000 of 9000');
     expect(scene.shown(channel, root)).toContain(strings.finishedUnstopped);
   });
 
@@ -234,17 +240,19 @@ describe('a service that fails for minutes', async () => {
       { what: 'nothing being found', fault: answer(404) },
     ])('of $what costs no answer', async ({ what, fault }) => {
       const channel = scene.channel();
-      const [before, meanwhile] = [`/slow 200 before ${what} ended`, `/slow 2 while ${what} went on`];
+      const [before, meanwhile] = [`/slow 9000 before ${what} ended`, `/slow 2 while ${what} went on`];
       const begun = scene.ask(channel, before);
       await scene.until('the reply grows', () => scene.shown(channel, begun).includes('Second'));
       scene.agent.behaviour.refusal = fault === undefined ? () => 503 : null;
       const back = fault && scene.agent.faults.add({ call: /./, fault });
       const asked = scene.ask(channel, meanwhile);
       await pause(FIFTEEN_MINUTES_MS);
+      await untilNothingIsTried(scene, scene.agent.calls);
       back?.();
       scene.agent.behaviour.refusal = null;
+      await scene.hurry(before);
       for (const root of [begun, asked]) await scene.finished(channel, root);
-      expect(scene.shown(channel, begun)).toContain('Second 200 of 200');
+      expect(scene.shown(channel, begun)).toContain('Second 9000 of 9000');
       expect(scene.shown(channel, asked)).toContain('Second 2 of 2');
       for (const text of [before, meanwhile]) expect(scene.sentToAgent(text).texts).toEqual([text]);
       const projects = scene.agent.projects.filter(({ title }) => title === channel.name);

@@ -43,17 +43,17 @@ describe.concurrent('a reply that the service never settles', () => {
 
   test('ends with its task where a person stopped it', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000 for ever');
+    const root = scene.ask(channel, '/slow 9000 for ever');
     await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
     scene.reply(channel, root, 'stop');
     await scene.slack.settled();
     const next = scene.reply(channel, root, 'what comes after it');
     await scene.finished(channel, root);
-    expect(replyIn('/slow 1000')?.status).toBe('cancelling');
+    expect(replyIn('/slow 9000')?.status).toBe('cancelling');
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
     expect(scene.shown(channel, root)).toContain('Second 1');
-    await scene.until('the next message is sent', () => scene.sentToAgent('/slow 1000').texts.length === 2);
-    expect(next.text).toBe(scene.sentToAgent('/slow 1000').texts[1]);
+    await scene.until('the next message is sent', () => scene.sentToAgent('/slow 9000').texts.length === 2);
+    expect(next.text).toBe(scene.sentToAgent('/slow 9000').texts[1]);
   });
 
   test('ends with its task where the worker died, and says that it may be incomplete', async () => {

@@ -7,6 +7,8 @@ import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database
 const THREADS = 24;
 /** A channel takes a post a second. */
 const CHANNELS = 6;
+/** As many as there are requests between two attempts to send. */
+const REFUSED_THREADS = 8;
 /** The ids of turns; those of processes are of another version. */
 const TURN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 
@@ -46,7 +48,8 @@ class AnswerLoss {
   }
 }
 
-test('a turn is carried out once, whichever answer of the database is lost', async () => {
+/** An app whose database is behind a proxy, and whose sends in doubt are never settled by waiting. */
+async function openBehindProxy() {
   const connection = await copyTemplateDatabase();
   onTestFinished(() => dropDatabase(connection));
   const proxy = await DatabaseProxy.start(() => connection);
@@ -54,6 +57,11 @@ test('a turn is carried out once, whichever answer of the database is lost', asy
   // Nobody waits for what a call may have done that was not made.
   const limits = { resendMs: 600_000 };
   const scene = await openAppScene({ databaseUrl: connectionUrl(proxy.connection), limits }, onTestFinished);
+  return { scene, proxy };
+}
+
+test('a turn is carried out once, whichever answer of the database is lost', async () => {
+  const { scene, proxy } = await openBehindProxy();
   const channels = Array.from({ length: CHANNELS }, () => scene.channel());
   const hellos = channels.map((channel) => ({ channel, root: scene.ask(channel, 'hello') }));
   for (const { channel, root } of hellos) await scene.finished(channel, root);
@@ -80,4 +88,46 @@ test('a turn is carried out once, whichever answer of the database is lost', asy
     expect(scene.replies(channel, root)).toHaveLength(1);
     expect(scene.shown(channel, root)).toContain('notes.txt');
   }
+});
+
+test('a message that the service refuses for a while is sent soon after, whichever answer is lost', async () => {
+  const { scene, proxy } = await openBehindProxy();
+  const SEND = 'POST /experimental/tasks/{task_id}/messages';
+  const refusal = { kind: 'status', status: 429 } as const;
+  const accept = scene.agent.faults.add({ call: SEND, fault: refusal });
+  const loss = new AnswerLoss();
+  proxy.losesAnswer = loss.losesAnswer;
+  const threads = Array.from({ length: REFUSED_THREADS }, (_, index) => {
+    const channel = scene.channel();
+    const text = `refused number ${index}`;
+    const root = scene.ask(channel, text);
+    loss.of(root.ts, Number.POSITIVE_INFINITY);
+    return { text, channel, root };
+  });
+  for (const { channel, root } of threads)
+    await scene.until('it waits', () => scene.shown(channel, root).includes('very busy'));
+  for (const [index, { root }] of threads.entries()) loss.of(root.ts, index + 1);
+  await scene.until('each has lost an answer', () => loss.losses === threads.length);
+  accept();
+  for (const { channel, root, text } of threads) {
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent(text).texts).toHaveLength(1);
+  }
+});
+
+test('a turn whose beginning has no answer posts its reply without a look for it', async () => {
+  const { scene, proxy } = await openBehindProxy();
+  let lost: string | undefined;
+  proxy.losesAnswer = (request) => {
+    const [turn] = request.toString('latin1').match(TURN_ID) ?? [];
+    const isFirst = lost === undefined && turn !== undefined;
+    if (isFirst) lost = turn;
+    return isFirst;
+  };
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'hello');
+  await scene.finished(channel, root);
+  expect(lost).toBeDefined();
+  expect(scene.replies(channel, root)).toHaveLength(1);
+  expect(scene.slack.calls.filter(({ method }) => method === 'conversations.replies')).toEqual([]);
 });

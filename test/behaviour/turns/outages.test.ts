@@ -24,18 +24,20 @@ describe('a turn', () => {
 
   test('says that the service is down in the middle of an answer, and that it is being stopped', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000');
+    const root = scene.ask(channel, '/slow 9000');
     const reply = await scene.until('the reply grows', () =>
       scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
     );
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
     const saysTrouble = () => scene.shown(channel, root).includes("can't reach");
     await scene.until('the reply says that the service is away', saysTrouble);
+    expect(scene.shown(channel, root)).toContain(strings.waitEnds);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.until('the reply says that it is being stopped', () =>
       scene.shown(channel, root).includes('ada asked me to stop. Stopping…'),
     );
     expect(saysTrouble()).toBe(true);
+    expect(scene.shown(channel, root)).not.toContain(strings.waitEnds);
     back();
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
@@ -53,10 +55,8 @@ describe('a turn', () => {
       ),
     );
     mend();
-    await scene.until(
-      'the text is shown',
-      () => scene.shown(channel, root).includes('I do not stop when I am asked to.'),
-      20_000,
+    await scene.until('the text is shown', () =>
+      scene.shown(channel, root).includes('I do not stop when I am asked to.'),
     );
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
@@ -118,7 +118,7 @@ describe('a turn', () => {
 
   test('makes no further calls with a refused Slack token, and completes its answer once it works', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 400');
+    const root = scene.ask(channel, '/slow 9000');
     await scene.until('the reply has begun', () => scene.shown(channel, root).includes('Second'));
     const dead = { kind: 'status', status: 200, body: { ok: false, error: 'token_revoked' } } as const;
     const mend = scene.slack.faults.add({ call: /^(chat|reactions)\./, fault: dead });
@@ -130,9 +130,10 @@ describe('a turn', () => {
     await pause(3_000);
     expect(scene.slack.calls.length - before).toBeLessThanOrEqual(1);
     mend();
+    await scene.hurry('/slow 9000');
     await scene.finished(channel, root);
     expect(scene.replies(channel, root)).toHaveLength(1);
-    expect(scene.shown(channel, root)).toContain('Second 400 of 400');
+    expect(scene.shown(channel, root)).toContain('Second 9000 of 9000');
     expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { analyst } from '../../../sandbox/agent/analyst.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
@@ -72,14 +72,20 @@ async function jobIsOver(channel: Channel, on: AppScene = scene): Promise<void> 
 }
 
 describe.concurrent('a question of the agent', () => {
+  const quiet = scene.channel();
+  // Of one person, only one form is open at a time.
+  beforeAll(() => saveChannelSettings(scene, quiet, { channel_switches: ['show_steps'] }));
+
   test('that nobody answers brings one post that mentions who asked, deleted with the answer', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/ask Which group?\n/slow 250\n/ask And which dose?');
+    const root = scene.ask(channel, '/ask Which group?\n/slow 9000\n/ask And which dose?');
     await scene.until('ada is reminded', () => reminders(channel, root).length > 0);
     expect(reminders(channel, root)).toEqual([asked]);
     scene.reply(channel, root, 'the treated one');
     await scene.until('the reminder is gone', () => reminders(channel, root).length === 0);
     const first = (await turnOf(root))?.waits_for;
+    await scene.until('the run goes on', () => scene.shown(channel, root).includes('Second'));
+    await scene.hurry('/ask Which group?');
     await scene.until('the run waits again', async () => {
       const turn = await turnOf(root);
       return turn?.waits_since != null && turn.waits_for !== first;
@@ -167,8 +173,7 @@ describe.concurrent('a question of the agent', () => {
   });
 
   test('brings no post where the channel has turned it off, nor the fourth of a thread in an hour', async () => {
-    const [quiet, busy] = [scene.channel(), scene.channel()];
-    await saveChannelSettings(scene, quiet, { channel_switches: ['show_steps'] });
+    const busy = scene.channel();
     const [inQuiet, inBusy] = [scene.ask(quiet, '/ask Which one?'), scene.ask(busy, 'hello')];
     await scene.finished(busy, inBusy);
     const { db } = scene.sandbox.bot.store;

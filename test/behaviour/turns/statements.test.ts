@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import type { InProcessSandboxOptions } from '../../../sandbox/in-process-sandbox.ts';
+import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 /**
@@ -12,7 +14,10 @@ const MOST_STATEMENTS = 11;
 test('a turn in a new thread takes few statements', async ({ onTestFinished }) => {
   // Said at once: nothing is edited in between, however long it takes.
   const script: AgentScript = async (turn) => turn.write('All is said.');
-  const scene = await openAppScene({ agent: { script } }, onTestFinished);
+  const ended = new Set<string>();
+  const onTurnStep: InProcessSandboxOptions['onTurnStep'] = ({ message_ts: ts }, step) =>
+    void (step === 'finished' && ended.add(ts));
+  const scene = await openAppScene({ agent: { script }, onTurnStep }, onTestFinished);
   const channel = scene.channel();
   await scene.finished(channel, scene.ask(channel, 'the first question creates the project'));
   await pause(500);
@@ -29,7 +34,7 @@ test('a turn in a new thread takes few statements', async ({ onTestFinished }) =
     query.mockClear();
     const root = scene.ask(channel, text);
     // Without questions to the database.
-    await scene.until('the answer is complete', () => scene.shown(channel, root).includes('Took'));
+    await scene.until('the turn is over', () => ended.has(root.ts));
     await pause(700);
     counts.push(texts().filter((statement) => isOfTurn(statement) && !idle.has(statement)).length);
   }
@@ -37,4 +42,23 @@ test('a turn in a new thread takes few statements', async ({ onTestFinished }) =
   const least = Math.min(...counts);
   expect(least).toBeGreaterThan(8);
   expect(least).toBeLessThanOrEqual(MOST_STATEMENTS);
+});
+
+test('the permit for the first reply is asked for while its turn is being recorded', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({}, onTestFinished);
+  const channel = scene.channel();
+  const { turns } = scene.sandbox.bot.store;
+  const begin = turns.begin.bind(turns);
+  const take = vi.spyOn(SharedRateLimits.prototype, 'take');
+  onTestFinished(() => take.mockRestore());
+  const permits = () => take.mock.calls.filter(([, limit]) => limit === 'chat.postMessage').length;
+  const held = vi.spyOn(turns, 'begin').mockImplementation(async (...message) => {
+    await scene.until('the permit is asked for', () => permits() === 1);
+    return begin(...message);
+  });
+  const root = scene.ask(channel, 'how soon is the first reply?');
+  await scene.finished(channel, root);
+  expect([held.mock.calls.length, permits()]).toEqual([1, 1]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ limits: { maxBackgroundWaitMs: 4_000, waitingMs: 2_000 } });
+const scene = await openAppScene({ limits: { waitingMs: 2_000 } });
 const taskOnly = await openAppScene({ agent: { behaviour: { backgroundError: 'only-the-task' } } });
 const { slack, agent } = scene;
 
@@ -104,7 +104,9 @@ describe.concurrent('a turn', () => {
 
   test('waits for background work and posts its files', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/background 60');
+    const root = scene.ask(channel, '/background 9000');
+    await scene.until('it waits', () => scene.shown(channel, root).includes(strings.backgroundWork));
+    await scene.hurry('/background 9000');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('from the agent');
   });
@@ -117,7 +119,9 @@ describe.concurrent('a turn', () => {
     async (where, told) => {
       const own = where === 'on-the-reply' ? scene : taskOnly;
       const channel = own.channel();
-      const root = own.ask(channel, '/background 60 fail');
+      const root = own.ask(channel, '/background 9001 fail');
+      await own.until('it waits', () => own.shown(channel, root).includes(strings.backgroundWork));
+      await own.hurry('/background 9001');
       await own.messageWithButton(channel, root, 'retry');
       expect(own.shown(channel, root)).toContain('My answer is final.');
       expect(own.shown(channel, root)).toContain(told);
@@ -126,7 +130,9 @@ describe.concurrent('a turn', () => {
 
   test('says that background work was stopped where the service stopped it', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/background 60 cancel');
+    const root = scene.ask(channel, '/background 9002 cancel');
+    await scene.until('it waits', () => scene.shown(channel, root).includes(strings.backgroundWork));
+    await scene.hurry('/background 9002');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(strings.backgroundNotices.cancelled);
   });

@@ -7,9 +7,9 @@ const scene = await openAppScene();
 const { slack, agent } = scene;
 
 /** Begins a long turn and waits until its reply grows. */
-async function begin(text: string) {
+async function begin(text: string, command = '/slow 9000') {
   const channel = scene.channel();
-  const root = scene.ask(channel, `${text}\n/slow 2000`);
+  const root = scene.ask(channel, `${text}\n${command}`);
   const reply = await scene.until('the reply grows', () =>
     scene.replies(channel, root).find(({ versions }) => versions.length > 1),
   );
@@ -48,7 +48,8 @@ describe.concurrent('a running turn', () => {
   });
 
   test('is stopped when the bot is removed from the channel, and the asker is told', async () => {
-    const { channel, root } = await begin('one to leave');
+    // Slack lets the bot edit on: only the next message is refused.
+    const { channel, root } = await begin('one to leave', '/long 60000\n/slow 9000');
     slack.kick(channel);
     await scene.finished(channel, root);
     await scene.until('the run is stopped', () => statusOf('one to leave') === 'cancelled');
@@ -143,8 +144,9 @@ test.concurrent('a file that Slack shows outside its deleted thread is taken bac
     turn.write('A chart.');
   };
   const own = await openAppScene({ agent: { script }, slack: { faults } }, onTestFinished);
-  const fault = { kind: 'latency', ms: 1_500 } as const;
-  faults.add({ call: 'files.completeUploadExternal', fault, times: 1 });
+  const deleted = Promise.withResolvers<void>();
+  const hold = { kind: 'hold', until: deleted.promise } as const;
+  faults.add({ call: 'files.completeUploadExternal', fault: hold, times: 1 });
   const channel = own.channel();
   const root = own.ask(channel, 'draw a chart');
   await own.until('the file is uploaded', () =>
@@ -152,6 +154,7 @@ test.concurrent('a file that Slack shows outside its deleted thread is taken bac
   );
   for (const { ts } of own.replies(channel, root)) own.slack.remove(channel.id, ts);
   own.slack.remove(channel.id, root.ts);
+  deleted.resolve();
   await own.finished(channel, root);
   expect(toldAda(own)).toContain(`<#${channel.id}>`);
   const strays = [...channel.messages.values()].filter(({ fileIds }) => fileIds.length > 0);

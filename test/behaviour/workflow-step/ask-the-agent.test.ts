@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { workflowStep } from '../../../src/render/strings/index.ts';
+import { CHANNEL_LEVEL } from '../../../src/store/jobs/jobs.ts';
 import { letJobBeGivenUp } from '../../support/outage.ts';
 import { openWorkflowStepScene } from '../../support/workflow-step-scene.ts';
 
@@ -100,10 +101,13 @@ test('a step fails where its channel does not let steps in, and where it can ask
 
   // A channel that changes its mind before the turn begins: the question is posted, and not sent.
   const wary = await workflows.channel();
-  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 1_000 } });
+  const forbidden = Promise.withResolvers<void>();
+  const hold = { kind: 'hold', until: forbidden.promise } as const;
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: hold });
   const execution = workflows.run(wary, 'Too late?');
   await slack.settled();
   await workflows.allow(wary, false);
+  forbidden.resolve();
   expect((await workflows.over(execution)).error).toBe(failed.not_allowed);
   expect(scene.sentToAgent('Too late?').texts).toEqual([]);
 });
@@ -115,9 +119,7 @@ test('a step reads no linked message, because its answer may leave the channel',
   await workflows.over(workflows.run(channel, question, { wait_for_answer: true }));
   expect(scene.sentToAgent('What is at').texts.join()).not.toContain('the linked words');
   const root = await workflows.post(channel, 'What is at');
-  expect(scene.shown(channel, root)).toContain(
-    'a workflow asked, and its answer may leave this conversation.',
-  );
+  expect(scene.shown(channel, root)).toContain('a workflow asked, and people elsewhere may read the answer.');
 });
 
 test("the workspace's limits count for steps, and nobody's own", async ({ onTestFinished }) => {
@@ -167,9 +169,11 @@ test('a step that Slack sends once more while its thread is answered asks nothin
     workspace: slack.team.id,
     kind: 'workflow_step',
     channel: channel.id,
+    thread_ts: CHANNEL_LEVEL,
     key: execution.id,
   } as const;
-  await scene.until('its job is that of the thread', () => jobs.get({ ...job, thread_ts: ts }));
+  const knowsThread = async () => (await jobs.get(job))?.payload.thread_ts === ts;
+  await scene.until('its job knows the thread', knowsThread);
   await slack.deliverRaw(
     'events_api',
     heard.find((payload) => JSON.stringify(payload).includes(execution.id)),

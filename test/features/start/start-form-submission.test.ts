@@ -22,6 +22,8 @@ test.each([1, 3_000, 4_000])('a command that is refused gives its question of %i
   const { text, blocks } = commandAnswer('Not here.', 'w'.repeat(most));
   checkBlocks(blocks, 'message');
   expect(text).toBe('Not here.');
+  // Not as if the bot said it.
+  expect(blocks.at(-1)).toMatchObject({ elements: [{ type: 'rich_text_quote' }] });
   expect(JSON.stringify(blocks)).toContain('w'.repeat(Math.min(most, 2_999)));
 });
 

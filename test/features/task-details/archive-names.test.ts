@@ -36,6 +36,27 @@ test('files of one name get numbers, whatever the case of their letters', () => 
   ]);
 });
 
+test.each([
+  ['results/plate 1.csv', 'results_plate 1.csv'],
+  ['a:b?.csv', 'a_b_.csv'],
+  ['con.csv', 'con_.csv'],
+  ['plate 7. ', 'plate 7'],
+  ['<@U1> & @channel.csv', '_@U1_ & @channel.csv'],
+  ['', 'unnamed file'],
+])('a file named %j is %j among those of an answer, which every file system takes', (name, entry) => {
+  expect(entryName(name, new Set())).toBe(entry);
+});
+
+test('files with one long name have entries that file systems take, with their endings', () => {
+  for (const stem of ['x'.repeat(300), '测'.repeat(200)]) {
+    const names = new Set<string>();
+    const entries = Array.from({ length: 12 }, () => entryName(`${stem}.vcf.gz`, names));
+    expect(Math.max(...entries.map((entry) => Buffer.byteLength(entry)))).toBeLessThanOrEqual(255);
+    expect(entries.every((entry) => entry.endsWith('.vcf.gz'))).toBe(true);
+    expect(new Set(entries).size).toBe(12);
+  }
+});
+
 test('an archive is named by its words, a record by those with ASCII letters', () => {
   expect(archiveName('files-2026-11-20-Größe, der “Schafe”/羊!')).toBe(
     'files-2026-11-20-Größe-der-Schafe-羊',

@@ -17,7 +17,7 @@ const deps = {
   workspace: () => undefined,
   rowsKeptDays: Number.POSITIVE_INFINITY,
   store,
-  onWork: () => undefined,
+  recordJob: (write) => write(undefined),
   onStopMessage: async () => 'nothing',
   accountOf: () => 'settings',
 } satisfies InboxDeps;
@@ -98,6 +98,23 @@ describe('the inbox', () => {
       { value: { kind: 'known' } },
     ]);
     expect(written).toEqual([mention.ts, mention.ts]);
+  });
+
+  test('writes a mention once whose app_mention, which may lack files, came just before its message', async () => {
+    const written: (boolean | undefined)[] = [];
+    const counted = new Inbox({
+      ...deps,
+      recordJob: async (write) => {
+        const recorded = await write(undefined);
+        written.push((await row(mention))?.is_partial);
+        return recorded;
+      },
+    });
+    const mention = message('<@UBOT> hi');
+    const copies = [{ ...mention, isMention: true }, mention];
+    const accepted = copies.map((copy) => counted.accept({ kind: 'message', message: copy }, bot));
+    expect((await Promise.all(accepted)).map(({ kind }) => kind)).toEqual(['known', 'admitted']);
+    expect(written).toEqual([false]);
   });
 
   test('writes a mention in one statement, unless people have set where the bot answers', async () => {

@@ -18,7 +18,7 @@ import {
   uninstallationJobs,
 } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
-import type { Lease } from '../../../src/relay/runtime/lease.ts';
+import type { RenewableLease } from '../../../src/relay/runtime/lease.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
 import type { Installation } from '../../../src/slack/slack-client.ts';
 import type { SlackTokens } from '../../../src/slack/tokens.ts';
@@ -489,7 +489,7 @@ describe('an uninstall event', () => {
     const run = async () => {
       const room = { kind: JOB_KIND.uninstallation, room: 10, share: 10 };
       for (const job of await store.jobs.claim([room], [], 30_000)) {
-        const outcome = await jobs.perform(job, { signal: new AbortController().signal } as Lease);
+        const outcome = await jobs.perform(job, { signal: new AbortController().signal } as RenewableLease);
         if (typeof outcome === 'string') await store.jobs.done(job, false);
         else await store.jobs.again(job, outcome);
       }

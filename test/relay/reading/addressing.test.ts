@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { lookUpNames } from '../../../src/relay/reading/display-names.ts';
 import { addresseeOf, readMentions } from '../../../src/relay/reading/listening.ts';
-import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
+import { authoredBlocksOf, parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import type { Channel } from '../../../src/slack/directory.ts';
 import { bot, list, richText, section, styled, user } from '../../support/message-builders.ts';
 
@@ -104,4 +104,12 @@ test('names are looked up of people and channels, but not of other private chann
   const channels = parseMessage({ text: '<#C0OPEN> <#C0HERE> <#C0SECRET>' });
   const told = await lookUpNames({ people, channel: 'C0HERE' }, channels);
   expect([...told.keys()]).toEqual(['C0OPEN', 'C0HERE']);
+});
+
+test('a message is parsed once, however often it is read', () => {
+  const raw = richText(section(user(bot), { type: 'text', text: ' what is it?' }));
+  const message = parseMessage(raw);
+  expect(parseMessage(raw)).toBe(message);
+  expect(authoredBlocksOf(parseMessage(raw))).toBe(authoredBlocksOf(message));
+  expect(parseMessage({ ...raw })).not.toBe(message);
 });

@@ -4,6 +4,7 @@ import { readMentions } from '../../../src/relay/reading/listening.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 import { attachmentsSchema, keptParts } from '../../../src/slack/slack-message.ts';
+import { withinMs } from '../../support/busy-machine.ts';
 import {
   bot,
   list,
@@ -144,6 +145,30 @@ describe('the rich text of a message', () => {
   test('shows emoji as characters, and custom ones by name', () => {
     const thumb = { type: 'emoji', name: '+1', unicode: '1f44d-1f3fd' };
     expect(readBlocks(section(thumb, { type: 'emoji', name: 'our-logo' }))).toBe('👍🏽:our-logo:');
+  });
+
+  test('shows what data has between colons as it was typed', () => {
+    const hundred = { type: 'emoji', name: '100', unicode: '1f4af' };
+    const b = { type: 'emoji', name: 'b', unicode: '1f171-fe0f' };
+    expect(readBlocks(section('chr1', hundred, 'A:T and 12', b, '1,2'))).toBe('chr1:100:A:T and 12:b:1,2');
+    const x = { type: 'emoji', name: 'x', unicode: '274c' };
+    expect(readBlocks(section('assay B ', x, ' ', hundred), section(b))).toBe('assay B ❌ 💯\n\n🅱️');
+    expect(readBlocks(list('bullet', ['a']), section(x, 'no, assay (B)', x, ', C'))).toBe(
+      '- a\n\n❌no, assay (B):x:, C',
+    );
+  });
+
+  test('shows names of files that Slack takes for hosts as they were typed', () => {
+    const link = (name: string) => ({ type: 'link', url: `http://${name}`, text: name });
+    expect(readBlocks(section('See ', link('README.md'), ' and ', link('run_all.sh')))).toBe(
+      'See README.md and run_all.sh',
+    );
+    for (const name of ['docs.rs/micromark', 'www.uni.md/faculty', 'www.uni.md'])
+      expect(readBlocks(section('See ', link(name)))).toBe(`See http://${name}`);
+  });
+
+  test('shows a comparison at the beginning of a line of an app as it is', () => {
+    expect(read({ text: '&gt;= 5 reads\n&gt; said' })).toBe('>= 5 reads\n\n> said');
   });
 
   test('writes styles as Markdown with the markers next to the text', () => {
@@ -293,11 +318,21 @@ describe('a message without rich text', () => {
     );
   });
 
+  test.each(['_*', '*_', '> ', '__a'])(
+    'that repeats %j is read in a time that grows with it alone',
+    (unit) => {
+      const long = unit.repeat(200_000 / unit.length);
+      const startedAt = performance.now();
+      text(long);
+      expect(performance.now() - startedAt).toBeLessThan(withinMs(2_000));
+    },
+  );
+
   test('turns styles into Markdown and leaves other characters', () => {
     expect(text('*bold* _it_ ~gone~ *_both_*')).toBe('**bold** _it_ ~~gone~~ **_both_**');
     expect(text('2 * 3 * 4, snake_case_name and ~5')).toBe('2 * 3 * 4, snake_case_name and ~5');
     expect(text('**already Markdown** and __init__')).toBe('**already Markdown** and __init__');
-    expect(text('*<https://example.org/a_b_c|paper>*')).toBe('*[paper](https://example.org/a_b_c)*');
+    expect(text('*<https://example.org/a_b_c|paper>*')).toBe('**[paper](https://example.org/a_b_c)**');
   });
 
   test('keeps code unchanged', () => {

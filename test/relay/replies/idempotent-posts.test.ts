@@ -39,8 +39,10 @@ async function begun(agoMs: number) {
   await kysely.updateTable('posts').set({ intended_at: longAgo }).where('turn_id', '=', turn.id).execute();
   const find = async () => (await store.posts.ofTurn(turn)).get('reply:0');
   const intendedBeforeCall: (Date | undefined)[] = [];
+  const permits: PostRequest['permit'][] = [];
   const posting = {
-    post: async ({ beforeSend }: PostRequest) => {
+    post: async ({ beforeSend, permit }: PostRequest) => {
+      permits.push(permit);
       await beforeSend?.();
       intendedBeforeCall.push((await find())?.intended_at);
       return { ts: `${seconds}.500000` };
@@ -55,8 +57,10 @@ async function begun(agoMs: number) {
     blocksLeftOutUntil: new Map<string, number>(),
   };
   const work = { deps: { log: silentLog, store }, workspace, lease } as unknown as ThreadWork;
-  const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);
-  return { posts, find, longAgo, intendedBeforeCall };
+  const permit = { release: vi.fn<() => void>() };
+  const first = { begunAt: performance.now() - agoMs, permit: Promise.resolve(permit) };
+  const posts = new IdempotentPosts(work, turn, first);
+  return { posts, find, longAgo, intendedBeforeCall, permit, permits };
 }
 
 test('the first reply needs no other intent than that of the turn, if its call leaves at once', async () => {
@@ -83,10 +87,22 @@ test('the intent of a first reply that waits for its permit is withdrawn after a
   expect(intendedBeforeCall[0]).toBeDefined();
 });
 
-test('the intent of a first reply that was never sent is withdrawn', async () => {
-  const { posts, find } = await begun(0);
+test('the first reply of a turn uses the permit that was asked for as it began, and no other post does', async () => {
+  const { posts, permit, permits } = await begun(0);
+  await posts.post('notice', message, 'notice');
+  await posts.post('reply:0', message, 'first');
+  await posts.rename('reply:0', 'reply:status');
+  await posts.post('reply:0', message, 'final');
+  expect(permits).toEqual([undefined, permit, undefined]);
+  await posts.withdrawIntent();
+  expect(permit.release).not.toHaveBeenCalled();
+});
+
+test('the intent of a first reply that was never sent is withdrawn, and its permit is returned', async () => {
+  const { posts, find, permit } = await begun(0);
   await posts.withdrawIntent();
   expect(await find()).toBeUndefined();
+  expect(permit.release).toHaveBeenCalledOnce();
 });
 
 test('a withdrawal that fails does not keep the reply from being posted', async () => {

@@ -21,15 +21,16 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', '
 afterEach(() => void vi.useRealTimers());
 
 /** A reply in this state. */
-function reply(status: string, said: string): AgentMessage {
+function reply(status: string, said: string, isToolCall = false): AgentMessage {
   const ids = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z' };
   const empty = { stop_reason: null, finish_reason: null, started_at: null, completed_at: null, error: null };
-  const content = [{ type: 'text', text: said }];
+  const call = { type: 'tool_use', id: said, name: 'run_python', input: {} };
+  const content = [isToolCall ? call : { type: 'text', text: said }];
   return messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content });
 }
 
 /** A reader of a reply: `reads` counts, `end` is set once the reader knows the end, `beforeAnswer` delays or fails a read. */
-async function startReader({ live = 1, grows = true }) {
+async function startReader({ live = 1, grows = true, callsTools = false }) {
   const rate = new ReadRate(20);
   for (let other = 1; other < live; other += 1) rate.join();
   const scene = {
@@ -44,7 +45,8 @@ async function startReader({ live = 1, grows = true }) {
   vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
     scene.reads += 1;
     await scene.beforeAnswer?.();
-    return reply(scene.completed ? 'completed' : 'streaming', scene.grows ? 'x'.repeat(scene.reads) : 'x');
+    const said = scene.grows ? 'x'.repeat(scene.reads) : 'x';
+    return reply(scene.completed ? 'completed' : 'streaming', said, callsTools);
   });
   vi.spyOn(agent, 'getTask').mockImplementation(async () =>
     taskSchema.parse({ ...task, status: scene.taskStatus }),
@@ -75,9 +77,9 @@ describe('the end of a reply that an edit has read', () => {
     ['a silent reply', { live: 1, grows: false }],
   ])('is known at once, and is not read again: %s', async (_, options) => {
     const { scene, reader } = await startReader(options);
-    await vi.advanceTimersByTimeAsync(20_400);
+    await vi.advanceTimersByTimeAsync(20_020);
     const before = scene.reads;
-    await vi.advanceTimersByTimeAsync(500);
+    await vi.advanceTimersByTimeAsync(450);
     scene.completed = true;
     await reader.refresh();
     await vi.advanceTimersByTimeAsync(0);
@@ -87,8 +89,8 @@ describe('the end of a reply that an edit has read', () => {
 
   test('ends the wait for a permit', async () => {
     const { scene, reader, rate } = await startReader({});
-    await vi.advanceTimersByTimeAsync(500);
-    for (let turn = 0; turn < 1_000; turn += 1) void rate.acquire(never);
+    await vi.advanceTimersByTimeAsync(450);
+    for (let turn = 0; turn < 1_000; turn += 1) void rate.acquire(lease);
     await vi.advanceTimersByTimeAsync(3_000);
     expect(scene.end).toBeUndefined();
     scene.completed = true;
@@ -101,7 +103,7 @@ describe('the end of a reply that an edit has read', () => {
 
 test('an edit whose read gets no permit waits at most one second', async () => {
   const { scene, reader, rate } = await startReader({});
-  await vi.advanceTimersByTimeAsync(500);
+  await vi.advanceTimersByTimeAsync(450);
   const before = scene.reads;
   rate.pauseFor(30_000);
   let shows = false;
@@ -119,7 +121,7 @@ test('a read for an edit serves the reader of the reply, too', async () => {
   await vi.advanceTimersByTimeAsync(10);
   const before = scene.reads;
   for (let edit = 0; edit < 10; edit += 1) {
-    await vi.advanceTimersByTimeAsync(900);
+    await vi.advanceTimersByTimeAsync(450);
     await reader.refresh();
   }
   expect(scene.reads - before).toBe(10);
@@ -133,7 +135,14 @@ test('a silent reply that an edit finds growing is read at the usual pace again'
   await reader.refresh();
   const before = scene.reads;
   await vi.advanceTimersByTimeAsync(4_100);
-  expect(scene.reads - before).toBe(4);
+  expect(scene.reads - before).toBe(8);
+});
+
+test('a reply is read twice a second while its text grows, and once a second while it calls tools', async () => {
+  const writes = await startReader({});
+  const works = await startReader({ callsTools: true });
+  await vi.advanceTimersByTimeAsync(10_100);
+  expect([writes.scene.reads, works.scene.reads]).toEqual([21, 11]);
 });
 
 test.each([
@@ -141,7 +150,7 @@ test.each([
   ['rejects the key', new AgentError('bad_key', { sentence: 'Refused.', outcome: 'refused' })],
 ])('an edit whose read fails because the service %s shows the last read', async (_, error) => {
   const { scene, reader } = await startReader({});
-  await vi.advanceTimersByTimeAsync(500);
+  await vi.advanceTimersByTimeAsync(450);
   scene.beforeAnswer = async () => {
     throw error;
   };
@@ -151,7 +160,7 @@ test.each([
 
 test('an edit whose read hangs waits at most one second', async () => {
   const { scene, reader } = await startReader({});
-  await vi.advanceTimersByTimeAsync(500);
+  await vi.advanceTimersByTimeAsync(450);
   const { promise, reject } = Promise.withResolvers<never>();
   scene.beforeAnswer = () => promise;
   let shows = false;

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ReadRate } from '../../../src/relay/runtime/agent-read-budget.ts';
+import { ReadRate, type ReadTimes } from '../../../src/relay/runtime/agent-read-budget.ts';
 
 const never = new AbortController().signal;
+const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
 
 beforeEach(
   () =>
@@ -11,23 +12,28 @@ beforeEach(
 );
 afterEach(() => void vi.useRealTimers());
 
+/** A read that an edit waits for, for so long (ms), and that comes much later otherwise. */
+function dueFor(ms: number): ReadTimes {
+  return { notBefore: performance.now() + 3_600_000, dueUntil: performance.now() + ms };
+}
+
 /** Requests this many permits at once, and counts those that are granted. */
 function requestPermits(rate: ReadRate, permits: number): { granted: number } {
   const count = { granted: 0 };
   for (let permit = 0; permit < permits; permit += 1) {
-    void rate.acquire(never).then(() => {
+    void rate.acquire(lease).then(() => {
       count.granted += 1;
     });
   }
   return count;
 }
 
-test('each reply may read once a second, or as often as all of them together may', () => {
+test('each reply may read once a second, twice if it may end soon, or as often as all of them together may', () => {
   const rate = new ReadRate(20);
   const leave = Array.from({ length: 10 }, () => rate.join());
-  expect(rate.intervalMs()).toBe(1_000);
+  expect([rate.intervalMs(), rate.intervalMs(true)]).toEqual([1_000, 500]);
   const more = Array.from({ length: 90 }, () => rate.join());
-  expect(rate.intervalMs()).toBe(5_000);
+  expect([rate.intervalMs(), rate.intervalMs(true)]).toEqual([5_000, 5_000]);
   for (const each of [...leave, ...more, ...more]) each();
   expect(rate.intervalMs()).toBe(1_000);
 });
@@ -42,7 +48,7 @@ test('permits are granted at the rate', async () => {
 test('permits are granted in the order of the requests', async () => {
   const rate = new ReadRate(20);
   const order: number[] = [];
-  for (const request of [1, 2, 3, 4]) void rate.acquire(never).then(() => order.push(request));
+  for (const request of [1, 2, 3, 4]) void rate.acquire(lease).then(() => order.push(request));
   await vi.advanceTimersByTimeAsync(1_000);
   expect(order).toEqual([1, 2, 3, 4]);
 });
@@ -52,7 +58,7 @@ test('reads for a due edit go before those that waited longer', async () => {
   const others = requestPermits(rate, 100);
   await vi.advanceTimersByTimeAsync(500);
   let granted = false;
-  void rate.acquire(never, undefined, 60_000).then(() => {
+  void rate.acquire(lease, dueFor(60_000)).then(() => {
     granted = true;
   });
   await vi.advanceTimersByTimeAsync(51);
@@ -64,8 +70,8 @@ test('more due reads than the rate allows stay within it, and leave the others t
   const rate = new ReadRate(20);
   let due = 0;
   const steady = setInterval(() => {
-    void rate.acquire(never, undefined, 1_000).then((granted) => {
-      due += granted ? 1 : 0;
+    void rate.acquire(lease, dueFor(1_000)).then(() => {
+      due += 1;
     });
   }, 45);
   const others = requestPermits(rate, 1_000);
@@ -80,16 +86,25 @@ test('more due reads than the rate allows stay within it, and leave the others t
   expect(others.granted - before).toBeGreaterThanOrEqual(20);
 });
 
-test('a wait that is ended, or gives up, uses no permit', async () => {
-  const rate = new ReadRate(1);
-  const wait = new AbortController();
-  await rate.acquire(never);
-  const ended = rate.acquire(never, wait.signal);
-  const late = rate.acquire(never, undefined, 100);
-  const next = rate.acquire(never);
-  wait.abort();
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(await Promise.all([ended, late, next])).toEqual([false, false, true]);
+test('a read that waits comes at its time, or as soon as it is due, and later as the others do', async () => {
+  const rate = new ReadRate(20);
+  const order: string[] = [];
+  const wait = (name: string, times: ReadTimes) =>
+    void rate
+      .acquire(lease, times)
+      .then(() => order.push(`${name} ${Math.round(performance.now() - since)}`));
+  const since = performance.now();
+  const late = { notBefore: since + 2_000, dueUntil: 0 };
+  const latest = { notBefore: since + 60_000, dueUntil: 0 };
+  wait('late', late);
+  wait('latest', latest);
+  wait('early', { notBefore: since + 1_000, dueUntil: 0 });
+  await vi.advanceTimersByTimeAsync(500);
+  rate.makeDue(late, 1_000);
+  rate.pauseFor(400);
+  rate.makeDue(latest, 100);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(order).toEqual(['late 500', 'early 1000']);
 });
 
 test('no read gets a permit while the service asks for a pause', async () => {
@@ -109,9 +124,9 @@ test('no read gets a permit while the service asks for a pause', async () => {
 test('an aborted request uses no permit', async () => {
   const rate = new ReadRate(1);
   const controller = new AbortController();
-  await rate.acquire(never);
-  const refused = rate.acquire(controller.signal).catch(() => 'aborted');
-  const next = rate.acquire(never).then(() => 'granted');
+  await rate.acquire(lease);
+  const refused = rate.acquire({ ...lease, signal: controller.signal }).catch(() => 'aborted');
+  const next = rate.acquire(lease).then(() => 'granted');
   controller.abort();
   expect(await refused).toBe('aborted');
   await vi.advanceTimersByTimeAsync(1_000);

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { type JobKind, JobRunner, type JobRunnerDeps } from '../../../src/relay/runtime/job-runner.ts';
 import { SlackUnavailableError } from '../../../src/slack/errors.ts';
-import { CHANNEL_LEVEL } from '../../../src/store/jobs/jobs.ts';
+import { CHANNEL_LEVEL, JOB_KIND, type JobClaim } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
+import { ARRIVED_MENTION } from '../../support/arrived-mention.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -28,6 +29,59 @@ function openRunner(
   onTestFinished(() => runner.stop());
   return { runner, outcomes };
 }
+
+test('a job that is recorded with a claim begins in the process that recorded it, unless that has no room', async () => {
+  const claims: (JobClaim | undefined)[] = [];
+  const ran: string[] = [];
+  const end = Promise.withResolvers<'done'>();
+  const { runner, outcomes } = openRunner({
+    kind: JOB_KIND.turn,
+    most: 1,
+    perform: async ({ thread_ts }) => {
+      ran.push(thread_ts);
+      return end.promise;
+    },
+  });
+  const record = (ts: string) =>
+    runner.record(JOB_KIND.turn, (claim) => {
+      claims.push(claim);
+      return store.inbox.write({ ...ARRIVED_MENTION, ts, thread_ts: ts, claim });
+    });
+  await record('1700000001.000100');
+  await expect.poll(() => ran).toEqual(['1700000001.000100']);
+  await record('1700000002.000100');
+  expect(claims).toEqual([{ id: expect.any(String), holder: undefined, holdMs: 10_000 }, undefined]);
+  end.resolve('done');
+  await expect.poll(() => outcomes).toEqual(['done', 'done']);
+  expect(ran).toEqual(['1700000001.000100', '1700000002.000100']);
+});
+
+test('a job whose record was written, although its answer was lost, is begun soon', async () => {
+  const { runner, outcomes } = openRunner({ kind: JOB_KIND.turn, most: 1, perform: async () => 'done' });
+  const ts = '1700000003.000100';
+  const record = runner.record(JOB_KIND.turn, async (claim) => {
+    await store.inbox.write({ ...ARRIVED_MENTION, ts, thread_ts: ts, claim });
+    throw new Error('the answer was lost');
+  });
+  await expect(record).rejects.toThrow('the answer was lost');
+  await expect.poll(() => outcomes, { timeout: 5_000 }).toEqual(['done']);
+});
+
+test('records at the same moment may be one too many, which stops no other kind', async () => {
+  const end = Promise.withResolvers<'done'>();
+  const { runner, outcomes } = openRunner({ kind: JOB_KIND.turn, most: 1, perform: () => end.promise });
+  runner.add({ kind: 'other', share: 1, perform: async () => 'done', onGivenUp: 'counted' });
+  const record = (ts: string) =>
+    runner.record(JOB_KIND.turn, (claim) =>
+      store.inbox.write({ ...ARRIVED_MENTION, ts, thread_ts: ts, claim }),
+    );
+  await Promise.all(['1700000004.000100', '1700000005.000100', '1700000006.000100'].map(record));
+  await expect.poll(() => runner.count(JOB_KIND.turn)).toBeGreaterThan(1);
+  await store.jobs.want(newJob('other'));
+  runner.runDue();
+  await expect.poll(() => outcomes).toEqual(['done']);
+  end.resolve('done');
+});
 
 test('a job that never ends holds its place for its time, and delays no other workspace', async () => {
   const ran: string[] = [];

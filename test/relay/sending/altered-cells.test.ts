@@ -69,7 +69,7 @@ describe('a table with genes', () => {
     );
   });
 
-  test('is found without a heading, as R writes it, below a title, in UTF-16 and whatever the line ends', async () => {
+  test('is found without a heading, as R writes it, below a title or comment, in UTF-16 and whatever the line ends', async () => {
     const cells = [...genes, '2-Sep'];
     const found = (where: string) =>
       `1 cell of ${where} looks like a date that a spreadsheet made: 2-Sep. 2-Sep may be SEPTIN2.`;
@@ -95,7 +95,20 @@ describe('a table with genes', () => {
       ),
     ).toBe(found('“name”'));
     const table = rows('gene\tp', cells, '\t1');
+    const commented = `# counted by a program; version 2, of May, 2026\n${table}`;
+    expect(await remarkOn(commented, 'counts.txt')).toBe(found('“gene”'));
+    const forExcel = rows(
+      'p;gene',
+      cells.map((cell) => `1;${cell}`),
+      '',
+    );
+    expect(await remarkOn(`sep=;\n${forExcel}`)).toBe(found('“gene”'));
+    expect(await remarkOn(rows('#gene\tp', cells, '\t1'), 'a.tsv', 9)).toBe(found('“#gene”'));
     expect(await remarkOn(Buffer.from(`\uFEFF${table}`, 'utf16le'), 'unicode.txt', 7)).toBe(found('“gene”'));
+    const bigEndian = Buffer.from(`\uFEFF${table}`, 'utf16le').swap16();
+    expect(await remarkOn(bigEndian, 'unicode.txt')).toBe(found('“gene”'));
+    const german = Buffer.from(rows('Gen_über;p', cells, ';1').replace('Gen_', 'gene '), 'latin1');
+    expect(await remarkOn(german, 'genes.csv')).toBe(found('“gene über”'));
     for (const end of ['\r\n', '\r'])
       expect(await remarkOn(table.replaceAll('\n', end), 'a.tsv', 5)).toBe(found('“gene”'));
   });

@@ -52,6 +52,7 @@ describe("a task's title", () => {
       'C[C@@H](N)C(=O)O and HLA-B*57:01',
     );
     expect(taskTitle('- __init__ and **kwargs')).toBe('__init__ and **kwargs');
+    expect(taskTitle('> 50 % of cells died')).toBe('> 50 % of cells died');
     expect(taskTitle('>sp|P04637|P53_HUMAN\nMEEPQSDPSV')).toBe('>sp|P04637|P53_HUMAN');
   });
 

@@ -44,7 +44,7 @@ describe('emphasis', () => {
     expect(read(shown(text))).toEqual({ emphasised, raw: false });
   });
 
-  test.each(['5*(3+2)*x', 'snake_case_name', '2 ** 3 ** 4', 'a * b'])('is not found in %s', (text) => {
+  test.each(['5*(3+2)', 'snake_case_name', '2 ** 3 ** 4', 'a * b'])('is not found in %s', (text) => {
     expect(shown(text)).toBe(text);
   });
 

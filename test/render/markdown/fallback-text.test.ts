@@ -12,6 +12,18 @@ describe('the text for notifications', () => {
     ['a < b & c', 'a &lt; b &amp; c'],
     ['```\n```', '…'],
     ['**C[C@@H](N)C(=O)O** and 2**10, ACGT____ACGT', 'C[C@@H](N)C(=O)O and 2**10, ACGT____ACGT'],
+    [
+      'p<0.01**, q<0.001***, **kwargs; **/*.py, __init__',
+      'p&lt;0.01**, q&lt;0.001***, **kwargs; **/*.py, __init__',
+    ],
+    ['**Run `npm install` first** **`code`**: x', 'Run npm install first code: x'],
+    [
+      '**"Quoted"** text, **:warning: Caution**, **.env**, **/etc/hosts**, **Gene**s',
+      '"Quoted" text, :warning: Caution, .env, /etc/hosts, Genes',
+    ],
+    [`'***' 0.001 '**' 0.01, “**” or "**"`, `'***' 0.001 '**' 0.01, “**” or "**"`],
+    ['***TP53*** and CYP2D6\\*4, ~~x~~', 'TP53 and CYP2D6*4, x'],
+    ['[p53](https://example.org/P53_(protein)).', 'p53.'],
     ['* p < 0.05, ** p < 0.01; *** p', '* p &lt; 0.05, ** p &lt; 0.01; *** p'],
     ['![A plot](plot.png) of [mice](<https://example.org/a>), [13](2)', 'A plot of mice, [13](2)'],
   ])('of %j is %j', (markdown, text) => {

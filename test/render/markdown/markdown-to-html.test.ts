@@ -15,6 +15,10 @@ describe('Markdown as HTML', () => {
     expect(page).not.toMatch(/<script|<img|<a/);
   });
 
+  test('shows an address of e-mail with a dot in its name once', () => {
+    expect(html('ada.b@uni.example')).toBe('<p><a href="mailto:ada.b@uni.example">ada.b@uni.example</a></p>');
+  });
+
   test('has headings of one level, tables, and marks of finished tasks', () => {
     const page = html('# One\n\n### Three\n\n- [x] done\n- [ ] open\n\n| a |\n| --- |\n| 1 |');
     expect(page).toContain('<h4>One</h4>');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { neutralizePings, pingCost, restorePings, WORD_JOINER } from '../../../src/render/markdown/pings.ts';
+import { withinMs } from '../../support/busy-machine.ts';
 
 const pings = [
   '<!channel>',
@@ -33,6 +34,7 @@ const disguisedLinks = [
   '[go\u200bogle**.com**](https://two.example)',
   '[report.md](https://two.example/r)',
   '[a@one.org](mailto:a@two.example)',
+  '[one.org\\\\](https://two.example)',
 ];
 const honestLinks = [
   '[https://one.example](https://one.example/)',
@@ -51,6 +53,17 @@ const honestLinks = [
 const dangerous =
   /https?:\/\/[^/\s]*@|(?<![\w.-])www\.[^/\s]*@|<!|<(?:https?|mailto):[^>]*\||<@|<#|@(?:channel|here|everyone)\b/i;
 
+/** The time (ms) that this thread itself takes for a text: the shortest of five. */
+function timeOf(text: string): number {
+  const times = Array.from({ length: 5 }, () => {
+    const began = process.threadCpuUsage();
+    neutralizePings(text);
+    const { user, system } = process.threadCpuUsage(began);
+    return (user + system) / 1_000;
+  });
+  return Math.min(...times);
+}
+
 describe('pings', () => {
   test.each(pings)('%s from the agent pings nobody, and can be restored', (ping) => {
     expect(neutralizePings(`see ${ping} now`)).not.toMatch(dangerous);
@@ -67,6 +80,29 @@ describe('pings', () => {
   test.each(honestLinks)('%s stays a link', (link) => {
     expect(neutralizePings(link)).toBe(link);
   });
+
+  test('may hide in a label that is too long to be read, which is no link', () => {
+    const label = 'a '.repeat(1_001);
+    expect(neutralizePings(`[${label}](https://two.example)`)).toBe(
+      `[${label}]${WORD_JOINER}(https://two.example)`,
+    );
+  });
+
+  test('are none in chained hosts but before a user, whichever of them it follows', () => {
+    const w = `w${WORD_JOINER}ww`;
+    expect(neutralizePings('www.a,www.b www.c,www.d@e.example,www.f www.g/www.h&#64;e.example')).toBe(
+      `www.a,www.b ${w}.c,${w}.d@e.example,www.f www.g/${w}.h&#64;e.example`,
+    );
+  });
+
+  test.each(['www.a,', '](x', '](', '[a](x)', '](<a', '&lt;https:', 'https://a,', '@\u2060', 'w\u2060'])(
+    'are looked for in a time that grows with the text, not with its square: %j',
+    (shape) => {
+      const [short, long] = [10_000, 40_000].map((length) => timeOf(shape.repeat(length / shape.length)));
+      // By the square it would be 16 times.
+      expect(long).toBeLessThan(7 * (short ?? 0) + withinMs(20));
+    },
+  );
 
   test('in any text are neutralised, and the text can be restored', () => {
     const text = fc

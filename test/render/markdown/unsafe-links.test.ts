@@ -26,6 +26,8 @@ const IMITATIONS = [
     '[me@one.example](mailto:a@two.example,me@one.example)',
     'two.example,me@one.example',
   ],
+  ['a name before the DOI of its link', '[one.example/10.1234/abc](https://doi.org/10.1234/abc)', 'doi.org'],
+  ['a name that ends another DOI', '[10.1234/one.example](https://doi.org/10.1234/abc)', 'doi.org'],
 ] as const;
 
 describe('a link whose label imitates a host', () => {
@@ -65,6 +67,7 @@ test.each([
   '[read_counts.csv](https://one.example/files/read_counts.csv)',
   '[the page (with *marks*)](https://one.example/x_(y))',
   '[me@one.example](mailto:me@one.example?subject=hello)',
+  '[doi:10.1002/1097-0142(20010101)91:1<1::AID-CNCR1>3.0.CO;2-A](https://doi.org/10.1002/1097-0142(20010101)91:1%3C1::AID-CNCR1%3E3.0.CO;2-A)',
 ])('the link %s stays as it is', (link) => {
   expect(answer(link)).toContain(JSON.stringify(link).slice(1, -1));
   expect(neutralizePings(link)).toBe(link);

@@ -11,6 +11,7 @@ import {
 } from '../../../src/render/messages/checked-sources.ts';
 import { listedSources } from '../../../src/render/messages/sources.ts';
 import { isOtherTitle, readableTitle } from '../../../src/render/messages/words-beside.ts';
+import { turnHtml } from '../../../src/render/record/record-page.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const answer = (text: string): ContentBlock[] => [{ kind: 'text', text }];
@@ -28,6 +29,27 @@ function stateIn(text: string, title: string, state: SourceCheck['state'] = 'fou
   return comparedChecks(listed, { [id]: check({ title, state }) })[id]?.state;
 }
 
+/** Expects these words in the message and on the page of a record, of a source with this title. */
+function expectSaid(title: string, state: SourceCheck['state'], said: string): void {
+  const one = check({ title, state, year: 1998, since: '2010-02-06' });
+  const message = sourceListMessage('t1', answer('See doi:10.1234/abc.'), {
+    checks: { 'doi:10.1234/abc': one },
+    buttonUse: undefined,
+  });
+  expect(visibleText({ text: '', blocks: message?.blocks ?? [] })).toContain(said);
+  const turn = {
+    ...{
+      number: 1,
+      writer: { id: 'U1', name: 'Ada' },
+      messages: [],
+      answer: answer('See doi:10.1234/abc.'),
+    },
+    ...{ filesIn: [], filesOut: [], skill: null, outcome: 'completed', endedAt: null },
+  };
+  const page = [...turnHtml({ ...turn, sourceChecks: { 'doi:10.1234/abc': one } })].join('');
+  expect(page).toContain(`${said} · checked`);
+}
+
 describe('a source', () => {
   test.each([
     ['doi:10.1016/S0140-6736(97)11096-0', 'doi:10.1016/s0140-6736(97)11096-0'],
@@ -39,6 +61,18 @@ describe('a source', () => {
     ['https://www.biorxiv.org/content/10.1101/2020.01.22.914952v2.full', 'doi:10.1101/2020.01.22.914952'],
     ['https://pubs.acs.org/doi/10.1021/acs.jcim.0c00001', 'doi:10.1021/acs.jcim.0c00001'],
     ['https://onlinelibrary.wiley.com/doi/full/10.1002/anie.202000001', 'doi:10.1002/anie.202000001'],
+    [
+      'https://www.biorxiv.org/content/10.1101/2020.01.22.914952v2.supplementary-material',
+      'doi:10.1101/2020.01.22.914952',
+    ],
+    [
+      'https://esajournals.onlinelibrary.wiley.com/doi/10.1890/0012-9658(1997)078[0774:TMOPTB]2.0.CO;2',
+      'doi:10.1890/0012-9658(1997)078[0774:tmoptb]2.0.co;2',
+    ],
+    ['https://doi.org/10.1000/abc%2Cdef12', 'doi:10.1000/abc,def12'],
+    ['https://arxiv.org/abs/math.GT/0309136', 'doi:10.48550/arxiv.math/0309136'],
+    ['https://www.doi.org/the-identifier/resources/handbook', undefined],
+    ['https://doi.org/api/handles/10.1038/nature12373', undefined],
     ['https://www.ensembl.org/info/data', undefined],
     ['GSE32986', undefined],
     // What only looks like a DOI is nobody's business.
@@ -120,6 +154,21 @@ describe('the list of sources', () => {
     expect(message?.text).toBe('20 sources: 20 retracted (2010)');
     expect(JSON.stringify(message?.blocks)).toContain('https://doi.org/10.1/%3C%23%3F%3E');
   });
+
+  test.each([
+    ['RETRACTED: A title', 'retracted', 'retracted on 2010-02-06: A title (1998)'],
+    ['Retracted: A title', 'retracted', 'retracted on 2010-02-06: A title (1998)'],
+    ['[Retracted] “A” title', 'retracted', 'retracted on 2010-02-06: “A” title (1998)'],
+    ['RETRACTED ARTICLE: A title', 'retracted', 'retracted on 2010-02-06: A title (1998)'],
+    ['RETRACTED ARTICLE A title', 'retracted', 'retracted on 2010-02-06: A title (1998)'],
+    ['WITHDRAWN: A title', 'withdrawn', 'withdrawn on 2010-02-06: A title (1998)'],
+  ] as const)('says of "%s", which is %s, that it is so once, without the mark in its title', expectSaid);
+
+  test.each([
+    ['Retracted genes of mice', 'retracted', 'retracted on 2010-02-06: Retracted genes of mice (1998)'],
+    ['RETRACTED: A title', 'concern', 'expression of concern on 2010-02-06: RETRACTED: A title (1998)'],
+    ['RETRACTED:', 'retracted', 'retracted on 2010-02-06: RETRACTED: (1998)'],
+  ] as const)('keeps all words of the title "%s", which is %s', expectSaid);
 
   test('says nothing of marks before anything is known, and is none without an id that registries know', () => {
     const message = sourceListMessage('t1', blocks);

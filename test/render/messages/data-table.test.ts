@@ -203,8 +203,20 @@ describe('a long table of a finished answer', () => {
     expect(elements('[ClinVar](https://c.example/1 "t")')).toEqual([
       { type: 'link', url: 'https://c.example/1', text: 'ClinVar' },
     ]);
+    expect(elements('[a](https://c.example/a\\_b\\)\\|c?x=1&amp;y=2)')).toEqual([
+      { type: 'link', url: 'https://c.example/a_b)|c?x=1&y=2', text: 'a' },
+    ]);
+    expect(elements('https://c.example/a\\|b。')).toEqual([
+      { type: 'link', url: 'https://c.example/a|b', text: 'https://c.example/a|b' },
+      { type: 'text', text: '。' },
+    ]);
     expect(firstCell('a\\_b \\| c')).toEqual({ type: 'raw_text', text: 'a_b | c' });
     expect(firstCell('')).toEqual({ type: 'raw_text', text: ' ' });
-    expect(firstCell('a &lt; b')).toBeUndefined();
+    expect(firstCell('a &lt; b &amp; c')).toEqual({ type: 'raw_text', text: 'a < b & c' });
+    expect(firstCell('chr1:100:A:T')).toEqual({ type: 'raw_text', text: 'chr1:100:A:T' });
+    expect(firstCell('&alpha;')).toBeUndefined();
+    expect(elements('<https://c.example/1>')).toEqual([
+      { type: 'link', url: 'https://c.example/1', text: 'https://c.example/1' },
+    ]);
   });
 });

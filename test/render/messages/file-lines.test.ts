@@ -47,6 +47,18 @@ describe('while files are sent', () => {
   });
 });
 
+test('files whose long names differ at their ends can be told apart', () => {
+  const names = ['R1', 'R2'].map((read) => `${'2026-11-28_liver_biopsy_'.repeat(5)}${read}.fastq.gz`);
+  const lines = fileProgressLines(
+    names.map((name) => ({ state: 'waiting', name })),
+    limits,
+  );
+  expect(lines.map((line) => /…\S*_(R\d\.fastq\.gz)”/.exec(line)?.[1])).toEqual([
+    'R1.fastq.gz',
+    'R2.fastq.gz',
+  ]);
+});
+
 describe('after files were sent', () => {
   const left = { name: 'a.csv', reason: 'empty' };
 

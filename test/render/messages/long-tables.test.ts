@@ -35,6 +35,34 @@ describe('a table of more than 100 rows', () => {
     expect(tables[0]?.split('\r\n')[1]).toBe(`"${number}","0.0"`);
   });
 
+  test('has each cell in its file as people read it, however much of it is parsed', () => {
+    const cells = [
+      ['HLA-A\\*02:01', 'HLA-A*02:01'],
+      ['**TP53**', 'TP53'],
+      ['`rs334`', 'rs334'],
+      ['[rs334](https://snp.example/rs334?q=1)', 'rs334'],
+      ['AT&amp;T &lt; 3', 'AT&T < 3'],
+      ['C[C@@H](N)C(=O)O', 'C[C@@H](N)C(=O)O'],
+      ['HLA-B*57:01 and HLA-B*15:02', 'HLA-B*57:01 and HLA-B*15:02'],
+      ['$2.5 \\times 10^{-8}$', '2.5e-8'],
+      ['−0.31', '-0.31'],
+      ['from $5 to $10', 'from $5 to $10'],
+      ['x**2 + y**2', 'x**2 + y**2'],
+      ['**p<0.01, ***p<0.001', '**p<0.01, ***p<0.001'],
+      ['$HOME/$USER', '$HOME/$USER'],
+      ['a$b$c', 'a$b$c'],
+      ['c(**kw, **b)', 'c(**kw, **b)'],
+    ] as const;
+    const written = cells.map(([cell]) => cell);
+    const filler = Array.from({ length: 1_000 }, (_, n) => `**${'G'.repeat(20)}${n}**`);
+    const all = [...written, ...filler, ...written];
+    const { tables } = withShortTables(text(rows(all.length, (n) => all[n] ?? '')), final);
+    const first = (tables[0] ?? '').split('\r\n').map((line) => /^"(.*)","0\.\d+"$/.exec(line)?.[1]);
+    const said = cells.map(([, plain]) => plain);
+    expect(first.slice(1, 1 + said.length)).toEqual(said);
+    expect(first.slice(-1 - said.length, -1)).toEqual(said);
+  });
+
   test('has as many rows as fit a message, in one of its own', () => {
     const wide = rows(
       240,

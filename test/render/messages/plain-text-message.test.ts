@@ -30,6 +30,15 @@ describe('a message without its Markdown', () => {
     expect(blocks).toEqual([sectionBlock('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at `\\(x_q\\)`')]);
   });
 
+  test.each(['C:\\data\\(raw)', '\\\\nas01\\raw', '[a-z]+\\.txt', '`x\\*y\\_z`', '```\na\\*b\n```'])(
+    'shows %s with its own backslashes',
+    (text) => {
+      const [part] = splitAnswer(text);
+      const { blocks } = withPlainText({ text: '', blocks: part?.blocks ?? [] });
+      expect(blocks).toEqual([sectionBlock(text)]);
+    },
+  );
+
   test('keeps other blocks, and splits at line starts where it can', () => {
     const line = `${'A line. '.repeat(10)}\n`;
     const ours = sectionBlock('Ours.');

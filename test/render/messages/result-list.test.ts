@@ -61,7 +61,9 @@ describe('results', () => {
     expect(shown(late, soon)).toContain(
       'until <!date^1796047500^{date_short_pretty} at {time}|2026-11-30 14:05 UTC>',
     );
-    expect(shown(late, undefined)).toContain('These links work for a limited time; press the button');
+    expect(shown(late, undefined)).toContain(
+      'These links work for a limited time; press Get fresh links for new ones.',
+    );
   });
 
   test('fit a modal unless they need several messages or a link that is too long for a button', () => {

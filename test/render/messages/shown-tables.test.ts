@@ -59,6 +59,14 @@ describe('reading a table', () => {
       ],
     ],
     [
+      'a first line that names the separator for Excel',
+      '\uFEFFsep=;\r\na;b\r\n1,5;2\r\n',
+      [
+        ['a', 'b'],
+        ['1,5', '2'],
+      ],
+    ],
+    [
       'a header and rows whose ends differ',
       'a,b\r\n1,2\n3,4\r5,6\r\n',
       [

@@ -57,6 +57,8 @@ https://bucket.s3.amazonaws.com/x?X-Amz-Signature=abc&X-Amz-Date=1 https://files
 https://www.ebi.ac.uk/{id}/x https://www.ebi.ac.uk/$ID/x https://www.ebi.ac.uk/arti… https://www.ebi.ac.uk/art...
 [a chart](<https://www.ebi.ac.uk/my chart>) https://[2001:db8::1]/x http://[::1]:80/ 2001:db8::10.0
 https://nature.com@evil.org/x https://user:pw@evil.org/x
+https://pubmed.ncbi.nlm.nih.gov/?term="lung+cancer" https://www.ebi.ac.uk/a^b https://www.ebi.ac.uk/doi/10.1002/a91:1<1 https://www.ebi.ac.uk/a[b]c
+https://www.ebi.ac.uk/a*b 10.1038/nature12373.The next
 `;
 
 /** Sources as people and models write them, each with the addresses that are listed for it. */
@@ -112,6 +114,7 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['`GSE147507`', 'www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE147507'],
   ['rs334', 'www.ncbi.nlm.nih.gov/snp/rs334'],
   ['10.7910/DVN/EGZHFV', 'doi.org/10.7910/DVN/EGZHFV'],
+  ['10.17504/protocols.io.bgytjxwn', 'doi.org/10.17504/protocols.io.bgytjxwn'],
   ['10.1021/cm025544+', 'doi.org/10.1021/cm025544+'],
   ['10.1063/1.1315609', 'doi.org/10.1063/1.1315609'],
   ['"10.1038\\/s41586-020-2649-2"', 'doi.org/10.1038/s41586-020-2649-2'],
@@ -181,6 +184,76 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['https://www.rcsb.org/structure/4HHB', 'www.rcsb.org/structure/4HHB'],
   ['UniProt P04637-2', 'www.uniprot.org/uniprotkb/P04637'],
   ['UniProtKB accession: A0A024R161', 'www.uniprot.org/uniprotkb/A0A024R161'],
+  ['arXiv:q-bio/0411040v2', 'arxiv.org/abs/q-bio/0411040v2'],
+  ['https://arxiv.org/abs/math.GT/0309136', 'arxiv.org/abs/math.GT/0309136'],
+  ['https://doi.org/10.1000/abc%2Cdef12', 'doi.org/10.1000/abc,def12'],
+  ['https://doi.org/10.1000/abc%23def13', 'doi.org/10.1000/abc%23def13'],
+  ['https://doi.org/10.1000/abc%7Cdef14', 'doi.org/10.1000/abc%7Cdef14'],
+  ['https://doi.org/doi:10.1038/nature12378', 'doi.org/10.1038/nature12378'],
+  ['https://doi.org//10.1038/nature12379', 'doi.org/10.1038/nature12379'],
+  ['10.1038/nature12380.Epub 2020', 'doi.org/10.1038/nature12380'],
+  ['10.1038/nature12381PMID 7', 'doi.org/10.1038/nature12381'],
+  ['10.1038/nature12382-10.1038/nature12383', 'doi.org/10.1038/nature12382', 'doi.org/10.1038/nature12383'],
+  ['10.1038/nature12384–10.1038/nature12385', 'doi.org/10.1038/nature12384', 'doi.org/10.1038/nature12385'],
+  [
+    '[10.1016/S0140-6736(20)...](https://doi.org/10.1016/S0140-6736(20)30186-6)',
+    'doi.org/10.1016/S0140-6736(20)30186-6',
+  ],
+  [
+    '[10.1038/nature12386 and data](https://doi.org/10.5061/dryad.8q931)',
+    'doi.org/10.1038/nature12386',
+    'doi.org/10.5061/dryad.8q931',
+  ],
+  [
+    'https://esajournals.onlinelibrary.wiley.com/doi/10.1890/0012-9658(1997)078[0774:TMOPTB]2.0.CO;2',
+    'doi.org/10.1890/0012-9658(1997)078[0774:TMOPTB]2.0.CO;2',
+  ],
+  [
+    'https://journals.ametsoc.org/doi/10.1175/1520-0493(1988)116<0223:ACSOAB>2.0.CO;2',
+    'doi.org/10.1175/1520-0493(1988)116%3C0223:ACSOAB%3E2.0.CO;2',
+  ],
+  [
+    'https://www.ncbi.nlm.nih.gov/gene/?term=TP53[sym]+AND+human[orgn]',
+    'www.ncbi.nlm.nih.gov/gene/?term=TP53[sym]+AND+human[orgn]',
+  ],
+  ['https://www.ebi.ac.uk/x?filter[]=a&f[0]=b', 'www.ebi.ac.uk/x?filter[]=a&f[0]=b'],
+  ['https://www.ebi.ac.uk/allele.cgi?A*01:01', 'www.ebi.ac.uk/allele.cgi?A*01:01'],
+  ['https://www.ebi.ac.uk/rna\\-seq', 'www.ebi.ac.uk/rna-seq'],
+  ['https://en.wikipedia.org/wiki/Parkinson’s_disease', 'en.wikipedia.org/wiki/Parkinson%E2%80%99s_disease'],
+  [
+    'https://www.ebi.ac.uk/one,https://www.ebi.ac.uk/two;https://www.ebi.ac.uk/three',
+    ...['one', 'two', 'three'].map((page) => `www.ebi.ac.uk/${page}`),
+  ],
+  [
+    'https://igv.org/app/?file=https://www.encodeproject.org/a.bam,https://www.encodeproject.org/b.bam',
+    'igv.org/app/?file=https://www.encodeproject.org/a.bam,https://www.encodeproject.org/b.bam',
+  ],
+  [
+    '[IGV](https://igv.org/app/?file=https://www.encodeproject.org/c.bam;https://www.encodeproject.org/d.bam)',
+    'igv.org/app/?file=https://www.encodeproject.org/c.bam;https://www.encodeproject.org/d.bam',
+  ],
+  [
+    '<https://igv.org/five,https://www.encodeproject.org/e.bam>',
+    'igv.org/five,https://www.encodeproject.org/e.bam',
+  ],
+  [
+    'https://www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE147508,https://www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE147509',
+    ...[8, 9].map((end) => `www.ncbi.nlm.nih.gov/geo/query/acc.cgi?acc=GSE14750${end}`),
+  ],
+  ...['佐々木', 'Ｔ細胞', 'ﾃｽﾄ', '二〇二〇年', '東京（曖昧さ回避）'].map((title): [string, string] => [
+    `https://ja.wikipedia.org/wiki/${title}`,
+    `ja.wikipedia.org/wiki/${encodeURIComponent(title)}`,
+  ]),
+  ['见https://www.ebi.ac.uk/wide（注）', 'www.ebi.ac.uk/wide'],
+  ['[x](https://doi.org/10.1036/1097-8542.Bio)', 'doi.org/10.1036/1097-8542.Bio'],
+  ['<https://doi.org/10.1036/1097-8543.Bio>', 'doi.org/10.1036/1097-8543.Bio'],
+  ['{"doi":"10.1036/1097-8544.Bio"}', 'doi.org/10.1036/1097-8544.Bio'],
+  ['https://www.ebi.ac.uk/raised^1^', 'www.ebi.ac.uk/raised'],
+  ['https://www.ebi.ac.uk/power^2', 'www.ebi.ac.uk/power'],
+  ['https://www.ebi.ac.uk/note[^1]a', 'www.ebi.ac.uk/note'],
+  ['https://www.ebi.ac.uk/number[2]and', 'www.ebi.ac.uk/number'],
+  ['https://www.ebi.ac.uk/less<5', 'www.ebi.ac.uk/less'],
+  ['https://pubmed.ncbi.nlm.nih.gov/32015519的结果', 'pubmed.ncbi.nlm.nih.gov/32015519'],
 ];
 
 describe('the sources of an answer', () => {
@@ -455,7 +528,7 @@ describe('a finished answer', () => {
     expect(list.split('\n').slice(-3)).toEqual([
       '19. www.nature.com/19',
       '20. www.nature.com/20',
-      'Steps has 13 more sources.',
+      'Press Steps for 13 more sources.',
     ]);
     expect(JSON.stringify(messages)).toContain('"steps"');
     const further = visibleText(furtherSourceBlocks(blocks)).split('\n');

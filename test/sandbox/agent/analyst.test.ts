@@ -125,6 +125,20 @@ describe('the analyst', () => {
     await reached(client.service, asking, 'completed');
     expect(textOf(await client.message(asking, reply?.id ?? ''))).toContain('You answered "The left"');
   });
+
+  test('takes as long as it is told, unless it is hurried', async () => {
+    const client = await start();
+    const task = await client.newTask();
+    const long = '/slow 100000\n/silent 100000\n/background 100000';
+    const { assistant_message: reply } = await client.send(task, long);
+    await expect.poll(async () => textOf(await client.message(task, reply?.id ?? ''))).toContain('Second 1 ');
+    expect(client.service.hurry(task)).toBe(true);
+    await reached(client.service, task, 'completed');
+    const text = textOf(await client.message(task, reply?.id ?? ''));
+    expect(text).toContain('Second 100000 of 100000. That was the silence.');
+    expect((await client.results(task)).data).toHaveLength(1);
+    expect(client.service.hurry(task)).toBe(false);
+  });
 });
 
 describe('a table summary', () => {

@@ -27,16 +27,17 @@ export function conversationTests(opened: () => OpenedPage): void {
     await drop(page, '#channel', 'genes.csv', table);
     await page.locator('#channel .composer').getByText('genes.csv').waitFor();
     // Named as it is displayed.
-    await say(page, 'channel', '@Taskthread What is in this table?\n/slow 8');
+    await say(page, 'channel', '@Taskthread What is in this table?\n/slow 600');
     const thread = threadOf(page);
     const reply = thread.locator('.from-app').first();
     await reply.getByRole('button', { name: 'Stop' }).waitFor();
-    await reply.getByText('Second 1 of 8').waitFor();
-    expect(await reply.innerText()).not.toContain('Second 8 of 8');
+    await reply.getByText('Second 1 of 600').waitFor();
+    expect(await reply.innerText()).not.toContain('Second 600 of 600');
+    visit.hurry();
     const download = thread.getByRole('link', { name: 'Download' }).first();
     await download.waitFor();
     // Where no edit is to be had soon, the end of an answer stands in a message below.
-    expect(await thread.innerText()).toContain('Second 8 of 8');
+    expect(await thread.innerText()).toContain('Second 600 of 600');
     expect(await thread.locator('.from-app table').first().innerText()).toMatch(/reads\s+40\s+58\.5/);
     await thread.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await thread.getByRole('button', { name: 'Steps' }).click();
@@ -58,6 +59,8 @@ export function conversationTests(opened: () => OpenedPage): void {
     await thread.getByText('Second 1 of 600').waitFor();
     await say(page, 'thread', 'The right plate, please');
     await say(page, 'thread', 'With its blank, too');
+    await thread.getByText('With its blank, too').first().waitFor();
+    await visit.sandbox.slack.settled();
     await thread.getByRole('button', { name: 'Stop and send this instead' }).click();
     await thread.getByText('Stopped by Ada.').waitFor();
     await thread.getByText('The agent has your message.').waitFor();
@@ -116,7 +119,7 @@ export function conversationTests(opened: () => OpenedPage): void {
       expect(lines).toContain(mark);
     await page.locator('.call-registry').first().waitFor({ state: 'attached' });
     await list.getByRole('button', { name: 'Ask the agent to replace them' }).click();
-    await list.getByText('Asked to replace sources by Ada.').waitFor();
+    await list.getByText('Replacement requested by Ada.').waitFor();
     await thread.getByText('I cite other works for [2], [4], [5].').waitFor();
     await thread.getByText('6 sources: 5 found, 1 corrected').waitFor();
     expect(await thread.getByRole('button', { name: 'Ask the agent to replace them' }).count()).toBe(0);

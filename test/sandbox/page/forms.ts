@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
 import { allFindings, seriousFindings } from '../../support/accessibility-findings.ts';
+import { closed, closeForm, send, taken } from '../../support/browser-forms.ts';
 import { type BrowserScene, goTo, type OpenedPage, say, threadOf } from '../../support/browser-scene.ts';
 import { unpackedRecord } from '../../support/unpacked-record.ts';
 
@@ -20,29 +21,6 @@ async function startForm(page: Page) {
   return form;
 }
 
-const closed = (page: Page) => page.getByRole('dialog').waitFor({ state: 'hidden' });
-
-/** Nothing is left open: a bot that was slow says in the window that all is done. */
-async function taken(page: Page): Promise<void> {
-  const isOpen = async () => {
-    if (await page.getByText(strings.settingsSaved).isVisible()) await page.keyboard.press('Escape');
-    return page.getByRole('dialog').isVisible();
-  };
-  await expect.poll(isOpen, patience).toBe(false);
-}
-
-/** Presses a form's button until it is seen what is to come of it: a bot that has too little time complains. */
-async function send(page: Page, name: string, seen: (page: Page) => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    await page.getByRole('dialog').getByRole('button', { name }).click();
-    try {
-      return await seen(page);
-    } catch (error) {
-      if (tries === 3) throw error;
-    }
-  }
-}
-
 /** What people fill in, in a workspace in which nobody has asked yet. */
 export function formTests(opened: () => OpenedPage): void {
   let visit: BrowserScene;
@@ -56,8 +34,7 @@ export function formTests(opened: () => OpenedPage): void {
     const welcome = page.locator('.welcome');
     await welcome.getByRole('button', { name: 'Ask with a form' }).click();
     await startForm(page);
-    await page.keyboard.press('Escape');
-    await closed(page);
+    await closeForm(page);
     // It folds as soon as something is said, and a slow bot may be told of.
     const unfolded = () => welcome.evaluate((details) => details.setAttribute('open', ''));
     await unfolded();
@@ -119,8 +96,7 @@ export function formTests(opened: () => OpenedPage): void {
     await thanks.getByRole('button', { name: 'Add a comment' }).click();
     const form = page.getByRole('dialog', { name: 'Comment on an answer' });
     await form.getByRole('textbox').fill('Short, and right.');
-    await form.getByRole('button', { name: 'Send' }).click();
-    await closed(page);
+    await send(page, 'Send', taken);
   });
 
   test('both shortcuts open the form, the one of a message with the message in it', async () => {
@@ -128,8 +104,7 @@ export function formTests(opened: () => OpenedPage): void {
     await page.getByRole('menuitem', { name: 'Start an agent task' }).click();
     const form = await startForm(page);
     expect(await form.getByRole('combobox', { name: 'Where' }).inputValue()).toBe('');
-    await page.keyboard.press('Escape');
-    await closed(page);
+    await closeForm(page);
     await goTo(page, 'reading-club');
     await say(page, 'channel', 'The paper of this week has 3 figures.');
     await lastInChannel().getByText('3 figures').waitFor();
@@ -218,8 +193,7 @@ export function formTests(opened: () => OpenedPage): void {
     const details = page.getByRole('dialog', { name: 'Task' });
     await details.getByRole('button', { name: strings.buttons.task_record.label }).click();
     await expect.poll(() => records().length, { timeout: 20_000 }).toBe(before + 1);
-    await page.keyboard.press('Escape');
-    await closed(page);
+    await closeForm(page);
     const { pagePath } = await unpackedRecord(await slack.fileBytes(records().at(-1) ?? ''));
     const file = `file://${pagePath}`;
     const record = await visit.newPage();

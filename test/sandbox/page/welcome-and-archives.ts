@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
 import { seriousFindings } from '../../support/accessibility-findings.ts';
+import { closeForm, send, taken } from '../../support/browser-forms.ts';
 import { type BrowserScene, goTo, type OpenedPage, threadOf } from '../../support/browser-scene.ts';
 
 const table = { name: 'plates.csv', mime: 'text/csv', bytes: 'well,signal\nA1,12\nA2,7\n' };
@@ -14,10 +15,6 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     ({ visit, page } = opened());
   });
   const form = () => page.getByRole('dialog', { name: 'Ask the agent' });
-  const closeForm = async () => {
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  };
 
   test('a channel that invites the bot reads two lines, whose button opens the form', async () => {
     await goTo(page, 'coffee');
@@ -30,7 +27,7 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     expect(await form().getByRole('combobox', { name: 'Where' }).locator('option:checked').innerText()).toBe(
       '#coffee',
     );
-    await closeForm();
+    await closeForm(page);
     const { slack } = visit.sandbox;
     const coffee = [...slack.team.channels.values()].find(({ name }) => name === 'coffee');
     // Others invite it there, too.
@@ -51,7 +48,7 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     const question = form().getByRole('textbox', { name: 'What should the agent do?' });
     await question.waitFor();
     expect(await question.inputValue()).toContain('Review the recent literature');
-    await closeForm();
+    await closeForm(page);
   });
 
   test('Home opens the form, and what is asked there begins a thread in the chosen channel', async () => {
@@ -62,8 +59,7 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     const where = form().getByRole('combobox', { name: 'Where' });
     await where.selectOption({ label: '#sequencing' });
     await form().getByRole('textbox', { name: 'What should the agent do?' }).fill('Which wells are empty?');
-    await form().getByRole('button', { name: 'Start' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await send(page, 'Start', taken);
     await goTo(page, 'sequencing');
     const asked = page.locator('#channel article', { hasText: 'Which wells are empty?' });
     await asked.getByRole('button', { name: /repl(y|ies)/ }).click();
@@ -85,14 +81,14 @@ export function welcomeAndArchiveTests(opened: () => OpenedPage): void {
     await button.click({ timeout: 60_000 });
     const told = page.getByRole('dialog', { name: strings.buttons.download_all.label });
     await told.getByText(strings.answerFiles.done).waitFor({ timeout: 60_000 });
-    await closeForm();
+    await closeForm(page);
     expect(slack.thread(channel, root.ts).length).toBeGreaterThan(1);
     const reply = threadOf(page).locator('.from-app').first();
     await reply.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: strings.buttons.save_record.label }).click();
     const saving = page.getByRole('dialog', { name: strings.buttons.save_record.label });
     await saving.getByText(strings.taskRecord.done).waitFor({ timeout: 60_000 });
-    await closeForm();
+    await closeForm(page);
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Messages' }).click();
     for (const name of [/^files-.*\.zip/, /^task-record-.*\.eln/])

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
+import { closeForms } from '../../support/browser-forms.ts';
 import { type BrowserScene, describeInBrowser, openBrowserScene } from '../../support/browser-scene.ts';
 import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 import { conversationTests } from './conversation.ts';
@@ -18,6 +19,9 @@ describeInBrowser('the page beside a bot', () => {
     visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
     page = await visit.open();
     return () => visit.close();
+  });
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await closeForms(page);
   });
 
   test('the trial of the key at the start looks like no fault', async () => {

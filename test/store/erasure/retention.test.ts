@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
-import type { MessageState } from '../../../src/store/schema.ts';
+import type { Message } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
+import { taskIntentUpdate } from '../../../src/store/threads/threads.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -11,17 +12,17 @@ const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
 let seconds = 1_700_000_000;
 
 /** A message of so many days ago in a thread of its own, with its turn, which is finished unless the message waits. */
-async function message(days: number, state: MessageState) {
+async function message(days: number, state: Message['state']) {
   seconds += 1;
   const ts = `${seconds}.000100`;
   const key = { workspace: 'T1', channel: 'C1', ts };
   const thread = { workspace: 'T1', channel: 'C1', thread_ts: ts };
   await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts });
-  await store.threads.intendTask(thread, {
+  await taskIntentUpdate(thread, {
     projectId: 'prj_1',
     title: 'secret title',
     model: 'secret model',
-  });
+  }).execute(store.db);
   await store.messages.add(key, {
     thread_ts: ts,
     user_id: 'U1',
@@ -171,12 +172,11 @@ describe('retention', () => {
 
   test('which files the service has is forgotten after the days of the audit trail', async () => {
     await sql`
-      insert into uploaded_files (workspace, slack_file_id, project_id, file_id, size_bytes, created_at)
-      select 'T1', 'F' || days, 'prj_1', 'file-1', 1, now() - days * interval '1 day' from unnest(array[364, 366]) as days`.execute(
-      kysely,
-    );
+      insert into uploads (workspace, slack_file_id, project_id, file_id, size_bytes, started_at, uploaded_at)
+      select 'T1', 'F' || days, 'prj_1', 'file-1', 1, now() - days * interval '1 day', now()
+      from unnest(array[364, 366]) as days`.execute(kysely);
     await store.retention.deleteExpired(keep);
-    const left = await sql`select slack_file_id from uploaded_files`.execute(kysely);
+    const left = await sql`select slack_file_id from uploads`.execute(kysely);
     expect(left.rows).toEqual([{ slack_file_id: 'F364' }]);
   });
 
@@ -196,8 +196,8 @@ describe('retention', () => {
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
       create trigger refuse before delete on uploads for each row execute function refuse();
       create trigger refuse before delete on settings for each row when (old.workspace = 'T7') execute function refuse();
-      insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until, started_at)
-      select 'T1', 'F1', 'prj_1', gen_random_uuid(), now(), now() - interval '8 days'`.execute(kysely);
+      insert into uploads (workspace, slack_file_id, project_id, claimed_by, started_at)
+      select 'T1', 'F1', 'prj_1', gen_random_uuid(), now() - interval '8 days'`.execute(kysely);
     for (const workspace of ['T7', 'T8']) {
       await store.workspaces.put({ workspace, name: 'gone', bot_user_id: 'U1', bot_id: 'B1' });
       await store.settings.set(workspace, 'C1', 'U1', { listen_mode: 'everything' });

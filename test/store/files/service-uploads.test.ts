@@ -26,3 +26,17 @@ test('an upload that another turn finishes while it is claimed is not made again
   expect(await uploads.claim(key, turnId(3), 7)).toEqual({ kind: 'done', fileId: 'file_1' });
   expect(await uploads.claim(key, turnId(3), 8)).toMatchObject({ kind: 'ours' });
 });
+
+test('what a process says of an upload after another one has finished it changes nothing', async () => {
+  const key = { workspace: 'T1', slack_file_id: 'F2', project_id: 'prj_1' };
+  await uploads.claim(key, turnId(1), 7);
+  await uploads.finish(key, { file_id: 'file_2', size_bytes: 7, sha256: 'a' });
+  const late = { multipart_id: 'm', part_size_bytes: 5, part_headers: {}, size_bytes: 7 };
+  await uploads.recordStart(key, { ...late, file_id: 'file_late' });
+  await uploads.recordPart(key, { number: 1, etag: 'e' });
+  await uploads.markFinalizing(key);
+  expect(await uploads.claim(key, turnId(2), 7)).toEqual({ kind: 'done', fileId: 'file_2' });
+  expect([...(await uploads.sent('T1', ['file_2', 'file_late']))]).toEqual([
+    ['file_2', { slackFileId: 'F2', sha256: 'a' }],
+  ]);
+});

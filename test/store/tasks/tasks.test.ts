@@ -3,6 +3,7 @@ import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
+import { taskIntentUpdate } from '../../../src/store/threads/threads.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -17,7 +18,9 @@ async function thread(channel: string, person: string, turn?: 'open' | 'finished
   const root = `${seconds}.000100`;
   const key = { workspace, channel, thread_ts: root };
   await store.threads.adopt(key, { account_id: 'settings', user_id: person, ts: root });
-  await store.threads.intendTask(key, { projectId: 'prj_1', title: `Question ${seconds}`, model: 'fast' });
+  await taskIntentUpdate(key, { projectId: 'prj_1', title: `Question ${seconds}`, model: 'fast' }).execute(
+    store.db,
+  );
   const task = await store.threads.bindTask(key, `tsk_${seconds}`);
   if (turn !== undefined) {
     const message = { workspace, channel, ts: root };

@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
 import type { InboxMessage } from '../../../src/store/threads/inbox.ts';
+import { ARRIVED_MENTION } from '../../support/arrived-mention.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase();
@@ -11,20 +14,9 @@ let count = 0;
 function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
   count += 1;
   return {
-    workspace: 'T1',
-    channel: 'C1',
+    ...ARRIVED_MENTION,
     thread_ts: root,
     ts: `1700000001.${String(count).padStart(6, '0')}`,
-    user_id: 'U1',
-    content: { text: 'a question' },
-    state: 'waiting',
-    edited_ts: null,
-    account_id: 'settings',
-    is_addressed: true,
-    is_partial: false,
-    client_msg_id: null,
-    appliedEdit: undefined,
-    is_place_checked: true,
     ...more,
   };
 }
@@ -45,6 +37,41 @@ describe('a message of a thread whose turn is being stopped', () => {
     expect(await turns.pausedThreads.pausedBy(thread)).toBeUndefined();
     expect(await store.inbox.write(before)).toMatchObject({ decision: 'waits', is_paused: true });
     expect(await turns.pausedThreads.pausedBy(thread)).toBe(id);
+  });
+});
+
+test('the other copy of a message is known without a write', async () => {
+  const mention = arrived('1700000000.000300');
+  await store.inbox.write(mention);
+  const written = database.kysely.transaction().execute(async (trx) => {
+    const { decision } = await new Store(trx).inbox.write(mention);
+    const { rows } = await sql<{ id: string | null }>`select pg_current_xact_id_if_assigned() as id`.execute(
+      trx,
+    );
+    return { decision, id: rows[0]?.id };
+  });
+  expect(await written).toEqual({ decision: 'known', id: null });
+});
+
+describe('the job of a message', () => {
+  const claim = () => ({ id: crypto.randomUUID(), holder: undefined, holdMs: 60_000 });
+  const claimable = () => turns.jobs.claim([{ kind: JOB_KIND.turn, room: 100, share: 100 }], [], 1_000);
+
+  test('has the claim that came with it, and no other process claims it', async () => {
+    await claimable();
+    const [first, second] = [arrived('1700000000.000400'), arrived('1700000000.000400')];
+    const own = claim();
+    const { job } = await store.inbox.write({ ...first, claim: own });
+    expect(job).toMatchObject({ kind: 'turn', thread_ts: first.thread_ts, claim_id: own.id, version: 1 });
+    expect(await claimable()).toEqual([]);
+    expect((await store.inbox.write({ ...second, claim: claim() })).job).toBeUndefined();
+    expect(await turns.jobs.renew([own.id], 60_000)).toEqual([{ claim_id: own.id, isRenewed: true }]);
+  });
+
+  test('is due where no claim came with it', async () => {
+    const mention = arrived('1700000000.000500');
+    expect((await store.inbox.write(mention)).job).toBeUndefined();
+    expect(await claimable()).toMatchObject([{ thread_ts: mention.thread_ts }]);
   });
 });
 

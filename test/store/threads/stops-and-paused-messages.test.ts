@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { MessageContent, Turn } from '../../../src/store/schema.ts';
+import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
+import type { Message, MessageContent, Turn } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
+import { taskIntentUpdate } from '../../../src/store/threads/threads.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase();
@@ -10,6 +12,11 @@ let count = 0;
 
 /** A thread of its own with so many messages, of which the first has its turn. */
 async function begun(messages: number, workspace = 'T1'): Promise<Turn> {
+  return store.turns.begin(crypto.randomUUID(), await firstOf(messages, workspace));
+}
+
+/** The first of so many messages that wait in a thread of their own. */
+async function firstOf(messages: number, workspace = 'T1'): Promise<Message> {
   count += 1;
   const root = `${1_700_000_000 + count * 100}.000000`;
   const thread = { workspace, channel: 'C1', thread_ts: root };
@@ -27,7 +34,7 @@ async function begun(messages: number, workspace = 'T1'): Promise<Turn> {
   }
   const first = await store.messages.nextWaiting(thread);
   if (first === undefined) throw new Error('Nothing waits.');
-  return store.turns.begin(crypto.randomUUID(), first);
+  return first;
 }
 
 const ask = (turn: Turn, person: string, seconds: number) =>
@@ -48,6 +55,20 @@ test('a stop is requested once, and forced by a request ten seconds later; all o
   await store.turns.finish(turn, 'cancelled');
   expect(await ask(turn, 'U1', 40)).toBeUndefined();
   expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).not.toContain(turn.id);
+});
+
+test('a turn that a stop begins keeps its job, whose run found nothing to do meanwhile', async () => {
+  const message = await firstOf(2);
+  const { workspace, channel, thread_ts } = message;
+  const key = { workspace, kind: JOB_KIND.turn, channel, thread_ts, key: '' };
+  await store.jobs.want(key);
+  const [run] = await store.jobs.claim([{ kind: JOB_KIND.turn, room: 1, share: 9 }], [], 30_000);
+  if (run === undefined) throw new Error('No job is due.');
+  expect(run).toMatchObject(key);
+  const turn = await store.turns.beginOnce(crypto.randomUUID(), message);
+  await store.jobs.done(run, false);
+  expect(await store.turns.open(message)).toEqual(turn);
+  expect(await store.jobs.get(key)).toMatchObject({ claim_id: null, done_at: null });
 });
 
 test('stops that never settle hide neither those of other workspaces nor new ones of their own', async () => {
@@ -250,7 +271,7 @@ test("a person's text that others quoted is erased with that person", async () =
   const quoting = async (channel: string, words: MessageContent, quoted: string) => {
     const thread = { ...place, channel };
     await store.threads.adopt(thread, { account_id: 'a', user_id: 'U8', ts: key.ts });
-    await store.threads.intendTask(thread, { projectId: 'prj', title: 'their words' });
+    await taskIntentUpdate(thread, { projectId: 'prj', title: 'their words' }).execute(store.db);
     await store.threads.bindTask(thread, `task of ${channel}`);
     const row = {
       thread_ts: place.thread_ts,

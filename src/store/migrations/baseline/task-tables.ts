@@ -2,8 +2,6 @@
 export const TASK_WORDS = {
   // draft: its form is open; posting: its question is being posted into the channel; done: it is in its thread.
   task_start_state: ['draft', 'posting', 'done'],
-  // The id is recorded before people can see the file; sharing: the outcome is unknown until it is shared.
-  slack_file_state: ['begun', 'staged', 'sharing', 'shared'],
 } as const;
 
 /** Projects, tasks, files, and jobs to do later. */
@@ -16,7 +14,6 @@ export const TASK_TABLES = {
     project_id: 'text',
     // The turn that creates or created it, so that two threads do not create two; null if people chose the project.
     claimed_by: 'uuid',
-    claimed_until: 'timestamptz',
     create_intended_at: 'timestamptz', // Set just before the project is created, cleared when the outcome is known.
     created_at: 'timestamptz not null default now()',
     'primary key': '(workspace, channel, account_id)',
@@ -44,23 +41,12 @@ export const TASK_TABLES = {
     created_at: 'timestamptz not null default now()',
     'primary key': '(workspace, id)',
   },
-  uploaded_files: {
-    workspace: 'text not null',
-    slack_file_id: 'text not null',
-    project_id: 'text not null',
-    file_id: 'text',
-    size_bytes: 'bigint not null',
-    sha256: 'text', // In hexadecimal digits; null where no process sent all of its bytes.
-    created_at: 'timestamptz not null default now()',
-    'primary key': '(workspace, slack_file_id, project_id)',
-  },
-  // An upload under way: the turn that claimed it, and what the storage has.
+  // An upload to the service: the turn that claimed it, and what the storage has.
   uploads: {
     workspace: 'text not null',
     slack_file_id: 'text not null',
     project_id: 'text not null',
-    claimed_by: 'uuid not null',
-    claimed_until: 'timestamptz not null',
+    claimed_by: 'uuid', // Null once its attempt has failed.
     file_id: 'text', // The service's file id; null until the upload has started.
     multipart_id: 'text', // Null for an upload in one piece.
     part_size_bytes: 'bigint',
@@ -68,18 +54,10 @@ export const TASK_TABLES = {
     size_bytes: 'bigint',
     part_etags: "jsonb not null default '{}'", // The ETags of the parts that the storage has, by number.
     is_finalizing: 'boolean not null default false',
-    started_at: 'timestamptz not null default now()',
+    started_at: 'timestamptz not null default now()', // When it was claimed.
+    uploaded_at: 'timestamptz', // When the service had the file.
+    sha256: 'text', // In hexadecimal digits; null where no process sent all of its bytes.
     'primary key': '(workspace, slack_file_id, project_id)',
-  },
-  // A file that we put into Slack.
-  slack_files: {
-    workspace: 'text not null',
-    turn_id: 'uuid not null',
-    part: 'text not null', // Which file of its turn it is: 'rest', …
-    slack_file_id: 'text not null',
-    state: 'slack_file_state not null',
-    intended_at: 'timestamptz not null default now()',
-    'primary key': '(workspace, turn_id, part)',
   },
   // A result or a review that one post of the thread shows.
   posted_results: {
@@ -121,7 +99,7 @@ export const TASK_TABLES = {
 export const TASK_INDEXES = `
   create index project_channels_project_id on project_channels (project_id);
   create index task_starts_created on task_starts (created_at);
-  create index uploaded_files_created on uploaded_files (created_at);
+  create index uploads_started on uploads (started_at);
   alter table jobs set (fillfactor = 70);
   create index jobs_due on jobs (due_at) where done_at is null;
   create index jobs_claimed on jobs (claim_id) where claim_id is not null;

@@ -185,18 +185,18 @@ export const THREAD_TABLES = {
     unique: '(workspace, channel, message_ts)',
     'primary key': '(workspace, id)',
   },
-  // A Slack message of ours: what it is for, and where it is.
+  // A message or file of ours in Slack: what it is for, and where it is.
   posts: {
     workspace: 'text not null',
     turn_id: 'uuid not null',
-    part: 'text not null', // 'reply:0', 'reply:1', …, 'draft:<what>', 'results:0', …, 'end', 'notice:<name>'.
-    dedupe_key: 'text not null', // Identifies this post of the part in Slack, and no earlier one that Slack lost.
+    part: 'text not null', // 'reply:0', 'reply:1', …, 'draft:<what>', 'results:0', …, 'end', 'notice:<name>'; of a file 'rest', 'result:<id>', ….
+    dedupe_key: 'text not null', // Identifies this post of the part in Slack, and no earlier one that Slack lost: of a file, Slack's id.
     channel: 'text not null',
     thread_ts: 'numeric(16,6) not null',
     state: 'post_state not null',
     // It begins as a stream: it may be one still, and has its key in Slack only from its first edit on.
     is_stream: 'boolean not null default false',
-    ts: 'numeric(16,6)',
+    ts: 'numeric(16,6)', // Null of a file.
     intended_at: 'timestamptz not null default now()',
     'primary key': '(workspace, turn_id, part)',
   },

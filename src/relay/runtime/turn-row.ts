@@ -1,0 +1,159 @@
+import type { Message, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import type { PostOutcome } from '../../store/threads/posts.ts';
+import type { TaskIntent } from '../../store/threads/threads.ts';
+import { isOver, isSendInDoubt } from '../../store/threads/turn-phase.ts';
+import type { LastStep, TurnUpdate } from '../../store/threads/turn-steps.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import type { ThreadWork } from './deps.ts';
+import { Interruption, TurnEnded } from './turn-exceptions.ts';
+
+/** How long (ms) a step may wait to be recorded with the next one. */
+const RECORD_DELAY_MS = 1_000;
+
+/** Takes a step with the posts that are to be recorded with it. */
+type WithPosts = <T>(step: (posts: readonly PostOutcome[]) => Promise<T>) => Promise<T>;
+
+/** A turn as this process last recorded it: each step records here what it has learned, and reads here what is known. */
+export class TurnRow {
+  readonly #work: Pick<ThreadWork, 'deps' | 'lease'>;
+  readonly #withPosts: WithPosts;
+  #turn: Turn;
+  /** A call may have sent the message: of this run or, if the intent to send is older, of one before. */
+  mayHaveSent: boolean;
+  /** What waits to be recorded. */
+  #unrecorded: TurnUpdate | undefined;
+  #recordTimer: NodeJS.Timeout | undefined;
+  /** Recording it, while that is under way: if it fails, the values wait again. */
+  #recording: Promise<void> | undefined;
+
+  constructor(
+    work: Pick<ThreadWork, 'deps' | 'lease'>,
+    turn: Turn,
+    withPosts: WithPosts = (step) => step([]),
+  ) {
+    this.#work = work;
+    this.#turn = turn;
+    this.mayHaveSent = isSendInDoubt(turn);
+    this.#withPosts = withPosts;
+  }
+
+  get turn(): Turn {
+    return this.#turn;
+  }
+
+  /** Whether nobody knows if the service has the message. */
+  get isInDoubt(): boolean {
+    return this.mayHaveSent && isSendInDoubt(this.#turn);
+  }
+
+  /** Takes the row that a statement of its own has returned. */
+  learn(turn: Turn): Turn {
+    this.#turn = { ...turn, ...this.#unrecorded };
+    return this.#turn;
+  }
+
+  /** Reads the turn as it is now. Throws TurnEnded if it is gone. */
+  async read({ turns }: Pick<Store, 'turns'> = this.#work.deps.store): Promise<Turn> {
+    const now = await turns.get(this.#turn.workspace, this.#turn.id);
+    if (now === undefined) throw new TurnEnded('withdrawn', null);
+    return this.learn(now);
+  }
+
+  /** The same; also throws TurnEnded if the turn was stopped, and Interruption where the run that forwards it was. */
+  async readUnlessStopped(store: Store = this.#work.deps.store): Promise<Turn> {
+    const now = await this.read(store);
+    if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
+    if (now.forwarded_by_turn_id === null) return now;
+    const run = await store.turns.get(now.workspace, now.forwarded_by_turn_id);
+    const isStopping = run !== undefined && !isOver(run) && run.stop_requested_at !== null;
+    if (isStopping || (await store.pausedThreads.pausedBy(now)) !== undefined)
+      throw new Interruption('waits_again');
+    return now;
+  }
+
+  /**
+   * Takes a statement that freezes the message or intends to send it, which a stop must come before or find; false if it records
+   * nothing. Of a turn's own stop, the turn's row says which came first; a message that another run forwards stops with that run,
+   * so its statement and the check before it have the thread's lock. Throws like `readUnlessStopped`.
+   */
+  async writeUnlessStopped(write: (store: Store) => Promise<Turn | undefined>): Promise<boolean> {
+    const { store } = this.#work.deps;
+    // Of an intent whose answer is lost, this run knows that no call was made.
+    this.mayHaveSent = false;
+    const lockAndWrite = async (locked: Store) => {
+      await locked.threads.lock(this.#turn);
+      await this.readUnlessStopped(locked);
+      return write(locked);
+    };
+    const isForwarded = this.#turn.forwarded_by_turn_id !== null;
+    const written = await (isForwarded ? store.transaction(lockAndWrite) : write(store));
+    if (written !== undefined) this.learn(written);
+    return written !== undefined;
+  }
+
+  /** Records that the message is at the service. */
+  async recordSent(values: TurnUpdate): Promise<void> {
+    this.learn(await this.#work.deps.store.turns.recordSent(this.#turn, values));
+  }
+
+  /** Records a step, and what waits to be recorded. */
+  async record(values: TurnUpdate, taskIntent?: TaskIntent): Promise<void> {
+    await this.write(async ({ values: earlier, posts }) => {
+      const before = this.#turn;
+      const all = { ...earlier, ...values };
+      const recorded = await this.#work.deps.store.turns.record(before, all, { posts, taskIntent });
+      // Meanwhile another statement may have returned a later row, or a later step waits.
+      this.#turn = this.#turn === before ? recorded : { ...this.#turn, ...all };
+    });
+  }
+
+  /** Takes a statement that records a step, or finishes the turn, with what waits to be recorded and with its posts. */
+  async write(step: (rest: Required<Pick<LastStep, 'values' | 'posts'>>) => Promise<unknown>): Promise<void> {
+    const values = await this.#takeUnrecorded();
+    try {
+      await this.#withPosts((posts) => step({ values, posts }));
+    } catch (error) {
+      this.#unrecorded = { ...values, ...this.#unrecorded };
+      throw error;
+    }
+  }
+
+  /** Gives the turn an earlier message, unless its own is frozen or it was stopped. */
+  async reassign(message: Message): Promise<void> {
+    const reassigned = await this.#work.deps.store.turns.reassign(this.#turn, message);
+    if (reassigned !== undefined) this.learn(reassigned);
+  }
+
+  /** The thread leaves this task, and the turn's message is to be frozen anew. */
+  async leaveTask(taskId: string): Promise<void> {
+    const unsent = await this.#work.deps.store.transaction(async ({ threads, messages, turns }) => {
+      await threads.leaveTask(this.#turn, taskId);
+      await messages.leaveUnsent(messageKeyOf(this.#turn), 'waiting');
+      return turns.record(this.#turn, { prompt: null, quotation_length: 0, send_intended_at: null });
+    });
+    this.learn(unsent);
+  }
+
+  /** Records a step, which reaches this phase, with the next one, or in a moment: until then it can be found out again. */
+  recordSoon(values: TurnUpdate, phase = this.#turn.phase): void {
+    this.#turn = { ...this.#turn, ...values, phase };
+    this.#unrecorded = { ...this.#unrecorded, ...values };
+    this.#recordTimer ??= setTimeout(() => {
+      const { deps, lease } = this.#work;
+      if (lease.remainingMs() <= 0) return;
+      const onFailed = (err: unknown) =>
+        deps.log.debug({ err, turn: this.#turn.id }, 'the next step records this one, too');
+      this.#recording = this.record({}).catch(onFailed);
+    }, RECORD_DELAY_MS);
+  }
+
+  async #takeUnrecorded(): Promise<TurnUpdate> {
+    await this.#recording;
+    clearTimeout(this.#recordTimer);
+    this.#recordTimer = undefined;
+    const values = this.#unrecorded ?? {};
+    this.#unrecorded = undefined;
+    return values;
+  }
+}

@@ -1,0 +1,69 @@
+import { USER_PART } from './unsafe-links.ts';
+
+/*
+ * Markdown ends a bare address only at a space or `<`. People and agents also end it at punctuation of other scripts, at the
+ * `'s` of English and before a further address.
+ */
+/** Punctuation that no address holds; among it are letters and digits, such as `々`, `〇` and `Ａ`. */
+export const PUNCTUATION =
+  '\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\uffe0-\uffef“”„«»—';
+const TITLE_START = `(?<=[^\\0-~${PUNCTUATION}])（[^\\s<>"（）]{0,60}`;
+/** Wide brackets at the end of a title in an address. After ASCII they hold a remark. */
+export const TITLE_END = `${TITLE_START}）(?!\\w|[^\\0-~${PUNCTUATION}])`;
+const TITLE = new RegExp(TITLE_END, 'g');
+/** Before the next address of a list, which is not in the value of a query, nor in angle brackets. */
+export const NEXT_ADDRESS = '[,;](?=https?://)(?<![=<]https?://[^\\s<>"()]{0,1000})';
+const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}`, 'i');
+const DOI = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
+/** What those that lead to a DOI end with: nearly all DOIs are ASCII. */
+const DOI_END = /[^!-~]|'s$|[,;](?=https?:\/\/)|,(?=[a-z]+$)/i;
+/** What Markdown leaves out at the end of an address. */
+const TRAILING = /\\*[!"'*,.:;?_~)]$/;
+/** What cannot stand in angle brackets, or is no address that people write. */
+const UNUSUAL = new RegExp(`[<>]|^https?://${USER_PART}`, 'i');
+const MAX_LENGTH = 1_000;
+/** A backslash before what Markdown would read as a mark in other text. */
+export const ESCAPE = /\\(?=[_()~&#+=*-])/g;
+/** The beginning of an address that goes on; what has an end is whole. */
+export const UNFINISHED_ADDRESS = new RegExp(
+  `(?:https?://[^\\s${PUNCTUATION}]*(?:${TITLE_START}）?)?|www\\.\\S*)$`,
+  'i',
+);
+
+/** A bare address, as the parser reads it, in pieces: the address, and the text and addresses that follow it without a space. */
+export function* bareAddresses(source: string): Generator<{ piece: string; isAddress: boolean }> {
+  for (let rest = source; rest !== ''; ) {
+    const isAddress = /^https?:/i.test(rest);
+    const end = isAddress ? endOf(rest) : rest.search(/(?<![a-z])https?:/i);
+    const piece = end < 0 ? rest : rest.slice(0, end);
+    yield { piece, isAddress };
+    rest = rest.slice(piece.length);
+  }
+}
+
+function endOf(address: string): number {
+  const known = address.slice(0, MAX_LENGTH).replace(TITLE, (title) => '.'.repeat(title.length));
+  const at = known.search(DOI.test(address) ? DOI_END : END);
+  const end = at < 0 ? at : withoutTrailing(address.slice(0, at)).length;
+  return end <= 'https://'.length || UNUSUAL.test(address.slice(0, MAX_LENGTH)) ? address.length : end;
+}
+
+/** An address without the marks that follow it in a sentence; brackets in it stay. */
+function withoutTrailing(address: string): string {
+  const mark = TRAILING.exec(address)?.[0] ?? '';
+  const isOpened = mark.endsWith(')') && address.split('(').length >= address.split(')').length;
+  return mark === '' || isOpened ? address : withoutTrailing(address.slice(0, -mark.length));
+}
+
+/** Whether another reader of Markdown would take what follows an address for its part. */
+export function goesOn(address: string, next: string): boolean {
+  return /^[!"'*,.:;?_~)\\]*(?:[^\0-~\s]|'s|[,;][a-z])/i.test(next) && !UNUSUAL.test(address);
+}
+
+/** The most characters that may be added at `index` to end an address there. */
+export function addressEndCost(text: string, index: number): number {
+  if (!/[^\0-~]|[',;]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
+  const before = text.slice(Math.max(0, index - MAX_LENGTH), index);
+  const at = before.lastIndexOf('://');
+  return at < 0 || /\s/.test(before.slice(at)) ? 0 : '<>'.length;
+}

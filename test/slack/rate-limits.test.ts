@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { askedBy, neededFor, SharedLoads } from '../../src/calls/askers.ts';
 import { ttlCache } from '../../src/calls/shared-calls.ts';
@@ -9,8 +10,17 @@ import { silentLog } from '../support/silent-log.ts';
 
 const edits = 'chat.update';
 
+/** Whether a limiter of this test does it. */
+const isOwn = new AsyncLocalStorage<true>();
+
+class OwnLimiter extends RateLimiter {
+  override permit(...args: Parameters<RateLimiter['permit']>): ReturnType<RateLimiter['permit']> {
+    return isOwn.run(true, () => super.permit(...args));
+  }
+}
+
 function newLimiter(store: PermitStore = rateLimits, workspace = 'T1'): RateLimiter {
-  return new RateLimiter({ workspace, store, rateLimits: rateLimitTable(), log: silentLog });
+  return new OwnLimiter({ workspace, store, rateLimits: rateLimitTable(), log: silentLog });
 }
 
 let rateLimits: InMemoryRateLimits;
@@ -32,7 +42,7 @@ afterEach(() => {
   if (left > 0) throw new Error(`${left} timers are left running although nobody waits.`);
 });
 
-/** The running timers of the code under test. The code of other test files shares the worker, and may set timers meanwhile. */
+/** The running timers of the test's limiters. What earlier files of the worker left may set timers meanwhile, also in src/slack. */
 const ownTimers = new Set<unknown>();
 
 function watchOwnTimers(): void {
@@ -42,7 +52,7 @@ function watchOwnTimers(): void {
       ownTimers.delete(timer);
       run(...args);
     }, ms);
-    if (new Error().stack?.includes('/src/slack/') === true) ownTimers.add(timer);
+    if (isOwn.getStore() === true) ownTimers.add(timer);
     return timer;
   });
   vi.stubGlobal('clearTimeout', (timer: NodeJS.Timeout | undefined) => {
@@ -227,6 +237,21 @@ describe('waiting', () => {
     expect(ownTimers.size).toBe(0);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(rateLimits.asked).toBeLessThanOrEqual(asked + 1);
+  });
+
+  test('no timer of another limiter in this worker counts as left by this test', async () => {
+    await drain();
+    const withdraw = new AbortController();
+    const wish = { signal: withdraw.signal };
+    const setUp = { workspace: 'T1', store: rateLimits, rateLimits: rateLimitTable(), log: silentLog };
+    const others = new RateLimiter(setUp).permit(edits, wish);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(ownTimers.size).toBe(0);
+    const own = rateLimiter.permit(edits, wish);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(ownTimers.size).toBe(1);
+    withdraw.abort('not needed');
+    expect(await Promise.allSettled([others, own])).toHaveLength(2);
   });
 
   test('a request with an aborted signal rejects at once', async () => {

@@ -64,17 +64,19 @@ test('whoever was told that no connection came waits for none any more', async (
   await pool.end();
 });
 
-test('a NUL character in a text is left out, as PostgreSQL takes none', async () => {
-  const { kysely } = await freshDatabase();
+test('a NUL character in a text is left out, as PostgreSQL takes none', async ({ onTestFinished }) => {
+  const { kysely } = await freshDatabase({}, onTestFinished);
   const { rows } = await sql`select ${'U\u00001'} as one, ${['a\u0000', 'b']}::text[] as list`.execute(
     kysely,
   );
   expect(rows).toEqual([{ one: 'U1', list: ['a', 'b'] }]);
 });
 
-test('a column that a newer release adds fails no statement, and a transaction once', async () => {
+test('a column that a newer release adds fails no statement, and a transaction once', async ({
+  onTestFinished,
+}) => {
   // One connection for all: it has each statement prepared.
-  const { kysely, pool } = await freshDatabase({ maxConnections: 6 });
+  const { kysely, pool } = await freshDatabase({ maxConnections: 6 }, onTestFinished);
   const read = (db = kysely) => db.selectFrom('settings').selectAll().where('workspace', '=', 'T1').execute();
   const readByPool = () => pool.query('select * from settings where workspace = $1', ['T1']);
   const inTransaction = () => kysely.transaction().execute(async (transaction) => read(transaction));

@@ -12,6 +12,7 @@ import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
+import { leftOpen } from './left-open.ts';
 
 /** Far more than it takes, for machines that are busy. */
 const TIMEOUT_MS = 100_000;
@@ -229,8 +230,8 @@ export async function pause(ms: number): Promise<void> {
 }
 
 /**
- * A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file; with
- * `onTestFinished` for a scene of one test.
+ * A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file: call it at the top
+ * of one or in a `describe`, where `afterAll` still counts; with `onTestFinished` for a scene of one test.
  */
 export async function openAppScene(
   options: Partial<InProcessSandboxOptions> = {},
@@ -250,9 +251,11 @@ export async function openAppScene(
     // Each connection prepares its statements anew: few people need few.
     settings: { DATABASE_CONNECTIONS: '6', ...options.settings },
   });
+  leftOpen.add(connection.database);
   whenDone(async () => {
     await sandbox.stop();
     await dropDatabase(connection);
+    leftOpen.delete(connection.database);
   });
   return new AppScene(sandbox, turnEnds);
 }

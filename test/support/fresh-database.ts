@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import type { EmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { leftOpen } from './left-open.ts';
 import { silentLog } from './silent-log.ts';
 
 type Connection = EmbeddedServer['connection'];
@@ -19,14 +20,19 @@ administrator.on('error', (error) => {
 
 /**
  * A new, migrated and empty database for the calling test file, closed and removed when its tests are done. Call it
- * at the top of a file, in a `describe` or in `beforeAll`.
+ * at the top of a file or in a `describe`; with `onTestFinished` for one of one test.
  */
-export async function freshDatabase(options: { maxConnections?: number } = {}): Promise<Database> {
+export async function freshDatabase(
+  options: { maxConnections?: number } = {},
+  whenDone: (close: () => Promise<void>) => void = afterAll,
+): Promise<Database> {
   const connection = await copyTemplateDatabase();
   const database = await openDatabase({ embedded: { connection }, log: silentLog, ...options });
-  afterAll(async () => {
+  leftOpen.add(connection.database);
+  whenDone(async () => {
     await database.close();
     await dropDatabase(connection);
+    leftOpen.delete(connection.database);
   });
   return database;
 }

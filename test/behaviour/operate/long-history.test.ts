@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { fillHistory, type HistoryReads, historyReads } from '../../../sandbox/filled-history.ts';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
-import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import { readStats } from '../../../src/store/stats.ts';
-import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 
 /** A table with more rows than this is large: a small one is rightly read whole. */
@@ -16,22 +15,23 @@ const MAX_ROWS_READ = 1_000;
 
 const connection = await copyTemplateDatabase();
 const client = new pg.Client(connection);
-let scene: AppScene;
-let channel: Channel;
-
-beforeAll(async () => {
-  await client.connect();
-  const settings = { TURNS_PER_HOUR_WORKSPACE: '1000', PORT: '0' };
-  const limits = { watchIntervalMs: 200 };
-  scene = await openAppScene({ databaseUrl: connectionUrl(connection), settings, limits });
-  channel = scene.channel();
-  // Half of it is in our workspace, and half of that in our channel.
-  const ours = { workspace: scene.slack.team.id, channel: channel.id };
-  await fillHistory(client, { turns: 20_000, ...ours, workspaces: 2, channels: 2 });
-});
+// Its bot stops before this.
 afterAll(async () => {
   await client.end();
   await dropDatabase(connection);
+});
+const scene = await openAppScene({
+  databaseUrl: connectionUrl(connection),
+  settings: { TURNS_PER_HOUR_WORKSPACE: '1000', PORT: '0' },
+  limits: { watchIntervalMs: 200 },
+});
+const channel = scene.channel();
+
+beforeAll(async () => {
+  await client.connect();
+  // Half of it is in our workspace, and half of that in our channel.
+  const ours = { workspace: scene.slack.team.id, channel: channel.id };
+  await fillHistory(client, { turns: 20_000, ...ours, workspaces: 2, channels: 2 });
 });
 
 /** Conversations, what people do meanwhile, and a round of everything that runs in the background. */

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
-import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+import { openAppScene } from '../../support/app-scene.ts';
 
 test.concurrent('a reply that the service shows seconds after its message still arrives', async ({
   onTestFinished,
@@ -29,13 +29,10 @@ test.concurrent('a stop ends the wait for a reply where the service calls the ta
   expect(scene.shown(channel, root)).toContain('Stopped by ada.');
 });
 
-describe.concurrent('a reply that the service never settles', () => {
-  let scene: AppScene;
-  beforeAll(async () => {
-    scene = await openAppScene({
-      agent: { behaviour: { repliesSettle: false } },
-      limits: { settledTaskMs: 1_200 },
-    });
+describe.concurrent('a reply that the service never settles', async () => {
+  const scene = await openAppScene({
+    agent: { behaviour: { repliesSettle: false } },
+    limits: { settledTaskMs: 1_200 },
   });
   /** What the service holds of the reply to the first message of a task. */
   const replyIn = (title: string) =>

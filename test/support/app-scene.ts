@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { pino } from 'pino';
-import { afterAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect } from 'vitest';
 import { textOf } from '../../sandbox/agent/records.ts';
 import type { ServiceBehaviour } from '../../sandbox/agent/service-behaviour.ts';
 import {
@@ -38,6 +38,8 @@ export class AppScene {
   readonly sandbox: InProcessSandbox;
   readonly #turnEnds: EventEmitter;
   readonly #behaviour: Readonly<ServiceBehaviour>;
+  readonly #slackSettings: Readonly<SlackWorkspace['settings']>;
+  readonly #delivery: Readonly<SlackWorkspace['delivery']>;
   readonly ada: Person;
   readonly grace: Person;
   #channels = 0;
@@ -47,6 +49,8 @@ export class AppScene {
     this.sandbox = sandbox;
     this.#turnEnds = turnEnds;
     this.#behaviour = { ...sandbox.agent.behaviour };
+    this.#slackSettings = { ...sandbox.slack.settings };
+    this.#delivery = { ...sandbox.slack.delivery };
     this.ada = sandbox.slack.createPerson({ name: 'ada' });
     this.grace = sandbox.slack.createPerson({ name: 'grace' });
   }
@@ -119,10 +123,14 @@ export class AppScene {
       .join('\n\n');
   }
 
+  /** The newest of the service's tasks whose title begins so: another attempt of the test may have left one. */
+  taskOf(title: string) {
+    return this.agent.tasks.findLast((task) => task.title.startsWith(title));
+  }
+
   /** What the service holds of people's messages in the thread's task, oldest first. */
   sentToAgent(title: string): { texts: string[]; fileIds: string[][] } {
-    const task = this.agent.tasks.find((one) => one.title.startsWith(title));
-    const messages = task?.messages ?? [];
+    const messages = this.taskOf(title)?.messages ?? [];
     const texts = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
     const fileIds = messages.flatMap(({ input }) => (input === null ? [] : [input.fileIds]));
     return { texts, fileIds };
@@ -130,8 +138,8 @@ export class AppScene {
 
   /** Ends what takes the agent long in the task of this title, such as `/slow 9000`, once it works there. */
   async hurry(title: string): Promise<void> {
-    const isAtWork = () =>
-      this.agent.tasks.some((task) => task.title.startsWith(title) && this.agent.hurry(task.id));
+    const all = () => this.agent.tasks.filter((task) => task.title.startsWith(title)).toReversed();
+    const isAtWork = () => all().some(({ id }) => this.agent.hurry(id));
     await this.until(`the agent works on "${title}"`, isAtWork);
   }
 
@@ -179,12 +187,14 @@ export class AppScene {
   }
 
   /**
-   * Makes the scene ready for its next test, also after one that failed: no fault is left, the service behaves as it did
+   * Makes the scene ready for its next test, also after one that failed: no fault is left, the services behave as they did
    * at first, and no turn goes on. For `afterEach`, where tests run one after another.
    */
   async reset(): Promise<void> {
     for (const { faults } of [this.slack, this.agent]) faults.clear();
     Object.assign(this.agent.behaviour, this.#behaviour);
+    Object.assign(this.slack.settings, this.#slackSettings);
+    Object.assign(this.slack.delivery, this.#delivery);
     const running = this.agent.tasks.filter(({ status }) => status === 'running');
     await Promise.all(running.map(({ id }) => this.#endTask(id)));
     const open = this.sandbox.bot.store.db.selectFrom('turns').select('id').where('finished_at', 'is', null);
@@ -251,11 +261,28 @@ export async function openAppScene(
     // Each connection prepares its statements anew: few people need few.
     settings: { DATABASE_CONNECTIONS: '6', ...options.settings },
   });
+  const scene = new AppScene(sandbox, turnEnds);
   leftOpen.add(connection.database);
   whenDone(async () => {
     await sandbox.stop();
     await dropDatabase(connection);
     leftOpen.delete(connection.database);
   });
-  return new AppScene(sandbox, turnEnds);
+  if (whenDone === afterAll) prepareRetries(scene);
+  return scene;
+}
+
+/** A test that is tried once more begins as at first: what the failed attempt changed is undone, and not found by its title. */
+function prepareRetries(scene: AppScene): void {
+  let known = new Set<string>();
+  beforeEach(() => {
+    known = new Set(scene.agent.tasks.map(({ id }) => id));
+  });
+  afterEach(async ({ task: test }) => {
+    // Others that run beside it may need what it changed.
+    if (test.result?.state !== 'fail' || test.concurrent === true) return;
+    await scene.reset();
+    for (const task of scene.agent.tasks.filter(({ id }) => !known.has(id)))
+      Object.assign(task, { title: `(left by a failed attempt) ${task.title}` });
+  });
 }

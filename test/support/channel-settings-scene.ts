@@ -93,7 +93,7 @@ export async function newProject(scene: AppScene, title: string, description = '
 
 /** A task at the service. */
 export function taskOf(scene: AppScene, title: string) {
-  return scene.agent.tasks.find((task) => task.title === title);
+  return scene.agent.tasks.findLast((task) => task.title === title);
 }
 
 /** Bodies of the calls that changed a project. */

@@ -62,7 +62,7 @@ describe.concurrent('a control', () => {
     expect([...told(scene, stranger, channel), ...told(scene, guest, channel)]).toEqual(
       Array.from({ length: 3 }, () => strings.controlRefused.stranger),
     );
-    const task = scene.agent.tasks.find(({ title }) => title === '/slow 9000');
+    const task = scene.agent.tasks.findLast(({ title }) => title === '/slow 9000');
     await scene.expectStays(() => task?.status, 'running');
     expect(scene.sentToAgent('/slow 9000').texts).toHaveLength(1);
     scene.reply(channel, root, 'what waits', { person: scene.grace });

@@ -139,7 +139,7 @@ describe.concurrent('access to the agent', () => {
       .replies(channel, root)
       .filter((one) => slack.visibleText(one).includes('shared with'));
     expect(notice).toHaveLength(1);
-    const task = scene.agent.tasks.find(({ title }) => title === 'the first of a shared channel');
+    const task = scene.agent.tasks.findLast(({ title }) => title === 'the first of a shared channel');
     expect(Number(notice[0]?.ts)).toBeLessThan((task?.createdAt ?? 0) / 1_000);
   });
 });

@@ -45,7 +45,7 @@ describe('a stop request', async () => {
         .replies(channel, root)
         .find((message) => scene.slack.visibleText(message).includes('background for')),
     );
-    const task = scene.agent.tasks.find(({ title }) => title === '/background 9000');
+    const task = scene.agent.tasks.findLast(({ title }) => title === '/background 9000');
     await scene.until('the reply has settled', () => task?.messages.at(-1)?.status === 'completed');
     expect(task?.status).toBe('running');
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });

@@ -79,7 +79,7 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
   test('goes ahead the moment a run that was told something ends with its plan', async () => {
     const { channel, root } = await offered(scene, 'wait to be told');
     const gate = Promise.withResolvers<void>();
-    const task = scene.agent.tasks.find(({ title }) => title.startsWith('wait to be told'));
+    const task = scene.taskOf('wait to be told');
     const held = { kind: 'hold', until: gate.promise } as const;
     scene.agent.faults.add({ call: /^GET .*results$/, about: task?.id ?? '', fault: held });
     scene.reply(channel, root, 'leave out the mice');

@@ -98,7 +98,7 @@ test.concurrent('whoever may not stop the run is told so, and everything stays a
 test.concurrent('a stop that the service refuses lets the run end, and the message follows', async () => {
   const channel = scene.channel();
   const root = await growing(channel, '/slow 9000 that nobody can stop');
-  const task = agent.tasks.find(({ title }) => title === '/slow 9000 that nobody can stop');
+  const task = agent.tasks.findLast(({ title }) => title === '/slow 9000 that nobody can stop');
   const call = /cancel$/;
   agent.faults.add({ call, about: task?.id ?? '?', fault: { kind: 'status', status: 400 } });
   const next = scene.reply(channel, root, 'the next in line');
@@ -257,7 +257,7 @@ test.concurrent('who deletes a part of what went as one may stop its answer', as
 test.concurrent('what was not sent with a part that is deleted since is not sent again', async () => {
   const channel = scene.channel();
   const root = await growing(channel, '/slow 9000 before a refusal');
-  const task = agent.tasks.find(({ title }) => title === '/slow 9000 before a refusal');
+  const task = agent.tasks.findLast(({ title }) => title === '/slow 9000 before a refusal');
   const call = /^POST .*\/messages$/;
   agent.faults.add({ call, about: task?.id ?? '?', fault: { kind: 'status', status: 422 }, times: 1 });
   scene.reply(channel, root, 'the first half');

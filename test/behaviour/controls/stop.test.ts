@@ -282,7 +282,7 @@ test.concurrent('a stop that does not reach the service is sent again', async ()
   const channel = scene.channel();
   const root = scene.ask(channel, '/slow 9000 with a lost stop');
   const reply = await growing(channel, root);
-  const task = agent.tasks.find(({ title }) => title.startsWith('/slow 9000 with a lost'));
+  const task = agent.tasks.findLast(({ title }) => title.startsWith('/slow 9000 with a lost'));
   const mend = agent.faults.add({
     call: 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel',
     about: task?.id ?? '?',
@@ -356,7 +356,7 @@ describe('after a stop', () => {
     await scene.until('the next run is well under way', () =>
       scene.shown(channel, root).includes('Second 400 of 9000'),
     );
-    const task = agent.tasks.find(({ title }) => title.endsWith('stopped once'));
+    const task = agent.tasks.findLast(({ title }) => title.endsWith('stopped once'));
     expect(task?.status).toBe('running');
     const stops = agent.calls.filter(({ name, path }) => name === call && path.includes(task?.id ?? '?'));
     expect(stops).toHaveLength(1);

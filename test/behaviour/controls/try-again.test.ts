@@ -98,7 +98,7 @@ describe.concurrent('Try again', () => {
     const channel = strict.channel();
     const root = strict.ask(channel, 'a task that will be gone');
     await strict.finished(channel, root);
-    const task = strict.agent.tasks.find(({ title }) => title.startsWith('a task that will be gone'));
+    const task = strict.taskOf('a task that will be gone');
     const url = `${strict.sandbox.config.AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
     const headers = { authorization: `Bearer ${strict.sandbox.config.AGENT_API_KEY}` };
     expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200);

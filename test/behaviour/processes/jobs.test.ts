@@ -73,7 +73,7 @@ async function answered({ on: { scene }, channel, person, words }: Place): Promi
   return root;
 }
 
-const taskOf = ({ on, words }: Place) => on.scene.agent.tasks.find(({ title }) => title.includes(words));
+const taskOf = ({ on, words }: Place) => on.scene.agent.tasks.findLast(({ title }) => title.includes(words));
 const textsIn = ({ on: { scene }, channel }: Place) =>
   [...channel.messages.values()].map((message) => scene.slack.visibleText(message));
 const countOf = (texts: string[], part: string) => texts.filter((text) => text.includes(part)).length;

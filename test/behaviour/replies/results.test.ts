@@ -138,7 +138,7 @@ describe.concurrent('the results of a turn', () => {
     await scene.until('the later ones are there', () => scene.shown(channel, root).includes('later-2.png'));
     // The third says that the task works on.
     expect(scene.replies(channel, root)).toHaveLength(4);
-    const id = scene.agent.tasks.find(({ title }) => title.startsWith('notes 1, later 2'))?.id ?? '';
+    const id = scene.taskOf('notes 1, later 2')?.id ?? '';
     const looks = (links: string | undefined) =>
       scene.agent.calls.filter(
         ({ path, query }) => path.endsWith(`${id}/results`) && query.with_urls === links,

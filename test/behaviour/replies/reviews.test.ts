@@ -56,7 +56,7 @@ describe.concurrent('a review', () => {
   test('is posted only once its findings are verified', async () => {
     const { channel, root } = await asked(scene, 'one checked');
     const task = await scene.until('the review begins', () =>
-      scene.agent.tasks.find(({ title, reviews: all }) => title === 'one checked' && all.length > 0),
+      scene.agent.tasks.findLast(({ title, reviews: all }) => title === 'one checked' && all.length > 0),
     );
     await scene.expectStays(() => [task.reviews[0]?.status, ...reviews(scene, channel, root)], ['running']);
     await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
@@ -236,7 +236,7 @@ describe('reviews where a call fails or means something else', () => {
     onTestFinished(() => mock.mockRestore());
     const { channel, root } = await asked(scene, 'one soon to wait for');
     const call = /^GET .*\/tasks\/[^/]+$/;
-    const about = scene.agent.tasks.find(({ title }) => title === 'one soon to wait for')?.id ?? '?';
+    const about = scene.agent.tasks.findLast(({ title }) => title === 'one soon to wait for')?.id ?? '?';
     scene.agent.faults.add({ call, about, fault: { kind: 'latency', ms: 600_000 }, times: 1 });
     const isThere = () => reviews(scene, channel, root).length > 0;
     // Without the limit, the call itself ends only after half a minute.

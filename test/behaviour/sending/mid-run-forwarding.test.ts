@@ -45,7 +45,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
 
   test('says that the answer is ready, also where it went on before the service had answered', async () => {
     const { channel, root } = await asked('/ask Which of the two?');
-    const task = scene.agent.tasks.find(({ title }) => title.startsWith('/ask Which of the two'));
+    const task = scene.taskOf('/ask Which of the two');
     const call = 'POST /experimental/tasks/{task_id}/messages';
     scene.agent.faults.add({ call, about: task?.id ?? '-', fault: { kind: 'lost' }, times: 1 });
     const answer = scene.reply(channel, root, 'the second', { person: scene.grace });
@@ -184,7 +184,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const { turns } = scene.sandbox.bot.store;
     const passing = await scene.until('it is being forwarded', () => turns.ofMessage(key));
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
-    const about = scene.agent.tasks.find(({ title }) => title === '/silent 9044')?.id ?? '?';
+    const about = scene.agent.tasks.findLast(({ title }) => title === '/silent 9044')?.id ?? '?';
     scene.agent.faults.add({ call, about, fault: { kind: 'status', status: 404 }, times: 1 });
     const isRefused = () =>
       scene.agent.calls.some(({ path, status }) => path.includes(about) && status === 404);

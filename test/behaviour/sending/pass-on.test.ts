@@ -260,7 +260,7 @@ test.concurrent('the note with Send now tells of what its writer wrote after a m
 
 test.concurrent('the note with Send now says that its message has gone where the run ended meanwhile', async () => {
   const { channel, next, press, told } = await waitsBehind('/silent 9004 over too soon');
-  const task = scene.agent.tasks.find(({ title }) => title === '/silent 9004 over too soon');
+  const task = scene.agent.tasks.findLast(({ title }) => title === '/silent 9004 over too soon');
   const gate = Promise.withResolvers<void>();
   const call = /^POST .*\/messages$/;
   const hold = { kind: 'hold', until: gate.promise } as const;

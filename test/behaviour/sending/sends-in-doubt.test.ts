@@ -31,7 +31,7 @@ async function inDoubt(on: AppScene, text: string, isThere: boolean) {
   return { channel, root, reply, mend };
 }
 
-const taskOf = (on: AppScene, title: string) => on.agent.tasks.find((task) => task.title.startsWith(title));
+const taskOf = (on: AppScene, title: string) => on.taskOf(title);
 const textsOf = (on: AppScene, title: string) => on.sentToAgent(title).texts;
 
 describe('a message whose send has an unknown outcome', () => {

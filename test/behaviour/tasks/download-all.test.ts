@@ -146,7 +146,7 @@ describe('Download all', () => {
     release();
     await scene.until('it is refused', () => modal(scene.grace).includes(controlRefused.outsider));
     expect(sent(scene.grace)).toEqual([]);
-    const task = scene.agent.tasks.find(({ title }) => title.startsWith('left.txt gone.txt'));
+    const task = scene.taskOf('left.txt gone.txt');
     task?.results.splice(0);
     await press(channel, root);
     await scene.until('it is told', () => modal().includes(filesNotFound));

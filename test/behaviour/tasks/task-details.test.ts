@@ -57,7 +57,7 @@ function notices(channel: Channel, root: Message): number {
 }
 
 function taskOf(title: string) {
-  return scene.agent.tasks.find((task) => task.title.startsWith(title));
+  return scene.taskOf(title);
 }
 
 /** Rows of the audit trail about deletions of a channel's tasks. */

@@ -206,7 +206,7 @@ describe('the record of a task', () => {
     await press();
     await scene.until('it is collected', () => modal(scene.ada).includes(taskRecord.uploading));
     const { db, threads } = scene.sandbox.bot.store;
-    const id = scene.agent.tasks.find(({ title }) => title === 'The former task')?.id ?? '';
+    const id = scene.agent.tasks.findLast(({ title }) => title === 'The former task')?.id ?? '';
     await threads.leaveTask({ workspace: slack.team.id, channel: channel.id, thread_ts: root.ts }, id);
     await scene.finished(channel, scene.reply(channel, root, 'The later task'));
     await openDetails(channel, root);

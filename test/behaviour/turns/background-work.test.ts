@@ -34,7 +34,7 @@ async function noticed(on: AppScene, channel: Channel, text: string): Promise<[M
 
 const shows = (on: AppScene, notice: Message, state: keyof typeof backgroundNotices) =>
   on.until(`the notice says ${state}`, () => on.slack.visibleText(notice) === backgroundNotices[state]);
-const taskOf = (on: AppScene, title: string) => on.agent.tasks.find((task) => task.title === title);
+const taskOf = (on: AppScene, title: string) => on.agent.tasks.findLast((task) => task.title === title);
 
 describe.concurrent('work in the background that takes longer than the wait', () => {
   test.each<End>(['completed', 'failed', 'cancelled'])('is %s in the line below the answer', async (end) => {

@@ -12,7 +12,7 @@ describe.concurrent('a conversation', () => {
     await scene.finished(channel, root);
     const project = agent.projects.find(({ title }) => title === 'proteins');
     expect(project?.description).toBe('Where things are tried');
-    const task = agent.tasks.find(({ title }) => title === 'what folds fastest?');
+    const task = agent.tasks.findLast(({ title }) => title === 'what folds fastest?');
     expect(task?.project.id).toBe(project?.id);
     expect(scene.sentToAgent('what folds fastest?').texts).toEqual(['what folds fastest? And why?']);
     expect(scene.shown(channel, root)).toContain("I am the sandbox's agent");

@@ -290,7 +290,7 @@ describe('a service that fails for minutes', async () => {
     for (const root of [lost, alone])
       await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
     const { AGENT_BASE_URL, AGENT_API_KEY } = scene.sandbox.config;
-    const task = scene.agent.tasks.find(({ title }) => title.startsWith('/slow 9000 lost'));
+    const task = scene.taskOf('/slow 9000 lost');
     const url = `${AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
     await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${AGENT_API_KEY}` } });
     const since = performance.now();
@@ -322,7 +322,7 @@ test('what fails for ten minutes while the service answers other calls is given 
   const answered = ask('/slow 300 answered', [{ name: 'a.csv', mime: 'text/csv', bytes: 'a,b' }]);
   for (const { shown } of [unread, answered])
     await scene.until('the reply grows', () => shown().includes('Second'));
-  const taskOf = (text: string) => scene.agent.tasks.find(({ title }) => title.startsWith(text))?.id ?? '?';
+  const taskOf = (text: string) => scene.taskOf(text)?.id ?? '?';
   scene.agent.faults.add({ call: READ, about: taskOf('/slow 9000'), fault });
   scene.agent.faults.add({ call: LIST, about: taskOf('/slow 300'), fault });
   for (const { channel, root } of [unsent, unread, answered]) await scene.finished(channel, root);

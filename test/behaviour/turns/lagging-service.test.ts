@@ -35,8 +35,7 @@ describe.concurrent('a reply that the service never settles', async () => {
     limits: { settledTaskMs: 1_200 },
   });
   /** What the service holds of the reply to the first message of a task. */
-  const replyIn = (title: string) =>
-    scene.agent.tasks.find((task) => task.title.startsWith(title))?.messages[1];
+  const replyIn = (title: string) => scene.taskOf(title)?.messages[1];
 
   test('ends with its task where a person stopped it', async () => {
     const channel = scene.channel();

@@ -132,7 +132,7 @@ describe.concurrent('a question of the agent', () => {
     const channel = patient.channel();
     const root = patient.ask(channel, `ask ${MUTE}`);
     await patient.until('it works', () => patient.shown(channel, root).includes('I read it first.'));
-    const task = patient.agent.tasks.find(({ title }) => title.includes(MUTE));
+    const task = patient.agent.tasks.findLast(({ title }) => title.includes(MUTE));
     const released = Promise.withResolvers<void>();
     const call = 'POST /experimental/tasks/{task_id}/messages';
     const hold = { kind: 'hold', until: released.promise } as const;

@@ -46,7 +46,7 @@ describe.concurrent('a turn', () => {
     slack.invite(channel, person);
     const root = scene.ask(channel, '/files 1 to lose');
     await scene.finished(channel, root);
-    agent.tasks.find(({ title }) => title === '/files 1 to lose')?.results.splice(0);
+    agent.tasks.findLast(({ title }) => title === '/files 1 to lose')?.results.splice(0);
     const ts = scene.replies(channel, root).at(-1)?.ts ?? '';
     await slack.click({ person, channel, ts, actionId: 'fresh_links' });
     await scene.until('it is told where it was pressed', () =>
@@ -64,7 +64,7 @@ describe.concurrent('a turn', () => {
     const press = { person: scene.ada.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'continue' };
     const results = await Promise.all([slack.click(press), slack.click(press)]);
     expect(results.every(({ acked }) => acked)).toBe(true);
-    const task = () => agent.tasks.find(({ title }) => title === '/lengthcut');
+    const task = () => agent.tasks.findLast(({ title }) => title === '/lengthcut');
     await scene.until('the agent is told to go on', () =>
       task()?.messages.some(({ content }) => JSON.stringify(content).includes('Continue.')),
     );

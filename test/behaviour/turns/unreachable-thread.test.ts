@@ -26,7 +26,7 @@ function toldAda({ slack, ada } = scene): string {
 }
 
 function statusOf(title: string): string | undefined {
-  return agent.tasks.find((task) => task.title.startsWith(title))?.status;
+  return agent.tasks.findLast((task) => task.title.startsWith(title))?.status;
 }
 
 describe.concurrent('a running turn', () => {
@@ -87,7 +87,7 @@ test.concurrent('the asker of a deleted reply is told even where the run has end
     own.replies(channel, root).find((message) => own.slack.visibleText(message).includes('A beginning.')),
   );
   own.slack.remove(channel.id, reply.ts);
-  const task = () => own.agent.tasks.find(({ title }) => title.startsWith('one to settle first'));
+  const task = () => own.taskOf('one to settle first');
   goesOn.resolve();
   await own.finished(channel, root);
   expect(task()?.status).toBe('completed');

@@ -27,7 +27,7 @@ test('a step asks in its channel, naming its label and person, and completes onc
   expect(slack.visibleText(root)).toContain(`Weekly report for <@${scene.ada.id}> asks:`);
   expect(slack.visibleText(root)).toContain('Model Max');
   await workflows.over(execution);
-  const task = scene.agent.tasks.find(({ title }) => title.startsWith('What happened slowly'));
+  const task = scene.taskOf('What happened slowly');
   expect(execution).toMatchObject({ state: 'succeeded', repeatedCompletions: 0 });
   expect(execution.outputs).toEqual({ state: 'running', task_id: task?.id, link: expect.any(String) });
   expect(execution.outputs?.link).toContain(root.ts.replace('.', ''));

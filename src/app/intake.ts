@@ -22,8 +22,8 @@ import type { AppContext, Storage } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** How often it is tried to fill what a person has opened: nobody opens it again while an outage of seconds lasts. */
-const FILL_ATTEMPTS = 4;
+/** How often it is tried to fill what a person has opened, within a minute: nobody opens it again while an outage lasts. */
+const FILL_ATTEMPTS = 7;
 /** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';
 
